@@ -1,5 +1,5 @@
-// Draws with the pointer, asks the server after every movement, shows its answer. The strokes go as they are: the
-// server makes the 8x8 picture, so what is learned about drawings is in one place and tested there.
+// Draws with the pointer, queries the server after every movement, and shows its answer. The strokes are sent as they
+// are: the server makes the 8x8 picture, so that this code exists, and is tested, in one place.
 
 const examples = [
   [0, 0, 2, 13, 10, 3, 0, 0, 0, 0, 10, 15, 12, 13, 1, 0, 0, 0, 16, 4, 0, 6, 4, 0, 0, 2, 16, 3, 0, 1, 7, 0, 0, 5, 13, 5, 0, 2, 8, 0, 0, 4, 12, 0, 0, 3, 8, 0, 0, 0, 13, 5, 6, 13, 5, 0, 0, 0, 5, 14, 13, 8, 1, 0],
@@ -126,7 +126,7 @@ examples.forEach((pixels, digit) => {
 
 // --- asking --------------------------------------------------------------------------------------------------------
 
-// One request at a time; while it is under way only the newest drawing is kept.
+// One request at a time; meanwhile only the newest drawing is kept.
 let asking = false;
 let next = null;
 let generation = 0;

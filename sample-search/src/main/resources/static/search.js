@@ -1,6 +1,6 @@
-// Asks while one types: the last question counts, answers to earlier ones are given up.
+// Searches while the user types: only the latest query counts, earlier ones are aborted.
 
-const PAUSE = 120; // milliseconds without a key before a question is sent
+const PAUSE = 120; // milliseconds without a keystroke before a query is sent
 const COMMON = new Set('and are but can does for from has how not that the this was what when where which who why will with you'.split(' '));
 const element = id => document.getElementById(id);
 const input = element('query');
@@ -24,7 +24,7 @@ async function get(path, signal) {
   return body;
 }
 
-/** The words of the question that the text has, marked. */
+/** The text with the words of the query marked. */
 function marked(text, query) {
   const words = (query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) || []).filter(word => !COMMON.has(word));
   if (!words.length) return [text];
@@ -81,7 +81,7 @@ async function ask() {
     if (failure.name === 'AbortError') return;
     results.replaceChildren();
     say('\u00a0');
-    problem.textContent = `That did not work: ${failure.message}`;
+    problem.textContent = `The search failed: ${failure.message}`;
     problem.hidden = false;
   }
 }
@@ -112,12 +112,12 @@ async function about() {
     element('passages').textContent = stopped ? `${indexed} of ${passages}: ${stopped}`
       : passages && indexed === passages ? passages : `${indexed} of ${passages || '…'}`;
     element('about').textContent = model.isSmall
-      ? 'This is the small encoder that comes with the sample. It was made of these documents alone: it knows which words are found together in them, and no English. '
-        + 'For a model that does, run bin/prepare-model minilm and start the sample again.'
+      ? 'This is the small encoder bundled with the sample. It was trained on these documents alone: it knows which words occur together in them, but no English. '
+        + 'For a model that does, run bin/prepare-model minilm and restart the sample.'
       : `This is ${model.name}, a model that was trained on sentences and prepared with bin/prepare-model.`;
     if (!stopped && (!passages || indexed < passages)) setTimeout(about, 500);
   } catch (failure) {
-    element('about').textContent = `The server does not say: ${failure.message}`;
+    element('about').textContent = `The server does not answer: ${failure.message}`;
   }
 }
 

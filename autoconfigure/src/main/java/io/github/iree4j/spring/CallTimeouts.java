@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
-/** Gives calls that say nothing of it the time that is configured for their program. */
+/** Applies the configured timeout of a program to calls that set none. */
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     private record Timeouts(@Nullable Duration general, Map<String, Duration> byModel) {}
@@ -15,20 +15,20 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     private volatile Timeouts timeouts;
 
     /**
-     * Timeouts.
+     * Creates the interceptor.
      *
-     * @param general for programs that have none of their own; null for as long as it takes
-     * @param byModel by the program's name
+     * @param general applies to programs without a timeout of their own; null for no timeout
+     * @param byModel timeouts by program name
      */
     public CallTimeouts(@Nullable Duration general, Map<String, Duration> byModel) {
         this.timeouts = new Timeouts(general, Map.copyOf(byModel));
     }
 
     /**
-     * Changes them for calls that are made from now on.
+     * Changes the timeouts of calls that are made from now on.
      *
-     * @param general for programs that have none of their own; null for as long as it takes
-     * @param byModel by the program's name
+     * @param general applies to programs without a timeout of their own; null for no timeout
+     * @param byModel timeouts by program name
      */
     public void change(@Nullable Duration general, Map<String, Duration> byModel) {
         timeouts = new Timeouts(general, Map.copyOf(byModel));
@@ -36,7 +36,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     @Override
     public int getOrder() {
-        return RESILIENCE_ORDER + 100; // of each attempt
+        return RESILIENCE_ORDER + 100; // inside retries: limits each attempt
     }
 
     @Override

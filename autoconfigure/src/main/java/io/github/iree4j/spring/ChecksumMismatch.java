@@ -3,7 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * Detail of the failure to load a module whose checksum is not the expected one.
+ * Failure detail: the checksum of a module does not match the expected one.
  *
  * @param expected in hexadecimal
  * @param actual in hexadecimal

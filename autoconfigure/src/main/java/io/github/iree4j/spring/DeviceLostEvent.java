@@ -3,7 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.status.IreeException;
 import org.springframework.context.ApplicationEvent;
 
-/** A device of the runtime was lost: what was on it has failed, and so does everything that comes. */
+/** Published when a device of the runtime is lost: work on it has failed, and so will all later work. */
 public final class DeviceLostEvent extends ApplicationEvent {
 
     private static final long serialVersionUID = 1L;
@@ -12,11 +12,11 @@ public final class DeviceLostEvent extends ApplicationEvent {
     private final IreeException cause;
 
     /**
-     * An event.
+     * Creates an event.
      *
-     * @param source who publishes it
+     * @param source the publisher of the event
      * @param device the device's name
-     * @param cause why it was lost
+     * @param cause why the device was lost
      */
     public DeviceLostEvent(Object source, String device, IreeException cause) {
         super(source);
@@ -29,7 +29,7 @@ public final class DeviceLostEvent extends ApplicationEvent {
         return device;
     }
 
-    /** Why it was lost. */
+    /** Why the device was lost. */
     public IreeException cause() {
         return cause;
     }

@@ -6,19 +6,20 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an {@link InvocationInterceptor} returns instead of the future that came from the chain, to be there when it is completed: it ends as
- * that one does, whoever completes it before gives that one up, and results that nobody takes any more are closed.
+ * The future that an {@link InvocationInterceptor} returns in place of the chain's, to act around its completion. It
+ * completes as the chain's future does. Completing or cancelling it early cancels the chain's future, and results that
+ * arrive afterwards are closed.
  */
 public final class ForwardedCall extends CompletableFuture<Results> {
 
-    /** Stands around the completion. */
+    /** Runs around the completion. */
     @FunctionalInterface
     public interface Settling {
         /**
-         * Completes the future, on the thread on which the call came to its end.
+         * Completes the future, on the thread on which the call completed.
          *
-         * @param failure what the call failed with; null when it did not
-         * @param settle completes the future and runs what depends on it; to be run once
+         * @param failure what the call failed with; null when it succeeded
+         * @param settle completes the future and runs its dependents; must be run exactly once
          */
         void settle(@Nullable Throwable failure, Runnable settle);
     }
@@ -26,8 +27,8 @@ public final class ForwardedCall extends CompletableFuture<Results> {
     /**
      * Forwards a call.
      *
-     * @param call what came from the chain
-     * @param settling stands around the completion
+     * @param call the chain's future
+     * @param settling runs around the completion
      */
     public ForwardedCall(CompletableFuture<Results> call, Settling settling) {
         whenComplete((_, _) -> {

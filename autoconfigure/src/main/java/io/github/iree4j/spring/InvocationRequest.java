@@ -9,12 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call of a function, as {@linkplain InvocationInterceptor interceptors} see it.
  *
- * @param program the program as it was found when the call was made; borrowed
+ * @param program the program that was current when the call was made; borrowed
  * @param function the function; borrowed from its program
- * @param inputs one for each argument, possibly null; lent by the caller until the call is over, not to be changed
+ * @param inputs one for each argument, possibly null; lent by the caller, who must not change them until the call
+ *     completes
  * @param options fences, timeout and priority
- * @param blocking whether the caller waits for the results: the call is then made on its thread where options allow that, and the
- *     future that {@link InvocationChain#proceed} returns may be complete
+ * @param blocking whether the caller blocks for the results: the call is then made on its thread where the options
+ *     allow, and the future that {@link InvocationChain#proceed} returns may be complete
  */
 public record InvocationRequest(
         LoadedProgram program,
@@ -48,7 +49,7 @@ public record InvocationRequest(
         return new InvocationRequest(program, function, inputs, others, blocking);
     }
 
-    /** This request as one whose caller does not wait. */
+    /** Returns this request as one whose caller does not block. */
     public InvocationRequest asynchronous() {
         return new InvocationRequest(program, function, inputs, options, false);
     }

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A function's name is the name under which its program is configured ({@code iree.modules.<name>}), a dot, and the
- * name of the function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's arguments;
- * they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who closes
- * them; they stay on their device and may be inputs of further calls without a copy. A program that is replaced serves the calls that were
- * made before; later ones go to its successor. Safe for use by any number of threads.
+ * name of the function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's
+ * arguments; they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who
+ * closes them; they stay on their device and may be inputs of further calls without a copy. A replaced program serves
+ * the calls that were made before; later calls go to its successor. Thread-safe.
  */
 public final class InvocationService {
 
@@ -41,7 +41,7 @@ public final class InvocationService {
     private final Set<CompletableFuture<Results>> underWay = ConcurrentHashMap.newKeySet();
 
     /**
-     * A service that finds its functions in the given programs.
+     * Creates a service that finds its functions in the given programs.
      *
      * @param programs the programs by name; not closed by this service
      */
@@ -50,7 +50,7 @@ public final class InvocationService {
     }
 
     /**
-     * A service with interceptors around its calls.
+     * Creates a service whose calls pass through interceptors.
      *
      * @param programs the programs by name; not closed by this service
      * @param interceptors the first is the outermost
@@ -84,8 +84,9 @@ public final class InvocationService {
      *
      * @param function the program's name, a dot, the function's name
      * @param inputs one for each argument of the function; they must stay open until the future is complete
-     * @return the results, to be closed by the receiver; every failure, also of looking the function up, completes the
-     *     future exceptionally with an {@link IreeException}. Cancelling it cancels the call and frees what it held
+     * @return the results, to be closed by the receiver; every failure, including that of the function lookup,
+     *     completes the future exceptionally with an {@link IreeException}. Cancelling it cancels the call and frees
+     *     what it held
      */
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
@@ -96,27 +97,28 @@ public final class InvocationService {
     }
 
     /**
-     * Begins a call with fences, a deadline, a priority or a device.
+     * Starts the specification of a call with fences, a deadline, a priority or a device.
      *
      * @param function the program's name, a dot, the function's name
-     * @return the call to be put together
+     * @return the specification of the call
      */
     public InvocationSpec request(String function) {
         return new InvocationSpec(this, function, null);
     }
 
     /**
-     * Begins a call of a function that was found before, by callers who first put inputs into memory of its program.
+     * Starts the specification of a call of a function that was located before, for callers that first upload inputs
+     * into memory of its program.
      *
      * @param function the function, see {@link Programs#locate(String, String, String)}
-     * @return the call to be put together; version and device are those of the function
+     * @return the specification of the call; version and device are those of the function
      */
     public InvocationSpec request(LocatedFunction function) {
         return new InvocationSpec(this, function.function().name(), function);
     }
 
     /**
-     * The function of that name, for callers who look it up once. Calls made on it are not seen by interceptors.
+     * Returns the function of that name, for callers that look it up once. Calls made on it bypass interceptors.
      *
      * @param function the program's name, a dot, the function's name
      * @return the function; it is borrowed from its program
@@ -186,7 +188,7 @@ public final class InvocationService {
     }
 
     /**
-     * Cancels all calls under way that nobody waits for on their own thread.
+     * Cancels all asynchronous calls in flight.
      *
      * @return how many
      */
@@ -198,7 +200,9 @@ public final class InvocationService {
         return cancelled;
     }
 
-    /** The same function of the program that has replaced this one since it was looked up; throws the failure if there is none. */
+    /**
+     * The same function of the program that has replaced this one since the lookup; rethrows the failure if there is none.
+     */
     private ProgramFunction successor(LoadedProgram program, ProgramFunction function, IreeException failure) {
         if (failure.code() == StatusCode.FAILED_PRECONDITION
                 && function.program().isClosed()) {
@@ -223,7 +227,7 @@ public final class InvocationService {
             if (future.completeExceptionally(cancelled)) {
                 throw cancelled;
             }
-            return settled(future); // it came in just now
+            return settled(future); // it completed concurrently
         } catch (ExecutionException e) {
             throw failure(e.getCause());
         } catch (CancellationException e) {
@@ -241,7 +245,7 @@ public final class InvocationService {
         }
     }
 
-    /** With the stack of the caller, who waited, and that of the failure as its cause. */
+    /** Has the stack of the waiting caller; the original failure is its cause. */
     private static IreeException failure(@Nullable Throwable cause) {
         return switch (cause) {
             case IreeException e -> new IreeException(e.code(), e.getMessage(), e);

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that is being put together, see {@link InvocationService#request}. One thread; may be used again for the same call.
+ * Specification of one call, see {@link InvocationService#request}. Not thread-safe; may be reused for the same call.
  *
  * <pre>{@code
  * CompletableFuture<Results> drafted = invocations.request("draft.step")
@@ -53,7 +53,7 @@ public final class InvocationSpec {
     }
 
     /**
-     * Has the call wait until its inputs are ready.
+     * Makes the call wait until its inputs are ready.
      *
      * @param fence what to wait for; may be closed once the call is made
      * @return this
@@ -64,9 +64,9 @@ public final class InvocationSpec {
     }
 
     /**
-     * Has the call reach a fence when its work is done, or fail it.
+     * Signals a fence when the work of the call is done; a failure of the call fails the fence.
      *
-     * @param fence a point neither reached nor promised; may be closed once the call is made
+     * @param fence a point that is neither reached nor promised; may be closed once the call is made
      * @return this
      */
     public InvocationSpec signal(@Nullable Fence fence) {
@@ -75,7 +75,8 @@ public final class InvocationSpec {
     }
 
     /**
-     * Sets how long the call may take, waiting included; then it fails with DEADLINE_EXCEEDED and gives up what it holds.
+     * Limits the duration of the call, waiting included. When it expires the call fails with DEADLINE_EXCEEDED and
+     * releases what it holds.
      *
      * @param limit from now on
      * @return this
@@ -86,7 +87,7 @@ public final class InvocationSpec {
     }
 
     /**
-     * Sets which calls of the same program go first.
+     * Sets the priority among calls of the same program.
      *
      * @param value higher first; 0 unless set
      * @return this
@@ -97,7 +98,7 @@ public final class InvocationSpec {
     }
 
     /**
-     * Says which device the program has to run on.
+     * Selects the device that the program must run on.
      *
      * @param id a device's id, such as {@code local}
      * @return this
@@ -108,9 +109,9 @@ public final class InvocationSpec {
     }
 
     /**
-     * Says which version of the program to call.
+     * Selects the version of the program to call.
      *
-     * @param name the version; null, as without this, for the latest
+     * @param name the version; null (the default) for the latest
      * @return this
      */
     public InvocationSpec version(@Nullable String name) {

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The last things that happened to devices and programs, for people who look later. Safe for use by any number of threads. */
+/** The most recent events of devices and programs, kept for later inspection. Thread-safe. */
 public final class IreeEvents {
 
     /** How many events are kept. */
@@ -14,26 +14,26 @@ public final class IreeEvents {
     private final ArrayDeque<Event> ring = new ArrayDeque<>(); // guarded by itself
     private long last; // guarded by ring
 
-    /** An empty ring. */
+    /** Creates an empty ring. */
     public IreeEvents() {}
 
     /**
-     * Something that happened.
+     * An event.
      *
-     * @param id its number: each is one more than that before
+     * @param id sequence number; consecutive
      * @param time when
-     * @param type what kind, for example {@code program.ready}
+     * @param type the kind of event, for example {@code program.ready}
      * @param subject what it happened to
-     * @param message for people
+     * @param message human-readable description
      */
     public record Event(long id, Instant time, String type, String subject, String message) {}
 
     /**
-     * Adds an event; the oldest is dropped when there are too many.
+     * Adds an event; drops the oldest when the ring is full.
      *
-     * @param type what kind
+     * @param type the kind of event
      * @param subject what it happened to
-     * @param message for people
+     * @param message human-readable description
      */
     public void add(String type, String subject, String message) {
         synchronized (ring) {
@@ -47,9 +47,9 @@ public final class IreeEvents {
     /**
      * Returns events.
      *
-     * @param after the number of the last event that the caller has; 0 for none
-     * @param limit the most to return, the oldest of them
-     * @return those after it that are still kept, oldest first
+     * @param after sequence number of the last event that the caller has; 0 for none
+     * @param limit maximum number of events to return; the oldest are preferred
+     * @return the later events that are still kept, oldest first
      */
     public List<Event> since(long after, int limit) {
         List<Event> events = new ArrayList<>();

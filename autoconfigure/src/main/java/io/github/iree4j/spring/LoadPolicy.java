@@ -2,10 +2,10 @@ package io.github.iree4j.spring;
 
 /** When a program is loaded. */
 public enum LoadPolicy {
-    /** While the application starts, which fails when the program cannot be loaded. */
+    /** During application startup, which fails if the program cannot be loaded. */
     EAGER,
-    /** At its first call, which waits. */
+    /** At its first call, which waits for it. */
     LAZY,
-    /** Beside the start of the application, which is not ready for requests until it is done. */
+    /** In the background of application startup; the application is not ready for requests until loading completes. */
     BACKGROUND
 }

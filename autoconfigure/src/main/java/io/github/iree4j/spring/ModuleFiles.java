@@ -12,9 +12,9 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * Files of one program while it is loaded. What is a file already is used in place unless copies are asked for; anything
- * else, such as an entry of a jar, is copied to a private temporary file, because the runtime maps modules and archives into memory. Closing
- * deletes the copies: mappings outlive their files' names.
+ * Files of one program during loading. Regular files are used in place unless copies are requested; any other resource,
+ * such as a jar entry, is copied to a private temporary file, because the runtime maps modules and archives into
+ * memory. Closing deletes the copies: mappings outlive their files' names.
  */
 final class ModuleFiles implements AutoCloseable {
 
@@ -22,7 +22,7 @@ final class ModuleFiles implements AutoCloseable {
     private final boolean copyAll;
     private final List<Path> copies = new ArrayList<>();
 
-    /** Finds files with the help of {@code resources}; uses copies of all of them when {@code copyAll}. */
+    /** Resolves files with {@code resources}; copies all of them when {@code copyAll}. */
     ModuleFiles(ResourceLoader resources, boolean copyAll) {
         this.resources = resources;
         this.copyAll = copyAll;
@@ -31,8 +31,8 @@ final class ModuleFiles implements AutoCloseable {
     /**
      * The file at a location.
      *
-     * @param purpose what it is wanted for, for the message
-     * @throws FileNotFoundException when nothing is there
+     * @param purpose what the file is for, used in the error message
+     * @throws FileNotFoundException when the location does not exist
      */
     Path file(String location, String purpose) throws IOException {
         Resource resource = resources.getResource(location);

@@ -13,29 +13,30 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds up how far the parameters of one program are, by scope, and reports what is worth it: each file, each twentieth of the bytes, failures. Devices
- * say how far they are on their own threads, where nothing may take long, so reports are made on another; the last ones when this is closed.
+ * Accumulates the parameter progress of one program by scope and reports significant steps: each file, each twentieth
+ * of the bytes, failures. Devices report progress on their own threads, which must not be held up, so reports are made
+ * on another thread; the remaining ones when this is closed.
  */
 final class ParameterReports implements ParameterProgress.Listener, AutoCloseable {
 
     private static final int STEPS = 20;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /** Takes reports, one after the other. */
+    /** Receives reports, one at a time. */
     @FunctionalInterface
     interface Reporter {
-        /** All bytes of all scopes make up the fraction, 0 to 1. */
+        /** The fraction, 0 to 1, is of all bytes of all scopes. */
         void report(ParameterProgress parameters, double fraction);
     }
 
     private record Report(ParameterProgress parameters, double fraction) {}
 
-    /** What is known of a scope. */
+    /** Accumulated state of a scope. */
     private static final class Scope {
         final Set<@Nullable Path> files = new HashSet<>();
         long total; // of all its files
-        long over; // of requests that are over
-        long seen; // the most that was heard of
+        long over; // of completed requests
+        long seen; // highest progress reported so far
         long reported = -1;
     }
 
@@ -58,7 +59,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         Scope scope = scopes.computeIfAbsent(name, _ -> new Scope());
         switch (progress.phase()) {
             case OPENED -> {
-                if (scope.files.add(progress.file())) { // archives may serve two scopes, one of them without a name
+                if (scope.files.add(progress.file())) { // an archive may serve two scopes, one of them unnamed
                     scope.total += progress.totalBytes();
                     report(new ParameterProgress(Phase.OPENED, name, progress.file(), 0, progress.totalBytes()));
                 }
@@ -69,7 +70,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
                 arrived(name, scope, progress.file(), scope.over);
             }
             case STORING, STORED -> {
-                // What a program stores is no part of its loading.
+                // What a program stores is not part of its loading.
             }
             case FAILED -> report(new ParameterProgress(Phase.FAILED, name, progress.file(), scope.seen, scope.total));
         }
@@ -117,7 +118,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         return next;
     }
 
-    /** The program is loaded: reports how many bytes of each scope it took. Files hold more than what programs ask for. */
+    /** Reports how many bytes of each scope the loaded program took. Files may hold more than programs request. */
     synchronized void loaded() {
         scopes.forEach((name, scope) -> {
             if (scope.seen > 0) {
@@ -127,8 +128,8 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
     }
 
     /**
-     * Reports what is left, on this thread, after the report that is being made: unless that takes for ever, as with somebody who waits for
-     * the program.
+     * Makes the remaining reports on this thread, after the report in progress. Waits for that one with a limit, since
+     * its receiver may itself be waiting for the program.
      */
     @Override
     public void close() {

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring;
 
-/** What the devices of a program are for. */
+/** How a program uses its devices. */
 public enum Placement {
-    /** The program sees all of them and uses them as it was compiled to. */
+    /** The program sees all devices and uses them as compiled. */
     FIXED,
-    /** The program is loaded on each, and a call goes to the one that has the fewest under way. */
+    /** The program is loaded on each device; a call goes to the device with the fewest calls in flight. */
     LEAST_LOADED
 }

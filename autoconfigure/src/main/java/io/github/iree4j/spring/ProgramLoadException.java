@@ -2,20 +2,20 @@ package io.github.iree4j.spring;
 
 import java.util.Objects;
 
-/** Thrown when a program cannot be loaded; says which one, from where, and by its cause why. */
+/** Thrown when a program cannot be loaded. The message names the program and its location; the cause is the reason. */
 public final class ProgramLoadException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** What was to be loaded; not kept when the exception is serialised. */
+    /** Not serialised. */
     private final transient ProgramSource source;
 
     /**
-     * A failure to load.
+     * Creates an exception.
      *
-     * @param source what was to be loaded
-     * @param cause why it was not: an {@link io.github.iree4j.status.IreeException} from the runtime, or an
-     *     {@link java.io.IOException} when a location could not be read
+     * @param source the program that could not be loaded
+     * @param cause the reason: an {@link io.github.iree4j.status.IreeException} from the runtime, or an {@link
+     *     java.io.IOException} when a location could not be read
      */
     public ProgramLoadException(ProgramSource source, Throwable cause) {
         super(
@@ -30,7 +30,7 @@ public final class ProgramLoadException extends RuntimeException {
         return Objects.requireNonNull(super.getCause());
     }
 
-    /** What was to be loaded. */
+    /** The program that could not be loaded. */
     public ProgramSource source() {
         return source;
     }

@@ -27,16 +27,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
 
-/** Loads one program: finds and checks its files, loads it for each of its devices and contexts, and calls it for the first time. */
+/**
+ * Loads one program: finds and verifies its files, loads it for each of its devices and contexts, and makes the warm-up
+ * calls.
+ */
 final class ProgramOpening {
 
     private static final int CHUNK = 1 << 20;
 
-    // Of the progress: checking the file, loading, and the calls that warm it up.
+    // Shares of the progress: verification of the file, loading, warm-up calls.
     private static final double LOADED_FROM = 0.1;
     private static final double LOADED_PART = 0.7;
 
-    /** Hears how far it is. */
+    /** Receives progress. */
     @FunctionalInterface
     interface Progress {
         Progress NONE = (state, step, done, parameters) -> {};
@@ -71,7 +74,7 @@ final class ProgramOpening {
      * Loads it.
      *
      * @param copy whether to use private copies of all files
-     * @throws ProgramLoadException when it cannot be loaded; nothing is left open then
+     * @throws ProgramLoadException when it cannot be loaded; leaves nothing open
      */
     LoadedProgram open(boolean copy) {
         List<Program> instances = new ArrayList<>();
@@ -94,7 +97,7 @@ final class ProgramOpening {
         }
     }
 
-    /** Bytes of modules, which programs keep for themselves. */
+    /** Bytes of modules; programs retain them. */
     private final class OpenModules implements AutoCloseable {
         private final List<ModuleBytes> open = new ArrayList<>();
 
@@ -141,7 +144,7 @@ final class ProgramOpening {
         }
     }
 
-    /** Loads it once; parameters that it is given make up that part of the progress. */
+    /** Loads it once; its parameters account for {@code part} of the progress. */
     private Program load(ProgramOptions.Builder options, double begun, double part) {
         if (source.parameters().isEmpty()) {
             return runtime.load(options.build());
@@ -200,13 +203,13 @@ final class ProgramOpening {
             }
         }
         everyProgram.accept(options);
-        if (source.parameters().isEmpty()) { // else once the listener is there, which it may replace
+        if (source.parameters().isEmpty()) { // otherwise after the listener is set, which it may replace
             source.customizer().accept(options);
         }
         return options;
     }
 
-    /** Compares the bytes that are going to run with the checksum that they should have. */
+    /** Compares the bytes that will run with the expected checksum. */
     private void check(MemorySegment module, String location, @Nullable String sha256) {
         if (sha256 == null) {
             return;
@@ -226,7 +229,7 @@ final class ProgramOpening {
         if (!actual.equals(sha256)) {
             throw new IreeException(
                     StatusCode.DATA_LOSS,
-                    "module '%s' has checksum %s and should have %s; it is another file, or damaged"
+                    "module '%s' has checksum %s, expected %s; the file is a different one, or damaged"
                             .formatted(location, actual, sha256),
                     null,
                     new ChecksumMismatch(sha256, actual));
@@ -262,7 +265,7 @@ final class ProgramOpening {
         return made;
     }
 
-    /** Inputs of a function from text. */
+    /** Parses the inputs of a function. */
     private static final class WarmUpInputs {
         private WarmUpInputs() {}
 
@@ -287,7 +290,8 @@ final class ProgramOpening {
             } catch (NumberFormatException e) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "warm-up of '%s' has an input that is no number: %s".formatted(function.name(), e.getMessage()),
+                        "warm-up of '%s' has an input that is not a number: %s"
+                                .formatted(function.name(), e.getMessage()),
                         e);
             } finally {
                 tensors.forEach(Tensor::close);

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** One version of one program: what it is loaded from, how far it is, and the program once it is there. */
+/** One version of one program: its source, its status, and the program once it is loaded. */
 final class ProgramSlot {
 
     private final Programs programs;
@@ -17,7 +17,7 @@ final class ProgramSlot {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile @Nullable LoadedProgram loaded;
-    private volatile ProgramStatus status; // written under the monitor, which is held for no longer than that
+    private volatile ProgramStatus status; // written under the monitor, which is held only for that
     private @Nullable Report loading; // guarded by the monitor
     private boolean wanted = true; // guarded by lock: whether a call may load it
 
@@ -39,7 +39,7 @@ final class ProgramSlot {
         return loaded;
     }
 
-    /** The program, loaded now if nobody has and nobody forbade it. Waits for a loading that is under way. */
+    /** Returns the program; loads it first if it is not loaded and was not unloaded. Waits for a load in progress. */
     LoadedProgram require() {
         LoadedProgram now = loaded;
         if (now != null) {
@@ -55,7 +55,7 @@ final class ProgramSlot {
             if (failure != null) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,
-                        "program %s is not there: %s; correct that and load it again"
+                        "program %s is not available: %s; correct that and load it again"
                                 .formatted(source().describe(), failure.getMessage()),
                         failure);
             }
@@ -76,7 +76,7 @@ final class ProgramSlot {
         }
     }
 
-    /** Loads the program anew; one that is there serves until then, and stays if that fails. */
+    /** Loads the program anew; the current one, if any, serves until then, and stays if loading fails. */
     LoadedProgram load(ProgramSource source, boolean copy) {
         lock.lock();
         try {
@@ -105,7 +105,7 @@ final class ProgramSlot {
         }
     }
 
-    /** Takes over a program that was loaded otherwise; one that is there serves until then. */
+    /** Takes over a program that was loaded elsewhere; replaces the current one, if any. */
     void register(LoadedProgram fresh) {
         lock.lock();
         try {
@@ -121,7 +121,7 @@ final class ProgramSlot {
         }
     }
 
-    /** Loads the program again from where it came from. */
+    /** Reloads the program from its location. */
     LoadedProgram reload() {
         return load(source(), false);
     }
@@ -147,7 +147,7 @@ final class ProgramSlot {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    /** Of one loading, which nobody hears of any more once it has ended. */
+    /** Progress of one load; ignored once that load has ended. */
     private final class Report implements ProgramOpening.Progress {
         private final ProgramSource source;
 

@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
  * @param name the name under which its functions are called; not empty
  * @param version its version; several versions of a name can be loaded at once
  * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
- * @param sha256 checksum that the module file must have, in hexadecimal; null for any
- * @param mapped whether the module file is mapped rather than read; it must not be overwritten or truncated then
+ * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
+ * @param mapped whether the module file is mapped rather than read; a mapped file must not be overwritten or truncated
  * @param devices names of devices of the runtime; empty for all of them
- * @param placement what several devices are for
- * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code default} also serve
- *     programs that name no scope
- * @param contexts how many calls run at the same time on each placement, each on state of its own
- * @param overlappingCalls whether one call may run while another waits; for programs whose functions leave nothing behind that a call must
- *     find as it left it
- * @param warmUps calls to make before it counts as loaded
- * @param variants functions that stand for several, of which each call takes the one that fits its shapes
- * @param customizer adapts the options it is loaded with, after all others
+ * @param placement how the program uses several devices
+ * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code
+ *     default} also serve programs that name no scope
+ * @param contexts number of concurrent calls on each placement, each on its own state
+ * @param overlappingCalls whether one call may run while another waits; for programs whose functions keep no state
+ *     across waits that another call could change
+ * @param warmUps calls to make before the program counts as loaded
+ * @param variants functions with shape variants; each call selects the variant that fits its shapes
+ * @param customizer customizes the load options, after all others
  */
 public record ProgramSource(
         String name,
@@ -48,18 +48,19 @@ public record ProgramSource(
     /** The scope whose archives also serve programs that name no scope. */
     public static final String DEFAULT_SCOPE = "default";
 
-    /** The version of programs that have no other. */
+    /** The version of programs that set none. */
     public static final String DEFAULT_VERSION = "1";
 
-    /** The most contexts that a program can have. */
+    /** The maximum number of contexts of a program. */
     public static final int MAXIMUM_CONTEXTS = 256;
 
     /**
      * Calls of one function.
      *
      * @param function its name in the program
-     * @param inputs its inputs as text: {@code 1x64xf32=0} is a tensor, as is {@code 4xf32} with zeros, anything else a number
-     * @param repeat how many calls on each context, at least 1
+     * @param inputs its inputs as text: {@code 1x64xf32=0} is a tensor, {@code 4xf32} a tensor of zeros, anything else
+     *     a number
+     * @param repeat number of calls on each context, at least 1
      */
     public record WarmUp(String function, List<String> inputs, int repeat) {
         /** Copies. */
@@ -73,15 +74,15 @@ public record ProgramSource(
     }
 
     /**
-     * A function that stands for several compiled ones, see {@link io.github.iree4j.FunctionVariants}.
+     * A function with shape variants, see {@link io.github.iree4j.FunctionVariants}.
      *
-     * @param function what it is called in the program
-     * @param rules how calls are padded and results cut; null for those that the module declares
-     * @param functions names of the functions to choose among, in which {@code *} stands for any characters; empty for those that are called
-     *     like this one, or so with an ending after {@code _}, {@code -}, {@code $} or {@code .}
-     * @param modules further modules with such functions, which get the parameters of the program
-     * @param dynamicCost what one element costs where a dimension was left open when the function was compiled, if it costs 1 where all were
-     *     known; at least 1
+     * @param function its name in the program
+     * @param rules how calls are padded and results cropped; null for the rules that the module declares
+     * @param functions names of the candidate functions, in which {@code *} matches any characters; empty for functions
+     *     of this name, also with a suffix after {@code _}, {@code -}, {@code $} or {@code .}
+     * @param modules further modules with such functions; they share the parameters of the program
+     * @param dynamicCost relative cost of one element in a function compiled with dynamic dimensions, where 1 is the
+     *     cost with static ones; at least 1
      */
     public record Variants(
             String function,
@@ -95,7 +96,7 @@ public record ProgramSource(
             modules = List.copyOf(modules);
         }
 
-        /** The same without further modules. */
+        /** Returns these variants without further modules. */
         public Variants withoutModules() {
             return new Variants(function, rules, functions, List.of(), dynamicCost);
         }
@@ -105,14 +106,14 @@ public record ProgramSource(
      * A further module of a program.
      *
      * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
-     * @param sha256 checksum that the module file must have, in hexadecimal; null for any
-     * @param sizes what it was compiled for, by axis, where it does not say so itself
+     * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
+     * @param sizes axis sizes that it was compiled for, where the module does not declare them
      */
     public record VariantModule(String location, @Nullable String sha256, Map<String, Long> sizes) {
         /**
          * Checks and copies.
          *
-         * @throws IllegalArgumentException when the location is empty or the checksum is none
+         * @throws IllegalArgumentException when the location is blank or the checksum is malformed
          */
         public VariantModule {
             if (location.isBlank()) {
@@ -135,7 +136,7 @@ public record ProgramSource(
     }
 
     /**
-     * Copies what is given.
+     * Checks and copies.
      *
      * @throws IllegalArgumentException when the name, version or location is empty, or another value is out of range
      */
@@ -163,7 +164,7 @@ public record ProgramSource(
     }
 
     /**
-     * A program without parameters on the devices of the runtime.
+     * Returns the source of a program without parameters on the devices of the runtime.
      *
      * @param name the name under which its functions are called
      * @param location the module file
@@ -174,7 +175,7 @@ public record ProgramSource(
     }
 
     /**
-     * Begins a source.
+     * Returns a builder of a source.
      *
      * @param name the name under which its functions are called
      * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
@@ -189,7 +190,7 @@ public record ProgramSource(
         return version.equals(DEFAULT_VERSION) ? "'%s'".formatted(name) : "'%s' version %s".formatted(name, version);
     }
 
-    /** Collects what a program is loaded from. One thread. */
+    /** Builder of a source. Not thread-safe. */
     public static final class Builder {
         private final String name;
         private final String location;
@@ -222,9 +223,9 @@ public record ProgramSource(
         }
 
         /**
-         * Sets the checksum that the module file must have.
+         * Sets the expected checksum of the module file.
          *
-         * @param hexadecimal 64 digits; null for any file
+         * @param hexadecimal 64 digits; null for no check
          * @return this builder
          */
         public Builder sha256(@Nullable String hexadecimal) {
@@ -233,8 +234,8 @@ public record ProgramSource(
         }
 
         /**
-         * Sets whether the module file is mapped rather than read, for modules that are large because of their constants. It must not be
-         * overwritten or truncated then: that changes the program under its callers, or ends the process.
+         * Sets whether the module file is mapped rather than read, for modules with large constants. A mapped file must
+         * not be overwritten or truncated: that changes the program under its callers or crashes the process.
          *
          * @param map false unless set
          * @return this builder
@@ -256,7 +257,7 @@ public record ProgramSource(
         }
 
         /**
-         * Sets what several devices are for.
+         * Sets how the program uses several devices.
          *
          * @param policy FIXED unless set
          * @return this builder
@@ -279,7 +280,7 @@ public record ProgramSource(
         }
 
         /**
-         * Sets how many calls run at the same time.
+         * Sets the number of concurrent calls.
          *
          * @param count 1 unless set
          * @return this builder
@@ -292,7 +293,7 @@ public record ProgramSource(
         /**
          * Sets whether one call may run while another waits.
          *
-         * @param overlap for programs whose functions leave nothing behind that a call must find as it left it
+         * @param overlap for programs whose functions keep no state across waits that another call could change
          * @return this builder
          */
         public Builder overlappingCalls(boolean overlap) {
@@ -303,7 +304,7 @@ public record ProgramSource(
         /**
          * Adds calls to make before the program counts as loaded.
          *
-         * @param calls in order
+         * @param calls the calls, in order
          * @return this builder
          */
         public Builder warmUps(List<WarmUp> calls) {
@@ -312,9 +313,9 @@ public record ProgramSource(
         }
 
         /**
-         * Adds functions that stand for several.
+         * Adds functions with shape variants.
          *
-         * @param functions each for a name of its own
+         * @param functions each with a distinct name
          * @return this builder
          */
         public Builder variants(List<Variants> functions) {
@@ -323,9 +324,9 @@ public record ProgramSource(
         }
 
         /**
-         * Sets who adapts the options that the program is loaded with.
+         * Sets the customizer of the load options.
          *
-         * @param last called for each placement, after everything else was set
+         * @param last called for each placement, after everything else is set
          * @return this builder
          */
         public Builder customizer(Consumer<ProgramOptions.Builder> last) {
@@ -334,10 +335,10 @@ public record ProgramSource(
         }
 
         /**
-         * Makes the source.
+         * Builds the source.
          *
          * @return the source
-         * @throws IllegalArgumentException naming what is out of range
+         * @throws IllegalArgumentException when a value is out of range, naming it
          */
         public ProgramSource build() {
             return new ProgramSource(

@@ -1,15 +1,15 @@
 package io.github.iree4j.spring;
 
-/** How far a program is. */
+/** Lifecycle state of a program. */
 public enum ProgramState {
-    /** Known, not loaded: a lazy one before its first call, or one that was unloaded. */
+    /** Known but not loaded: lazy and not yet called, or unloaded. */
     UNLOADED,
-    /** Its files are read, checked and linked. */
+    /** Its files are being read, verified and linked. */
     LOADING,
-    /** It is called for the first time. */
+    /** Its warm-up calls are being made. */
     WARMING_UP,
     /** It can be called. */
     READY,
-    /** It could not be loaded; what was loaded before under its name is gone. */
+    /** It could not be loaded, and no earlier program of its name is loaded. */
     FAILED
 }

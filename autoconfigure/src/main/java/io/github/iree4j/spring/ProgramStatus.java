@@ -6,16 +6,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a program is, at one moment.
+ * Snapshot of a program's status.
  *
  * @param source what it is loaded from
- * @param state how far it is
- * @param step what is being done, for people; empty when nothing is
- * @param progress how much of the loading is done, 0 to 1
- * @param parameters how far the parameters are of the scope that was heard of last, of all that its archives hold; null while none are loaded
- * @param since when it came into this state
- * @param loadTime how long the last loading took, warm-up included; zero before
- * @param failure why it could not be loaded; null when it could
+ * @param state its lifecycle state
+ * @param step human-readable description of the current step; empty when idle
+ * @param progress fraction of the load that is done, 0 to 1
+ * @param parameters progress of the most recently reported parameter scope, relative to all that its archives hold;
+ *     null while none are loaded
+ * @param since when it entered this state
+ * @param loadTime duration of the last load, warm-up included; zero before the first
+ * @param failure why the last load failed; null when it did not
  */
 public record ProgramStatus(
         ProgramSource source,

@@ -2,26 +2,26 @@ package io.github.iree4j.spring;
 
 import org.springframework.context.ApplicationEvent;
 
-/** A program came into another state, or further in loading. Published on the thread that loads. */
+/** Published when the state of a program changes or its loading advances, on the loading thread. */
 public final class ProgramStatusEvent extends ApplicationEvent {
 
     private static final long serialVersionUID = 1L;
 
-    /** Not kept when the event is serialised. */
+    /** Not serialised. */
     private final transient ProgramStatus status;
 
     /**
-     * An event.
+     * Creates an event.
      *
-     * @param source who publishes it
-     * @param status how far the program is now
+     * @param source the publisher of the event
+     * @param status the program's status now
      */
     public ProgramStatusEvent(Object source, ProgramStatus status) {
         super(source);
         this.status = status;
     }
 
-    /** How far the program is. */
+    /** The program's status. */
     public ProgramStatus status() {
         return status;
     }

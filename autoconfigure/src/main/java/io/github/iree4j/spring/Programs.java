@@ -20,12 +20,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * The application's programs by name, loaded on one runtime, each in one or more versions. Calls that name no version go to the latest
- * that is loaded: by number where versions are numbers, else by spelling.
+ * The application's programs by name, loaded on one runtime, each in one or more versions. Calls that name no version
+ * go to the latest loaded one: versions that are numbers compare numerically, others lexicographically.
  *
- * <p>Owns the programs: they are closed when they are unloaded or replaced, and all with this registry, which must be
- * closed before the runtime is. Safe for use by any number of threads; a call under way on a program that is unloaded
- * finishes first.
+ * <p>Owns the programs: they are closed when they are unloaded or replaced, and when this registry is closed, which
+ * must happen before the runtime is closed. Thread-safe; unloading a program lets its calls in flight finish first.
  */
 public final class Programs implements AutoCloseable {
 
@@ -38,10 +37,11 @@ public final class Programs implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * A program and where it came from.
+     * A loaded program and its source.
      *
      * @param source its source
-     * @param instances the program on each placement and context, alike but for state; at least one; borrowed, the registry closes them
+     * @param instances the program on each placement and context, identical except for state; at least one; borrowed,
+     *     the registry closes them
      */
     public record LoadedProgram(ProgramSource source, List<Program> instances) {
         private static final AtomicInteger TURN = new AtomicInteger();
@@ -51,21 +51,21 @@ public final class Programs implements AutoCloseable {
             instances = List.copyOf(instances);
         }
 
-        /** The first instance, for what is the same of all. */
+        /** The first instance, for properties that all instances share. */
         public Program program() {
             return instances.getFirst();
         }
 
-        /** How many calls are under way on all instances. */
+        /** The number of calls in flight on all instances. */
         public int activeCalls() {
             return instances.stream().mapToInt(Program::activeCalls).sum();
         }
 
         /**
-         * The instance that a call is best made on: of the device with the fewest calls under way, the one with the fewest.
+         * Chooses the instance for a call: the least loaded instance of the least loaded device.
          *
-         * @param device the only one that may be chosen; null for all
-         * @return the instance; null when none is on one of these devices
+         * @param device the required device; null for any
+         * @return the instance; null when none runs on the device
          */
         @Nullable
         Program choose(@Nullable Device device, IreeRuntime runtime) {
@@ -105,10 +105,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * A function and the program that it was found in.
+     * A function and the program that contains it.
      *
      * @param program the program
-     * @param function the function, of one of its instances; borrowed from it
+     * @param function the function of one of its instances; borrowed
      */
     public record LocatedFunction(LoadedProgram program, ProgramFunction function) {}
 
@@ -116,7 +116,7 @@ public final class Programs implements AutoCloseable {
     private static final class Versions {
         private final NavigableMap<String, ProgramSlot> slots = new ConcurrentSkipListMap<>(NEWEST_FIRST);
 
-        /** The latest that is loaded; else the latest that could be; null when there is none. */
+        /** The latest loaded version; else the latest that has not failed, or any that has; null when there is none. */
         @Nullable
         ProgramSlot latest() {
             ProgramSlot best = null;
@@ -136,9 +136,9 @@ public final class Programs implements AutoCloseable {
             .reversed();
 
     /**
-     * An empty registry.
+     * Creates an empty registry.
      *
-     * @param runtime what loads and runs programs; not closed by this registry
+     * @param runtime loads and runs the programs; not closed by this registry
      * @param resources resolves locations
      */
     public Programs(IreeRuntime runtime, ResourceLoader resources) {
@@ -146,24 +146,24 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * An empty registry that tells how far its programs are.
+     * Creates an empty registry that reports program statuses.
      *
-     * @param runtime what loads and runs programs; not closed by this registry
+     * @param runtime loads and runs the programs; not closed by this registry
      * @param resources resolves locations
-     * @param listener called on the thread that loads or unloads, at each step, and on others while parameters are loaded; must not throw, nor
-     *     wait for the program
+     * @param listener called at each step on the thread that loads or unloads, and on other threads while parameters
+     *     are loaded; must not throw or wait for the program
      */
     public Programs(IreeRuntime runtime, ResourceLoader resources, Consumer<ProgramStatus> listener) {
         this(runtime, resources, listener, options -> {});
     }
 
     /**
-     * An empty registry that tells how far its programs are, and adapts what each is loaded with.
+     * Creates an empty registry that reports program statuses and customizes the load options of every program.
      *
-     * @param runtime what loads and runs programs; not closed by this registry
+     * @param runtime loads and runs the programs; not closed by this registry
      * @param resources resolves locations
-     * @param listener called on the thread that loads or unloads, at each step, and on others while parameters are loaded; must not throw, nor
-     *     wait for the program
+     * @param listener called at each step on the thread that loads or unloads, and on other threads while parameters
+     *     are loaded; must not throw or wait for the program
      * @param everyProgram called for each placement, before the customizer of the source
      */
     public Programs(
@@ -186,8 +186,8 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Makes a program known, which is loaded at its first call or by {@link #load(String, String)}. Nothing happens when there is one of
-     * that name and version.
+     * Defines a program, which is loaded at its first call or by {@link #load(String, String)}. Has no effect when one
+     * of that name and version is defined.
      *
      * @param source what to load
      */
@@ -202,27 +202,27 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Loads a program; one of the same name and version is replaced, and closed, once the new one is ready.
+     * Loads a program. One of the same name and version is replaced and closed once the new one is ready.
      *
-     * <p>Its module is read, unless the source says that it is mapped. Files of parameters are mapped: while the program runs they may be
-     * deleted or replaced by renaming another file over them, but not overwritten or truncated, which changes the program under its callers
-     * or ends the process. See {@link #loadCopy}.
+     * <p>The module is read, unless the source requests mapping. Parameter files are mapped: while the program runs
+     * they may be deleted or replaced by renaming another file over them, but must not be overwritten or truncated,
+     * which changes the program under its callers or crashes the process. See {@link #loadCopy}.
      *
      * @param source what to load
      * @return the program
-     * @throws ProgramLoadException when it cannot be loaded; a program of that name that was there stays
+     * @throws ProgramLoadException when it cannot be loaded; an earlier program of that name stays loaded
      */
     public LoadedProgram load(ProgramSource source) {
         return load(source, false);
     }
 
     /**
-     * Loads a program from private copies of its files, which may then be overwritten at any time, as users do with files in a
-     * directory that is watched. Takes the copies' space on disk while the program is loaded.
+     * Loads a program from private copies of its files, so that the originals may be overwritten at any time, as
+     * happens in a watched directory. The copies take disk space while the program is loaded.
      *
      * @param source what to load
      * @return the program
-     * @throws ProgramLoadException when it cannot be loaded; a program of that name that was there stays
+     * @throws ProgramLoadException when it cannot be loaded; an earlier program of that name stays loaded
      */
     public LoadedProgram loadCopy(ProgramSource source) {
         return load(source, true);
@@ -238,17 +238,17 @@ public final class Programs implements AutoCloseable {
             return fresh;
         } catch (RuntimeException | Error e) {
             if (isNew) {
-                forget(source.name(), source.version()); // the caller has been told
+                forget(source.name(), source.version()); // the caller receives the failure
             }
             throw e;
         }
     }
 
     /**
-     * Takes over a program that was loaded without this registry, of bytes or of Java for example; one of the same name and version is
-     * replaced, and closed.
+     * Takes over a program that was loaded without this registry, for example from bytes or from Java modules. One of
+     * the same name and version is replaced and closed.
      *
-     * @param source what to call it; its location is for people
+     * @param source its name and version; the location is informational
      * @param program the program, closed by this registry from now on
      * @return the program
      */
@@ -262,7 +262,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Loads a known program, again if it is loaded: from the same location, where another file may lie by now.
+     * Loads or reloads a known program from its location, whose file may have changed.
      *
      * @param name its name
      * @param version its version; null for the latest
@@ -280,20 +280,20 @@ public final class Programs implements AutoCloseable {
      * @param name its name
      * @param version its version; null for the latest
      * @return the program
-     * @throws IreeException NOT_FOUND when none of that name and version is known, or it was unloaded; FAILED_PRECONDITION when it could
-     *     not be loaded before; what it fails with when it cannot be loaded now
+     * @throws IreeException NOT_FOUND when none of that name and version is known, or it was unloaded;
+     *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading it now fails
      */
     public LoadedProgram require(String name, @Nullable String version) {
         return known(name, version).require();
     }
 
     /**
-     * Makes the warm-up calls of a program again; loads it first if it is not loaded.
+     * Repeats the warm-up calls of a program; loads it first if it is not loaded.
      *
      * @param name its name
      * @param version its version; null for the latest
      * @return how many calls were made
-     * @throws IreeException as {@link #require}; what a call fails with
+     * @throws IreeException as {@link #require}, or the failure of a call
      */
     public int warm(String name, @Nullable String version) {
         LoadedProgram program = require(name, version);
@@ -315,7 +315,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Forgets all versions of a program and closes them.
+     * Removes all versions of a program and closes them.
      *
      * @param name its name
      * @return whether one was loaded
@@ -332,7 +332,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Closes a program, which stays known and can be loaded again.
+     * Closes a program; it stays known and can be loaded again.
      *
      * @param name its name
      * @param version its version; null for the latest
@@ -352,14 +352,14 @@ public final class Programs implements AutoCloseable {
         programs.computeIfPresent(name, (_, left) -> left.slots.isEmpty() ? null : left);
     }
 
-    /** All programs that are loaded, sorted by name, the latest version of each. */
+    /** The latest loaded version of each program, sorted by name. */
     public List<LoadedProgram> all() {
         List<LoadedProgram> all = new ArrayList<>();
         programs.keySet().forEach(name -> find(name).ifPresent(all::add));
         return List.copyOf(all);
     }
 
-    /** How far each known program is, sorted by name, the latest version first. */
+    /** The status of each known program, sorted by name, the latest version first. */
     public List<ProgramStatus> statuses() {
         return programs.values().stream()
                 .flatMap(versions -> versions.slots.values().stream())
@@ -368,10 +368,10 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The versions of a program that are known, loaded or not, the latest first.
+     * Returns the known versions of a program, loaded or not, the latest first.
      *
      * @param name its name
-     * @return how far each is; empty when there is no such program
+     * @return the status of each; empty when there is no such program
      */
     public List<ProgramStatus> versions(String name) {
         Versions versions = programs.get(name);
@@ -381,7 +381,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The latest version of the program of that name that is loaded, if one is.
+     * Returns the latest loaded version of a program, if any.
      *
      * @param name its name
      * @return the program; borrowed
@@ -393,7 +393,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The program of that name and version, if it is loaded.
+     * Returns the program of that name and version, if it is loaded.
      *
      * @param name its name
      * @param version its version
@@ -406,7 +406,8 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The function {@code program.function}. Where program names themselves contain dots, the longest that fits is taken.
+     * Returns the function {@code program.function}. Where program names themselves contain dots, the longest match
+     * wins.
      *
      * @param name the program's name, a dot, the function's name
      * @return the function; borrowed from its program
@@ -417,7 +418,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The function {@code program.function} with its program, as {@link #function} finds it.
+     * Returns the function {@code program.function} with its program, as {@link #function} finds it.
      *
      * @param name the program's name, a dot, the function's name
      * @return the function and its program; borrowed
@@ -428,21 +429,21 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * The function to make one call on: of a version, on a device, and of the instances there are that with the fewest calls under way. A
-     * program that is known and was never loaded is loaded first, which this waits for.
+     * Locates the function for one call: of a version, on a device, of the instance with the fewest calls in flight.
+     * Loads a known program that was never loaded, and waits for it.
      *
      * @param name the program's name, a dot, the function's name
      * @param version the program's version; null for the latest
      * @param device the name of the device to run on; null for any
      * @return the function and its program; borrowed
-     * @throws IreeException NOT_FOUND when there is no such program, version or function, or it does not run on the device;
-     *     FAILED_PRECONDITION when the program could not be loaded; UNAVAILABLE when the application is stopping; what loading it now
-     *     fails with
+     * @throws IreeException NOT_FOUND when there is no such program, version or function, or it does not run on the
+     *     device; FAILED_PRECONDITION when the program could not be loaded; UNAVAILABLE when the application is
+     *     stopping; the load failure when loading it now fails
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
         if (draining) {
             throw new IreeException(
-                    StatusCode.UNAVAILABLE, "'%s' cannot be called, the application is stopping".formatted(name));
+                    StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
         }
         for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
             String program = name.substring(0, dot);
@@ -479,22 +480,22 @@ public final class Programs implements AutoCloseable {
         return instance;
     }
 
-    /** How many calls are under way on all programs, those that were unloaded and have not ended included. */
+    /** The number of calls in flight on all programs, including unloaded programs whose calls have not ended. */
     public int activeCalls() {
         return runtime.programs().stream().mapToInt(Program::activeCalls).sum();
     }
 
-    /** Refuses calls from now on with UNAVAILABLE; those under way go on. */
+    /** Rejects new calls with UNAVAILABLE; calls in flight continue. */
     public void refuseCalls() {
         draining = true;
     }
 
-    /** Takes calls again after {@link #refuseCalls()}. */
+    /** Accepts calls again after {@link #refuseCalls()}. */
     public void acceptCalls() {
         draining = false;
     }
 
-    /** Closes all programs. Harmless when repeated. */
+    /** Closes all programs. Idempotent. */
     @Override
     public void close() {
         closed = true;

@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Programs that iree-compile made, called as an application calls them. */
+/** Programs compiled by iree-compile, called as an application calls them. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
 class FixtureInvocationTests {
 
@@ -97,7 +97,7 @@ class FixtureInvocationTests {
     }
 
     @Test
-    void aMissingScopeIsNamed() {
+    void reportsMissingScope() {
         ProgramSource source = ProgramSource.builder(
                         "incomplete",
                         TestModules.fixture("3.11.0/cpu/scale2.vmfb").toString())

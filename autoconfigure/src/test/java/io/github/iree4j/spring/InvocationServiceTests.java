@@ -49,7 +49,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aRequestGoesBetweenFences() {
+    void requestWaitsForAndSignalsFences() {
         try (Timeline timeline = runtime.createTimeline()) {
             CompletableFuture<Results> sum = invocations
                     .request("adder.add")
@@ -66,7 +66,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aRequestThatNobodyLetsBeginFailsAtItsDeadline() {
+    void requestWithUnreachedFenceFailsAtItsDeadline() {
         try (Timeline timeline = runtime.createTimeline()) {
             InvocationSpec request = invocations
                     .request("adder.add")
@@ -105,7 +105,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aProgramRunsOnTheDeviceThatIsAskedForOrNotAtAll() {
+    void programRunsOnlyOnTheRequestedDevice() {
         try (Results results =
                 invocations.request("adder.add").inputs(3, 4).device("local").invoke()) {
             assertThat(results.intValue(0)).isEqualTo(7);
@@ -120,7 +120,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void interceptorsStandAroundEachCallInOrder() {
+    void interceptorsAreAppliedInOrder() {
         InvocationService watched = new InvocationService(programs, List.of(noting("outer"), noting("inner")));
         try (Results results = watched.invoke("adder.add", 1, 2)) {
             assertThat(results.intValue(0)).isEqualTo(3);
@@ -150,7 +150,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void anInterceptorMayAnswerItself() {
+    void interceptorMayReturnItsOwnResults() {
         IreeException refused = new IreeException(StatusCode.UNAVAILABLE, "closed for today");
         InvocationService closed =
                 new InvocationService(programs, List.of((_, _) -> CompletableFuture.failedFuture(refused)));
@@ -162,7 +162,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aCallThatLookedUpAProgramBeforeItWasReplacedGoesToItsSuccessor() {
+    void callOfAReplacedProgramGoesToItsSuccessor() {
         InvocationService slow = new InvocationService(programs, List.of((request, chain) -> {
             programs.load(request.program().source()); // closes the one that was looked up
             return chain.proceed(request);
@@ -177,7 +177,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aProgramThatIsGoneIsSaidToBeClosed() {
+    void callOfAnUnloadedProgramReportsItAsClosed() {
         InvocationService slow = new InvocationService(programs, List.of((request, chain) -> {
             programs.unload("adder");
             return chain.proceed(request);
@@ -202,7 +202,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void failuresOfLookingUpArriveThroughTheFuture() {
+    void lookupFailuresCompleteTheFuture() {
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(
                         () -> invocations.request("adder.divide").invokeAsync().get())
@@ -212,7 +212,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void resultsGoOnToTheNextCallWithoutLeavingTheDevice() {
+    void resultsStayOnTheDeviceForTheNextCall() {
         programs.load(ProgramSource.of(
                 "add", TestModules.fixture("3.11.0/cpu/add.vmfb").toUri().toString()));
         try (Results first = invocations.invoke("add.add", new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});

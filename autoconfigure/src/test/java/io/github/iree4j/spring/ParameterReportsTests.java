@@ -10,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is reported of parameters on their way. */
+/** Reports of parameter progress. */
 @Timeout(900)
 class ParameterReportsTests {
 
@@ -27,7 +27,7 @@ class ParameterReportsTests {
         listener.progressed(new ParameterProgress(phase, scope, FILE, done, total));
     }
 
-    /** What was reported once nothing more comes. */
+    /** The reports made until close. */
     private List<ParameterProgress> reported(int count) {
         while (reports.size() < count) {
             Thread.onSpinWait();
@@ -50,7 +50,7 @@ class ParameterReportsTests {
     }
 
     @Test
-    void noMoreIsSaidThanAnybodyWantsToRead() {
+    void reportsAreThrottled() {
         progress(Phase.OPENED, "model", 0, 1_000_000);
         for (int i = 0; i < 100_000; i++) {
             progress(Phase.LOADED, "model", 10, 10);
@@ -59,7 +59,7 @@ class ParameterReportsTests {
     }
 
     @Test
-    void anArchiveOfTwoScopesOfWhichOneHasNoNameCountsOnce() {
+    void archiveOfANamedAndTheUnnamedScopeCountsOnce() {
         progress(Phase.OPENED, "default", 0, 100);
         progress(Phase.OPENED, "", 0, 100);
         progress(Phase.LOADED, "", 100, 100);
@@ -70,7 +70,7 @@ class ParameterReportsTests {
     }
 
     @Test
-    void scopesTogetherMakeUpTheFraction() {
+    void fractionCoversAllScopes() {
         progress(Phase.OPENED, "small", 0, 100);
         progress(Phase.OPENED, "large", 0, 300);
         progress(Phase.LOADED, "small", 100, 100);
@@ -79,7 +79,7 @@ class ParameterReportsTests {
     }
 
     @Test
-    void theEndSaysHowManyBytesOfAFileWereWanted() {
+    void finalReportHasTheBytesLoaded() {
         progress(Phase.OPENED, "model", 0, 1000);
         progress(Phase.LOADED, "model", 400, 400);
         listener.loaded();
@@ -87,7 +87,7 @@ class ParameterReportsTests {
     }
 
     @Test
-    void failuresAreReportedAndNothingAfterTheEnd() {
+    void failuresAreReportedAndNothingAfterClose() {
         progress(Phase.OPENED, "model", 0, 100);
         progress(Phase.FAILED, "model", 0, 100);
         assertThat(reported(2))

@@ -56,7 +56,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aModuleWithTheRightChecksumIsLoaded() throws Exception {
+    void loadsModuleWithMatchingChecksum() throws Exception {
         programs.load(
                 ProgramSource.builder("counter", counter).sha256(checksum()).build());
         assertThat(programs.find("counter")).isPresent();
@@ -64,7 +64,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aModuleWithAnotherChecksumIsNot() throws Exception {
+    void rejectsModuleWithMismatchedChecksum() throws Exception {
         String wrong = "0".repeat(64);
         ProgramSource source =
                 ProgramSource.builder("counter", counter).sha256(wrong).build();
@@ -79,7 +79,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aCallLoadsAProgramThatIsKnown() {
+    void callLoadsALazyProgram() {
         programs.define(ProgramSource.of("counter", counter));
         assertThat(programs.find("counter")).isEmpty();
         assertThat(next("counter")).isEqualTo(1);
@@ -90,7 +90,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aProgramThatCouldNotBeLoadedSaysSoAtEachCallUntilItCan() throws Exception {
+    void failedProgramFailsCallsUntilItIsLoaded() throws Exception {
         Path late = directory.resolve("late.vmfb");
         programs.define(ProgramSource.of("late", late.toUri().toString()));
         for (int i = 0; i < 2; i++) {
@@ -105,7 +105,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aProgramThatWasUnloadedIsNotLoadedByACall() {
+    void callDoesNotLoadAnUnloadedProgram() {
         programs.load(ProgramSource.of("counter", counter));
         assertThat(programs.unload("counter", null)).isTrue();
         assertThatExceptionOfType(IreeException.class)
@@ -117,7 +117,7 @@ class ProgramsTests {
     }
 
     @Test
-    void callsGoToTheLatestVersionThatIsLoaded() {
+    void callsGoToTheLatestLoadedVersion() {
         programs.load(ProgramSource.builder("counter", counter).version("9").build());
         programs.load(ProgramSource.builder("counter", counter).version("10").build());
         programs.define(ProgramSource.builder("counter", counter).version("11").build());
@@ -134,7 +134,7 @@ class ProgramsTests {
     }
 
     @Test
-    void contextsHaveStateOfTheirOwn() {
+    void contextsHaveSeparateState() {
         LoadedProgram loaded = programs.load(
                 ProgramSource.builder("counter", counter).contexts(3).build());
         assertThat(loaded.instances()).hasSize(3);
@@ -147,7 +147,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aProgramIsPlacedOnEachDeviceAndCallsGoWhereTheyAreAsked() {
+    void programIsPlacedOnEachDeviceAndCallsGoToTheRequestedOne() {
         LoadedProgram loaded = programs.load(ProgramSource.builder("counter", counter)
                 .devices(List.of("one", "two"))
                 .placement(Placement.LEAST_LOADED)
@@ -166,7 +166,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aCallGoesToTheDeviceThatHasLessToDo() {
+    void callGoesToTheLeastLoadedDevice() {
         programs.load(ProgramSource.builder("counter", counter)
                 .devices(List.of("one", "two"))
                 .placement(Placement.LEAST_LOADED)
@@ -191,7 +191,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aCallGoesToTheContextThatIsFree() {
+    void callGoesToTheIdleContext() {
         LoadedProgram loaded = programs.load(ProgramSource.builder("counter", counter)
                 .devices(List.of("one"))
                 .contexts(2)
@@ -214,7 +214,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aProgramThatDoesNotRunOnADeviceSaysWhereItDoes() {
+    void failureForAWrongDeviceNamesTheDevicesOfTheProgram() {
         programs.load(ProgramSource.builder("counter", counter)
                 .devices(List.of("one"))
                 .build());
@@ -240,7 +240,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aWarmUpThatFailsLeavesNothingOpen() {
+    void failedWarmUpLeavesNothingOpen() {
         ProgramSource source = ProgramSource.builder("counter", counter)
                 .contexts(2)
                 .warmUps(List.of(new WarmUp("next", List.of("7"), 1)))
@@ -252,7 +252,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aProgramStaysWhenItsSuccessorCannotBeLoaded() {
+    void programStaysWhenItsSuccessorCannotBeLoaded() {
         programs.load(ProgramSource.of("counter", counter));
         assertThat(next("counter")).isEqualTo(1);
         assertThatExceptionOfType(ProgramLoadException.class)
@@ -266,7 +266,7 @@ class ProgramsTests {
     }
 
     @Test
-    void callsAreRefusedWhileTheApplicationStops() {
+    void rejectsCallsWhileTheApplicationStops() {
         programs.load(ProgramSource.of("counter", counter));
         programs.refuseCalls();
         assertThatExceptionOfType(IreeException.class)

@@ -38,8 +38,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The tables of {@code docs/configuration.md} and {@code docs/metrics.md}, and metadata for editors, say what the code says. {@code -Diree4j.docs.update=true} writes
- * them anew.
+ * The tables of {@code docs/configuration.md} and {@code docs/metrics.md}, and the configuration metadata, match the
+ * code. {@code -Diree4j.docs.update=true} regenerates them.
  */
 class ReferenceDocumentationTests {
 
@@ -69,17 +69,17 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void theTableOfPropertiesIsThatOfTheCode() throws IOException {
+    void tableOfPropertiesMatchesTheCode() throws IOException {
         String rows = properties().stream().map(Property::row).sorted().collect(Collectors.joining());
         check("configuration.md", "| Property | Type | Default | Meaning |\n|---|---|---|---|\n" + rows);
     }
 
     /**
-     * What the processor of Spring Boot says nothing of: the properties of values of maps. Editors that know no {@code *} find them by the
-     * types of the maps.
+     * Metadata that Spring Boot's processor does not generate: the properties of map values. Editors without support
+     * for {@code *} find them by the types of the maps.
      */
     @Test
-    void theMetadataOfValuesOfMapsAreThoseOfTheCode() throws IOException {
+    void metadataOfMapValuesMatchTheCode() throws IOException {
         ObjectNode metadata = (ObjectNode) JSON.readTree(Files.readString(METADATA));
         ArrayNode values = JSON.createArrayNode();
         properties().stream().filter(Property::isOfMap).map(Property::metadata).forEach(values::add);
@@ -93,7 +93,7 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void hintsAreForPropertiesThatThereAre() throws IOException {
+    void hintsReferToExistingProperties() throws IOException {
         List<String> known = new ArrayList<>(
                 List.of("iree.devices.keys", "iree.queues.keys", "iree.pools.keys", "iree.modules.keys"));
         for (Property property : properties()) {
@@ -137,7 +137,7 @@ class ReferenceDocumentationTests {
             return name.contains("<name>");
         }
 
-        /** As metadata name it. */
+        /** The name in the metadata. */
         String key() {
             return name.replace("<name>", "*").replace("[n]", "[*]");
         }
@@ -225,7 +225,7 @@ class ReferenceDocumentationTests {
         return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /** What the {@code @param} tags of a record say, from its source. */
+    /** The {@code @param} tags of a record, from its source. */
     private static Map<String, String> documentation(Class<?> type) throws IOException {
         Class<?> outer = type;
         while (outer.getEnclosingClass() != null) {
@@ -252,7 +252,7 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void theTableOfMetersIsThatOfTheCode() throws IOException {
+    void tableOfMetersMatchesTheCode() throws IOException {
         StringBuilder table = new StringBuilder(
                 "| Meter | In Prometheus | Type | Unit | Tags | Meaning |\n|---|---|---|---|---|---|\n");
         for (IreeMeters meter : IreeMeters.values()) {
@@ -292,7 +292,7 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void theDashboardAsksForMetersThatThereAre() throws IOException {
+    void dashboardReferencesExistingMeters() throws IOException {
         String dashboard = Files.readString(DOCS.resolve("grafana/iree4j.json"));
         List<String> known = new ArrayList<>(Arrays.stream(IreeMeters.values())
                 .map(ReferenceDocumentationTests::prometheus)

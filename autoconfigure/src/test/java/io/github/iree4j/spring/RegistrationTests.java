@@ -32,7 +32,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What must be listed is listed, and the runtime is used only through what it exports. */
+/** Registrations are complete, and the runtime is used only through its exported packages. */
 class RegistrationTests {
     private static final String R = "io.github.iree4j";
 
@@ -130,7 +130,7 @@ class RegistrationTests {
         throw new AssertionError("no module descriptor in " + runtime);
     }
 
-    /** The text of a resource of this module, not of one of the jars that have it as well. */
+    /** The text of a resource of this module, not of a jar that also contains it. */
     private static String resource(String name) throws IOException {
         for (URL url : Collections.list(RegistrationTests.class.getClassLoader().getResources(name))) {
             if (url.toString().contains("/autoconfigure/target/classes/")) {

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whether what {@code docs/conformance/spring.md} names is there. */
+/** The classes and tests that {@code docs/conformance/spring.md} references exist. */
 class SpringConformanceTests {
 
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
@@ -28,7 +28,7 @@ class SpringConformanceTests {
             "benchmarks");
 
     @Test
-    void everyClassAndTestThatIsNamedExists() throws IOException {
+    void everyReferencedClassAndTestExists() throws IOException {
         Map<String, String> sources = sources();
         List<String> missing = new ArrayList<>();
         int rows = 0;

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Small modules that tests assemble for themselves, and where the compiled fixtures are. */
+/** Small modules assembled by tests, and the locations of compiled fixtures. */
 public final class TestModules {
 
     /** Adds two integers; needs no device. */
@@ -28,7 +28,7 @@ public final class TestModules {
             }
             """;
 
-    /** A function twice, without and with fences, as programs from PyTorch and ONNX have each of theirs. */
+    /** A function without and with fences, as programs imported from PyTorch and ONNX have each function. */
     private static final String TWOFOLD = """
             vm.module @twofold version 0
             vm.type i32
@@ -50,7 +50,7 @@ public final class TestModules {
             }
             """;
 
-    /** Finds no device that it likes, as a program does that was compiled for another one. */
+    /** Rejects all devices, as a program that was compiled for another one does. */
     private static final String DEMANDING = """
             vm.module @demanding version 0
             vm.type i32
@@ -106,7 +106,7 @@ public final class TestModules {
             }
             """;
 
-    /** Counts its calls, in state that each context has for itself. */
+    /** Counts its calls in state per context. */
     private static final String COUNTER = """
             vm.module @counter version 0
             vm.type i32
@@ -183,7 +183,7 @@ public final class TestModules {
             }
             """;
 
-    /** Doubles a number by {@code custom.twice}, which somebody else has. */
+    /** Doubles a number with {@code custom.twice}, which another module provides. */
     private static final String DOUBLING = """
             vm.module @doubling version 0
             vm.type i32
@@ -198,7 +198,7 @@ public final class TestModules {
             }
             """;
 
-    /** Wants 64 MiB of its device when it is initialised. */
+    /** Allocates 64 MiB on its device when it is initialised. */
     private static final String HUNGRY = """
             vm.module @hungry version 0
             vm.type i32
@@ -235,7 +235,10 @@ public final class TestModules {
             }
             """;
 
-    /** Takes 8 MiB of its device in queue order and holds them while it calls {@code gate.pass}, whose result it returns. */
+    /**
+     * Allocates 8 MiB on its device in queue order and holds them while it calls {@code gate.pass}, whose result it
+     * returns.
+     */
     private static final String HEAVY = """
             vm.module @heavy version 0
             vm.type i32
@@ -274,7 +277,7 @@ public final class TestModules {
             }
             """;
 
-    /** Imports a function of the HAL that no HAL has. */
+    /** Imports a HAL function that does not exist. */
     private static final String FUTURE = """
             vm.module @future version 0
             vm.type i32
@@ -290,7 +293,7 @@ public final class TestModules {
 
     private TestModules() {}
 
-    /** Writes a module that takes 64 MiB when it is initialised. */
+    /** Writes a module that allocates 64 MiB when it is initialised. */
     public static Path hungry(Path directory) throws IOException {
         return Files.write(directory.resolve("hungry.vmfb"), VmAssembler.assemble(HUNGRY));
     }
@@ -300,7 +303,7 @@ public final class TestModules {
         return Files.write(directory.resolve("heavy.vmfb"), VmAssembler.assemble(HEAVY));
     }
 
-    /** Writes a module that imports what the runtime does not have. */
+    /** Writes a module that imports a function that the runtime does not have. */
     public static Path future(Path directory) throws IOException {
         return Files.write(directory.resolve("future.vmfb"), VmAssembler.assemble(FUTURE));
     }
@@ -345,7 +348,7 @@ public final class TestModules {
         return Files.write(directory.resolve("unscoped.vmfb"), VmAssembler.assemble(UNSCOPED));
     }
 
-    /** What compilers made, in {@code fixtures/} of the repository: a module, or an archive of parameters by its name. */
+    /** A compiled fixture in {@code fixtures/} of the repository: a module or a parameter archive. */
     public static Path fixture(String name) {
         Path file = Path.of("../fixtures", name.endsWith(".irpa") ? "parameters" : "modules")
                 .resolve(name)

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** A program of the fixtures that was compiled for sentences of some lengths, and for any, called by an application. */
+/** A fixture program that was compiled for sentences of some lengths, and for any length, called by an application. */
 @Timeout(900)
 class VariantInvocationTests {
 
@@ -53,7 +53,7 @@ class VariantInvocationTests {
                     "iree.modules.encoder.location=" + TestModules.fixture("3.13.0/cpu/variants.vmfb"),
                     "iree.modules.encoder.parameters.model=" + TestModules.fixture("scale_weights.irpa"));
 
-    /** Words that are all the same, and what the program makes of them: each word plus the sum, and the sum twice. */
+    /** Equal words and the expected result: each word plus the sum, and twice the sum. */
     private static float[][] sentence(int length, float word) {
         float[][] sentence = new float[1][length];
         java.util.Arrays.fill(sentence[0], word);
@@ -74,7 +74,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void everyDoorLeadsToTheVariantThatFits() {
+    void everyEntryPointSelectsTheFittingVariant() {
         runner.run(context -> {
             InvocationService invocations = context.getBean(InvocationService.class);
             check(invocations.invoke("encoder.encode", (Object) sentence(3, 2)), 3, 2);
@@ -138,7 +138,7 @@ class VariantInvocationTests {
                 });
     }
 
-    /** Callers have their results before the last one is counted. */
+    /** Callers receive their results before the last call is counted. */
     private static void awaitEquals(long padding, FunctionVariants variants) {
         long deadline = System.nanoTime() + 60_000_000_000L;
         while (variants.padding() < padding && System.nanoTime() < deadline) {
@@ -148,7 +148,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void aCallThatIsTooLargeForABatchGoesItsOwnWay() {
+    void callTooLargeForABatchIsMadeAlone() {
         runner.withPropertyValues(
                         "iree.modules.encoder.batching.enabled=true", "iree.modules.encoder.batching.max-delay=1m")
                 .run(context -> {
@@ -160,7 +160,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void aProgramForSomeShapesSaysWhichWhenACallFitsNone() {
+    void failureForAnUnsupportedShapeListsTheSupportedOnes() {
         runner.withPropertyValues("iree.modules.encoder.variants.encode.functions=encode_1x4,encode_4x8")
                 .run(context -> assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> context.getBean(InvocationService.class)
@@ -171,7 +171,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void furtherModulesGetTheParametersAndAreClosedWithTheProgram() {
+    void furtherModulesShareTheParametersAndAreClosedWithTheProgram() {
         runner.withPropertyValues(
                         "iree.modules.encoder.contexts=2",
                         "iree.modules.encoder.variants.encode.modules[0].location="
@@ -208,7 +208,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void theEndpointAndTheMetersSayHowMuchIsPadding() {
+    void endpointAndMetersReportPadding() {
         List<String> heard = new CopyOnWriteArrayList<>();
         runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
                 .withBean(VariantListener.class, () -> new VariantListener() {
@@ -251,7 +251,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void rulesThatAreNoneNameTheProperty() {
+    void malformedShapeRulesNameTheProperty() {
         runner.withPropertyValues("iree.modules.encoder.variants.encode.shapes=[batch")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -266,7 +266,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void aFurtherModuleThatIsAnotherIsRefused() {
+    void rejectsMismatchedFurtherModules() {
         String key = "iree.modules.encoder.variants.encode.modules[0].";
         runner.withPropertyValues(
                         key + "location=" + TestModules.fixture("3.13.0/cpu/variants_wide.vmfb"),
@@ -290,7 +290,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void aTensorOfTheCallerStaysTheCallers() {
+    void tensorsOfTheCallerAreNotClosed() {
         runner.withPropertyValues(
                         "iree.modules.encoder.batching.enabled=true", "iree.modules.encoder.batching.max-delay=0ms")
                 .run(context -> {

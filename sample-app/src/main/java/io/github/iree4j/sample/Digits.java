@@ -12,7 +12,7 @@ interface Digits {
     /**
      * Reads pictures.
      *
-     * @param options the fence that says when the pictures are there
+     * @param options the fence that signals when the pictures are ready
      * @param pictures {@code ?x64xf32}, 0 to 16 for each pixel
      * @return for each picture the probabilities of the digits 0 to 9
      */

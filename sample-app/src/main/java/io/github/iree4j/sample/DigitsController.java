@@ -32,7 +32,7 @@ final class DigitsController {
     }
 
     /**
-     * What to read; one of the two.
+     * The input; exactly one of the two.
      *
      * @param pixels 64 intensities from 0 to 16, row by row from the top left
      * @param strokes lists of points, each {@code [x, y]} in any unit, y down
@@ -40,7 +40,7 @@ final class DigitsController {
     record Question(double @Nullable [] pixels, @Nullable List<List<double[]>> strokes) {}
 
     /**
-     * What was read.
+     * The result.
      *
      * @param digit the most probable digit
      * @param probabilities of the digits 0 to 9
@@ -49,7 +49,7 @@ final class DigitsController {
     record Answer(int digit, float[] probabilities, float[] pixels) {}
 
     /**
-     * What reads it.
+     * The model in use.
      *
      * @param model the program's name
      * @param function its function

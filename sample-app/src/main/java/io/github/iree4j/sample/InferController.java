@@ -20,7 +20,7 @@ final class InferController {
         this.invocations = invocations;
     }
 
-    /** The pictures need no closing, and the CPU reads them where they were received; the answer is closed once it is written. */
+    /** The pictures need not be closed, and the CPU reads them in place; the response is closed once it is written. */
     @PostMapping("/infer")
     Tensor infer(@RequestBody Tensor pictures) {
         try (Results results = invocations.invoke("digits.classify", pictures)) {

@@ -1,6 +1,6 @@
 package io.github.iree4j.sample;
 
-/** A request holds something that it must not; answered with status 400 and the name of the field. */
+/** Thrown for an invalid field of a request; answered with status 400 and the name of the field. */
 final class InvalidFieldException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

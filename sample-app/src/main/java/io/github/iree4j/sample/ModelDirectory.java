@@ -21,11 +21,12 @@ import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * A directory whose {@code .vmfb} files are served while they lie there. {@code scale.vmfb} becomes program
- * {@code scale}; {@code scale.model.irpa} beside it holds its parameters of scope {@code model}, and {@code scale.irpa}
- * those of programs that name no scope.
+ * A directory whose {@code .vmfb} files are served while they exist. {@code scale.vmfb} becomes program {@code scale};
+ * {@code scale.model.irpa} beside it holds its parameters of scope {@code model}, and {@code scale.irpa} those of
+ * programs that name no scope.
  *
- * <p>Compiled programs contain machine code: whoever can write here can run anything in this process.
+ * <p>Compiled programs contain machine code: write access to this directory is equivalent to code execution in this
+ * process.
  */
 @Component
 class ModelDirectory {
@@ -50,7 +51,7 @@ class ModelDirectory {
         return new TreeMap<>(failures);
     }
 
-    /** Loads what is new or changed, forgets what is gone. A file that cannot be loaded is tried again when it changes. */
+    /** Loads new and changed files, unloads removed ones. A file that cannot be loaded is retried when it changes. */
     @EventListener(ApplicationReadyEvent.class)
     public synchronized void refresh() {
         Map<String, Path> found = new TreeMap<>();
@@ -65,7 +66,7 @@ class ModelDirectory {
                 seen.remove(name);
                 if (failures.remove(name) == null) {
                     programs.unload(name);
-                    log.info("program '{}' is gone", name);
+                    log.info("program '{}' was removed", name);
                 }
             }
         }
@@ -84,7 +85,7 @@ class ModelDirectory {
                 failures.put(name, "a configured program has this name");
                 return;
             }
-            // Copies: whoever drops a newer file here overwrites the one that is being served.
+            // Copies: a newer file may overwrite the one that is being served.
             programs.loadCopy(ProgramSource.builder(name, file.toString())
                     .parameters(parameters(name))
                     .build());
@@ -92,7 +93,7 @@ class ModelDirectory {
             log.info("serving '{}' from {}", name, file);
         } catch (ProgramLoadException | IOException e) {
             if (failures.put(name, String.valueOf(e.getMessage())) == null && programs.unload(name)) {
-                log.info("program '{}' is gone", name);
+                log.info("program '{}' was removed", name);
             }
             log.warn("cannot serve {}: {}", file, e.getMessage());
         }

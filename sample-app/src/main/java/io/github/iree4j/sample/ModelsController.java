@@ -18,7 +18,9 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 
-/** Calls any function of any program that is configured or lies in the {@linkplain ModelDirectory models directory}. */
+/**
+ * Calls any function of any program that is configured or found in the {@linkplain ModelDirectory models directory}.
+ */
 @RestController
 @RequestMapping("/models")
 final class ModelsController {
@@ -34,7 +36,7 @@ final class ModelsController {
     }
 
     /**
-     * What there is to call.
+     * The callable programs.
      *
      * @param models the programs that are loaded
      * @param failed files of the models directory that could not be loaded, with the reason
@@ -45,9 +47,9 @@ final class ModelsController {
      * A program.
      *
      * @param name the first part of its functions' paths
-     * @param location where it comes from
-     * @param device what runs it
-     * @param functions what it can do
+     * @param location the location of its module
+     * @param device the device that runs it
+     * @param functions its functions
      */
     record Model(String name, String location, String device, List<Function> functions) {}
 
@@ -55,7 +57,7 @@ final class ModelsController {
      * A function.
      *
      * @param name the second part of its path
-     * @param declaration its arguments and results as the compiler wrote them
+     * @param declaration its arguments and results as the compiler recorded them
      */
     record Function(String name, @Nullable String declaration) {}
 

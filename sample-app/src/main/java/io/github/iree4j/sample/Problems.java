@@ -16,7 +16,10 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.DatabindException;
 
-/** Answers bad requests as problem details (RFC 9457); member {@code field} names what is wrong. Failures of calls are answered by the starter. */
+/**
+ * Renders invalid requests as problem details (RFC 9457); member {@code field} names the invalid field. The starter
+ * renders failures of calls.
+ */
 @RestControllerAdvice
 final class Problems extends ResponseEntityExceptionHandler {
 
@@ -32,18 +35,22 @@ final class Problems extends ResponseEntityExceptionHandler {
     protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
             HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         String field = null;
-        String detail = e.getCause() == null ? "a body of JSON is required" : "the body is not JSON";
+        String detail = e.getCause() == null ? "a JSON body is required" : "the body is not JSON";
         if (hasCause(e, StreamConstraintsException.class)) {
             HttpStatus tooLarge = HttpStatus.CONTENT_TOO_LARGE;
             return handleExceptionInternal(
                     e,
-                    problem(tooLarge, "Request too large", "the body is larger or deeper than this server takes", null),
+                    problem(
+                            tooLarge,
+                            "Request too large",
+                            "the body exceeds the size or nesting limit of this server",
+                            null),
                     headers,
                     tooLarge,
                     request);
         }
         if (e.getCause() instanceof JacksonException cause) {
-            // Not Jackson's own message, which speaks of Java classes.
+            // Not Jackson's own message, which names Java classes.
             field = cause instanceof DatabindException databind ? path(databind) : null;
             detail = field == null ? detail : "'%s' is of the wrong type".formatted(field);
             TokenStreamLocation location = cause.getLocation();
@@ -64,7 +71,7 @@ final class Problems extends ResponseEntityExceptionHandler {
         return false;
     }
 
-    /** Where in the body it went wrong, such as {@code inputs[0].shape[1]}; null for the body as a whole. */
+    /** The path of the invalid value, such as {@code inputs[0].shape[1]}; null for the whole body. */
     private static @Nullable String path(DatabindException e) {
         StringBuilder path = new StringBuilder();
         for (JacksonException.Reference step : e.getPath()) {

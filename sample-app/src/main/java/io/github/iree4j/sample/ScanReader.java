@@ -14,8 +14,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads scans with two programs that share one device and its memory. Both calls are handed over at once; a timeline orders them, and the
- * pictures between them never leave the device.
+ * Reads scans with two programs that share one device and its memory. Both calls are submitted at once; a timeline
+ * orders them, and the intermediate pictures never leave the device.
  */
 @Component
 class ScanReader {
@@ -56,7 +56,7 @@ class ScanReader {
                     ? failure
                     : new IreeException(StatusCode.INTERNAL, "call failed: " + e.getCause(), e);
         } catch (InterruptedException e) {
-            future.cancel(true); // which gives the call and what it holds up
+            future.cancel(true); // cancels the call and releases what it holds
             Thread.currentThread().interrupt();
             throw new IreeException(StatusCode.CANCELLED, "interrupted while a scan was read", e);
         }

@@ -12,9 +12,9 @@ interface Scans {
     /**
      * Counts the inked dots of each block of 4x4.
      *
-     * @param options the fence that says when the pictures are there
+     * @param options the fence that signals when the pictures are ready
      * @param scans {@code ?x1024xf32}, 0 or 1 for each dot
-     * @return {@code ?x64xf32}, before its contents are there; closed by the receiver
+     * @return {@code ?x64xf32}, available before its contents are; closed by the receiver
      */
     CompletableFuture<Tensor> blocks(CallOptions options, Tensor scans);
 }

@@ -18,7 +18,7 @@ final class ScansController {
     }
 
     /**
-     * What was read.
+     * The result.
      *
      * @param digit the most probable digit
      * @param probability how probable it is

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param shape the dimensions
  * @param type the element type as IREE spells it, such as {@code f32} or {@code i8}
- * @param data numbers, booleans, or for types that JSON has no numbers for, base64
+ * @param data numbers or booleans; base64 for types without a JSON number
  */
 record TensorJson(long[] shape, String type, Object data) {
 
@@ -81,9 +81,9 @@ record TensorJson(long[] shape, String type, Object data) {
                         : Tensor.of(type, narrow(values), shape);
             }
         } catch (IreeException e) {
-            throw new InvalidFieldException(field, "is no tensor: " + e.getMessage());
+            throw new InvalidFieldException(field, "is not a tensor: " + e.getMessage());
         }
-        throw new InvalidFieldException(field + ".type", "'%s' has no numbers in JSON".formatted(type));
+        throw new InvalidFieldException(field + ".type", "'%s' has no JSON representation".formatted(type));
     }
 
     private static long[] shape(String field, JsonNode json) {
@@ -100,7 +100,7 @@ record TensorJson(long[] shape, String type, Object data) {
         try {
             return ElementType.parse(json.stringValue());
         } catch (IreeException e) {
-            throw new InvalidFieldException(field, "is no element type: " + e.getMessage());
+            throw new InvalidFieldException(field, "is not an element type: " + e.getMessage());
         }
     }
 

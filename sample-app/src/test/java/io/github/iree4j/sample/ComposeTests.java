@@ -16,7 +16,7 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.ObjectMapper;
 
-/** Whether the files of {@code compose.yaml} fit each other and the application. Nothing is started. */
+/** Checks that {@code compose.yaml} is consistent with the application. Starts nothing. */
 class ComposeTests {
 
     private static final String DASHBOARDS = "/var/lib/grafana/dashboards";
@@ -42,7 +42,7 @@ class ComposeTests {
     }
 
     @Test
-    void everyFileThatIsMountedIsThere() {
+    void everyMountedFileExists() {
         for (Object service : services.values()) {
             for (String volume : ComposeTests.<String>list(service, "volumes")) {
                 Path mounted = Path.of(volume.split(":")[0]);
@@ -56,7 +56,7 @@ class ComposeTests {
     }
 
     @Test
-    void whatStartsAfterSomethingNamesAService() {
+    void dependenciesNameServices() {
         for (Object service : services.values()) {
             List<String> others = list(service, "depends_on");
             if (others != null) {
@@ -66,7 +66,7 @@ class ComposeTests {
     }
 
     @Test
-    void prometheusAsksTheApplicationWhereItAnswers() throws IOException {
+    void prometheusScrapesTheApplicationsEndpoint() throws IOException {
         Object job = list(read(Path.of("src/main/docker/prometheus.yaml")), "scrape_configs")
                 .getFirst();
         assertThat(job)

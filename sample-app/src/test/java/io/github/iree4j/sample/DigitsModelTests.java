@@ -82,7 +82,7 @@ class DigitsModelTests {
     }
 
     @Test
-    void aBatchGivesWhatItsRowsGiveAlone() {
+    void batchMatchesIndividualRows() {
         float[][] pictures = pixels(HandwrittenDigits.load().heldOut().subList(0, 19));
         float[][] together = classify("digits", pictures);
         for (int i = 0; i < pictures.length; i++) {
@@ -104,7 +104,7 @@ class DigitsModelTests {
     }
 
     @Test
-    void anEmptyBatchGivesAnEmptyResult() {
+    void emptyBatchReturnsEmptyResult() {
         try (Tensor none = Tensor.of(new float[0], 0, 64);
                 Results results = invocations.invoke("digits.classify", none)) {
             assertThat(results.tensor(0).shape()).containsExactly(0, 10);
@@ -112,7 +112,7 @@ class DigitsModelTests {
     }
 
     @Test
-    void refusesPicturesOfAnotherSize() {
+    void rejectsPicturesOfAnotherSize() {
         try (Tensor large = Tensor.of(new float[784], 1, 784)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> invocations.invoke("digits.classify", large))
@@ -121,7 +121,7 @@ class DigitsModelTests {
     }
 
     @Test
-    void callsFromManyThreadsDoNotMix() throws Exception {
+    void concurrentCallsDoNotMix() throws Exception {
         float[][] pictures = pixels(HandwrittenDigits.load().heldOut().subList(0, 64));
         float[][] expected = classify("digits", pictures);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -148,7 +148,7 @@ class DigitsModelTests {
 
     /** The same program, built as on a machine without a compiler for any of its architectures. */
     @Test
-    void fallsBackToBytecodeKernelsWhereNoCompiledOnesFit(@TempDir Path directory) throws IOException {
+    void fallsBackToBytecodeKernels(@TempDir Path directory) throws IOException {
         Path kernels = Files.createDirectory(directory.resolve("kernels"));
         Path sources = Path.of("src/main/iree");
         Files.createFile(kernels.resolve("x86_64.so"));
@@ -176,9 +176,11 @@ class DigitsModelTests {
         }
     }
 
-    /** Where this machine's kernels were compiled, they are what runs: otherwise all tests above would prove the fall-back only. */
+    /**
+     * Where kernels were compiled for this machine, they run: otherwise all tests above would only prove the fallback.
+     */
     @Test
-    void theDeviceTakesTheKernelsThatWereCompiledForThisMachine() {
+    void usesTheKernelsCompiledForThisMachine() {
         Device device =
                 programs.find("digits").orElseThrow().program().devices().getFirst();
         String architecture = System.getProperty("os.arch").equals("amd64") ? "x86_64" : "arm_64";

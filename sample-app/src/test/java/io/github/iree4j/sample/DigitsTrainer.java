@@ -10,11 +10,11 @@ import java.util.SplittableRandom;
 
 /**
  * Makes the sample's weights: a network of 64 pixels, 64 hidden units and 10 digits, trained with Adam on the
- * {@linkplain HandwrittenDigits handwritten digits}, each shown shifted, turned and slanted a little differently every
- * time so that the network also reads other people's hands.
+ * {@linkplain HandwrittenDigits handwritten digits}, each slightly shifted, rotated and slanted every time, so that the
+ * network generalises to other handwriting.
  *
- * <p>Plain Java with a fixed seed and {@link StrictMath}, one thread: every run on every machine gives the same bits. {@link #main}
- * writes the archive that the application is built with; README.md says how.
+ * <p>Plain Java with a fixed seed and {@link StrictMath}, one thread: every run on every machine is bit-identical.
+ * {@link #main} writes the archive that the application is built with; README.md says how.
  */
 final class DigitsTrainer {
 
@@ -42,7 +42,7 @@ final class DigitsTrainer {
     private DigitsTrainer() {}
 
     /**
-     * The trained parameters as the program takes them: weights as matrices of inputs by outputs, row-major.
+     * The trained parameters in the program's layout: weights as matrices of inputs by outputs, row-major.
      *
      * @param hiddenWeight 64x64, already divided by 16, so that pixels go in as they are
      * @param hiddenBias 64
@@ -176,7 +176,7 @@ final class DigitsTrainer {
         }
     }
 
-    /** The picture seen by a slightly different hand: turned, slanted, stretched, moved, with a thicker or thinner pen. */
+    /** Varies a picture: rotated, slanted, stretched, moved, with a thicker or thinner pen. */
     private static double[] distort(float[] pixels, SplittableRandom random) {
         double angle = (random.nextDouble() - 0.5) * 0.3;
         double slant = (random.nextDouble() - 0.5) * 0.4;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DigitsTrainerTests {
 
     @Test
-    void trainingMakesExactlyTheWeightsOfTheApplication(@TempDir Path directory) throws IOException {
+    void trainingReproducesTheWeightsOfTheApplication(@TempDir Path directory) throws IOException {
         Path archive = directory.resolve("digits.irpa");
         DigitsTrainer.main(new String[] {archive.toString()});
         try (InputStream committed = getClass().getResourceAsStream("/models/digits.irpa")) {

@@ -23,7 +23,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The same program on a Vulkan device that the application's properties name, beside that on the CPU. */
+/** The same program on a configured Vulkan device, compared with the CPU. */
 @EnabledIfIreeDriver("vulkan")
 class DigitsVulkanTests {
     private static ConfigurableApplicationContext application;
@@ -51,7 +51,7 @@ class DigitsVulkanTests {
     }
 
     @Test
-    void theProgramIsOnTheDeviceThatThePropertiesName() {
+    void programRunsOnTheConfiguredDevice() {
         Device device = application
                 .getBean(Programs.class)
                 .find("gpu-digits")
@@ -79,7 +79,7 @@ class DigitsVulkanTests {
     }
 
     @Test
-    void batchesOfAnySizeGiveWhatTheCpuGives() {
+    void batchesOfAnySizeMatchTheCpu() {
         List<Sample> heldOut = HandwrittenDigits.load().heldOut();
         for (int size = 0; size < 40; size++) {
             List<Sample> batch = heldOut.subList(size, 2 * size);
@@ -92,7 +92,7 @@ class DigitsVulkanTests {
     }
 
     @Test
-    void callsFromManyThreadsDoNotMix() throws Exception {
+    void concurrentCallsDoNotMix() throws Exception {
         List<Sample> pictures = HandwrittenDigits.load().heldOut().subList(0, 32);
         float[][] expected = classify("gpu-digits", pictures);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -72,7 +72,7 @@ class DigitsWebTests {
 
     @ParameterizedTest
     @MethodSource
-    void namesTheFieldThatIsWrong(String body, String field, String detail) throws Exception {
+    void namesTheInvalidField(String body, String field, String detail) throws Exception {
         ask("/digits", body.replace("PIXELS", "0" + ", 0".repeat(62)))
                 .andExpect(status().isBadRequest())
                 .andExpect(content().contentType(MediaType.APPLICATION_PROBLEM_JSON))
@@ -82,14 +82,14 @@ class DigitsWebTests {
     }
 
     @Test
-    void refusesWhatIsNoJson() throws Exception {
+    void rejectsInvalidJson() throws Exception {
         ask("/digits", "seven")
                 .andExpect(status().isBadRequest())
                 .andExpect(jsonPath("$.detail").isNotEmpty());
     }
 
     @Test
-    void refusesWhatIsTooLargeOrTooDeep() throws Exception {
+    void rejectsLargeAndDeepRequests() throws Exception {
         ask("/digits", "{\"pixels\": [" + "0,".repeat(9_000_000) + "0]}").andExpect(status().isContentTooLarge());
         ask("/digits", "[".repeat(100_000)).andExpect(status().is4xxClientError());
     }
@@ -105,7 +105,7 @@ class DigitsWebTests {
     }
 
     @Test
-    void saysWhatReadsTheDigits() throws Exception {
+    void describesTheModel() throws Exception {
         mvc.perform(get("/digits"))
                 .andExpect(jsonPath("$.model").value("digits"))
                 .andExpect(jsonPath("$.function").value("digits.classify"))
@@ -129,14 +129,14 @@ class DigitsWebTests {
 
     @ParameterizedTest
     @MethodSource
-    void namesTheInputThatIsNoTensor(String body, String field) throws Exception {
+    void namesTheInvalidInput(String body, String field) throws Exception {
         ask("/models/digits/classify", body)
                 .andExpect(status().isBadRequest())
                 .andExpect(jsonPath("$.field").value(field));
     }
 
     @Test
-    void saysWhichFunctionsThereAreNot() throws Exception {
+    void reportsUnknownFunctions() throws Exception {
         ask("/models/digits/guess", "{\"inputs\": []}")
                 .andExpect(status().isNotFound())
                 .andExpect(jsonPath("$.detail").value(containsString("guess")));
@@ -146,7 +146,7 @@ class DigitsWebTests {
     }
 
     @Test
-    void servesModulesWhileTheyLieInTheDirectory() throws Exception {
+    void servesModulesOfTheDirectory() throws Exception {
         try (InputStream module = getClass().getResourceAsStream("/models/digits.vmfb");
                 InputStream parameters = getClass().getResourceAsStream("/models/digits.irpa")) {
             Files.copy(parameters, models.resolve("dropped.model.irpa"));
@@ -162,7 +162,7 @@ class DigitsWebTests {
                 .andExpect(status().isOk());
         String digit =
                 "{\"inputs\": [{\"shape\": [1, 64], \"type\": \"f32\", \"data\": [1%s]}]}".formatted(", 1".repeat(63));
-        // While it is served its files are overwritten, as cp does; mapped, they would take the process with them.
+        // Files are overwritten while served, as cp does; if they were mapped, that would crash the process.
         Files.write(models.resolve("dropped.model.irpa"), new byte[0]);
         Files.write(models.resolve("dropped.vmfb"), new byte[0]);
         ask("/models/dropped/classify", digit).andExpect(status().isOk());
@@ -185,7 +185,7 @@ class DigitsWebTests {
         mvc.perform(get("/actuator/iree/modules/digits")).andExpect(content().string(containsString("classify")));
     }
 
-    static Stream<Arguments> namesTheFieldThatIsWrong() {
+    static Stream<Arguments> namesTheInvalidField() {
         return table("""
                 {}                                     | pixels        | 'pixels' is required
                 {"pixels": [1, 2, 3]}                  | pixels        | must hold 64 numbers, not 3
@@ -202,7 +202,7 @@ class DigitsWebTests {
                 """);
     }
 
-    static Stream<Arguments> namesTheInputThatIsNoTensor() {
+    static Stream<Arguments> namesTheInvalidInput() {
         return table("""
                 {}                                                            | inputs
                 {"inputs": [null]}                                            | inputs[0]

@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Test;
 class DrawingTests {
 
     @Test
-    void nothingDrawnIsAnEmptyPicture() {
+    void emptyDrawingIsAnEmptyPicture() {
         assertThat(new Drawing(List.of()).pixels()).containsOnly(0).hasSize(64);
         assertThat(new Drawing(List.of(List.of())).pixels()).containsOnly(0);
     }
 
     @Test
-    void aDotIsInkInTheMiddle() {
+    void dotIsCentred() {
         float[] pixels = new Drawing(List.of(List.of(new Point(-7, 9)))).pixels();
         for (int y = 0; y < 8; y++) {
             for (int x = 0; x < 8; x++) {
@@ -26,7 +26,7 @@ class DrawingTests {
     }
 
     @Test
-    void aVerticalLineFillsTheHeightInTheMiddle() {
+    void verticalLineFillsTheHeight() {
         float[] pixels = new Drawing(List.of(List.of(new Point(10, 10), new Point(10, 11)))).pixels();
         for (int y = 0; y < 8; y++) {
             assertThat(pixels[y * 8 + 3]).isPositive();
@@ -37,7 +37,7 @@ class DrawingTests {
     }
 
     @Test
-    void aHorizontalLineStaysFlat() {
+    void horizontalLineStaysFlat() {
         float[] pixels = new Drawing(List.of(List.of(new Point(0, 5), new Point(100, 5)))).pixels();
         for (int x = 1; x < 7; x++) {
             assertThat(pixels[3 * 8 + x] + pixels[4 * 8 + x]).isPositive();

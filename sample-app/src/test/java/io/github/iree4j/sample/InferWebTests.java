@@ -33,7 +33,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
-/** {@code POST /infer} over real HTTP, in all forms, and what a large tensor costs. */
+/** {@code POST /infer} over real HTTP, in all formats, and the memory cost of a large tensor. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 @Timeout(600)
 @Tag("nightly")
@@ -47,9 +47,9 @@ class InferWebTests {
     private static final int BODY = Float.BYTES * ROWS * PIXELS;
 
     private static final int ANSWER = Float.BYTES * ROWS * DIGITS;
-    /** What the network needs for itself: its hidden layer, its last layer, and what it answers. */
+    /** Memory of the network: its hidden layer, its last layer, and its result. */
     private static final int NETWORK = Float.BYTES * ROWS * 64 + 2 * ANSWER;
-    /** A sixteenth of the body: whoever copies it takes more. */
+    /** A sixteenth of the body; a copy would exceed it. */
     private static final long SMALL = BODY / 16;
 
     private static final String BYTES = "application/octet-stream";
@@ -63,7 +63,7 @@ class InferWebTests {
     @Autowired
     private InvocationService invocations;
 
-    /** What the device has when nobody calls. */
+    /** The memory in use on an idle device. */
     private long idle;
 
     @BeforeEach
@@ -104,7 +104,7 @@ class InferWebTests {
     }
 
     @Test
-    void answersInTheFormThatIsAsked() throws Exception {
+    void answersInTheAcceptedFormat() throws Exception {
         float[] pictures = pictures(2);
         byte[] expected = expected(pictures);
         Tensor tensor = Tensor.of(pictures, 2, PIXELS);
@@ -129,7 +129,7 @@ class InferWebTests {
     }
 
     @Test
-    void saysWhichShapeThePicturesHave() throws Exception {
+    void reportsShapeMismatch() throws Exception {
         HttpResponse<byte[]> refused =
                 post(BYTES + ";type=f32;shape=\"1,3\"", BYTES + ", application/problem+json", new byte[12]);
         assertThat(refused.statusCode()).isEqualTo(400);
@@ -137,10 +137,10 @@ class InferWebTests {
     }
 
     @Test
-    void aLargeTensorIsHeldOnceAndOutsideOfTheHeap() throws Exception {
+    void largeTensorIsHeldOnceOutsideTheHeap() throws Exception {
         byte[] body = Tensor.of(pictures(ROWS), ROWS, PIXELS).toBytes();
         byte[] expected = new byte[ANSWER];
-        // From a stream, since what is read from one is used in place, as that of a request.
+        // From a stream, since such tensors are used in place, like those of requests.
         try (Tensor input = Tensor.read(new ByteArrayInputStream(body), ElementType.F32, ROWS, PIXELS);
                 var results = invocations.invoke("digits.classify", input)) {
             results.tensor(0).copyTo(MemorySegment.ofArray(expected));
@@ -174,7 +174,7 @@ class InferWebTests {
     }
 
     /**
-     * What one request takes of the process beside what its client does.
+     * The memory that one request takes, without that of its client.
      *
      * @param heap bytes that were allocated in Java
      * @param device bytes that its device had at most, more than before
@@ -202,7 +202,7 @@ class InferWebTests {
         }
     }
 
-    /** Waits until the server has cleaned up, which it does after its answer. */
+    /** Waits until the server has cleaned up, which happens after its response. */
     private void settle() {
         while (runtime.leakReport().openTensors() != 0
                 || runtime.device().allocator().statistics().bytesLive() != idle) {

@@ -13,12 +13,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The README's examples are lines of this application, so that they compile and run. */
+/** The README's examples are excerpts of this application, so they compile and run. */
 class ReadmeTests {
     private static final Pattern EXAMPLE = Pattern.compile("```(java|yaml)\n(.*?)```", Pattern.DOTALL);
 
     @Test
-    void examplesAreLinesOfThisApplication() throws IOException {
+    void examplesAreExcerptsOfThisApplication() throws IOException {
         Path readme = Path.of("../README.md");
         assumeTrue(Files.exists(readme), "README.md is not beside this module");
         List<String> sources = new ArrayList<>();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Import;
 
-/** The pipeline without its models: what it calls, in which order, and what becomes of failures. */
+/** The pipeline without its models: its calls, their order, and failures. */
 @IreeTest
 @Import(ScanReader.class)
 class ScanReaderTests {
@@ -57,7 +57,7 @@ class ScanReaderTests {
     }
 
     @Test
-    void picturesAreReadOnceTheyAreThere() {
+    void picturesAreReadOnceTheyAreReady() {
         assertThat(read()[0][3]).isEqualTo(1);
         assertThat(programs)
                 .wereCalled("scans.blocks", "digits.classify")
@@ -66,7 +66,7 @@ class ScanReaderTests {
     }
 
     @Test
-    void aScanThatCannotBeMadeAPictureIsNotRead() {
+    void failedPictureIsNotRead() {
         programs.program(
                 "scans",
                 scans -> scans.function("blocks", "(tensor<?x1024xf32>) -> tensor<?x64xf32>")

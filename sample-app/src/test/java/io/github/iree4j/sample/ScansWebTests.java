@@ -16,7 +16,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-/** Both models, one after the other on one device. */
+/** Both models in sequence on one device. */
 @SpringBootTest
 @AutoConfigureMockMvc
 class ScansWebTests {
@@ -40,7 +40,7 @@ class ScansWebTests {
     }
 
     @Test
-    void readsManyScansOfANumpyArray() throws IOException {
+    void readsScansFromANumpyArray() throws IOException {
         List<HandwrittenDigits.Sample> samples =
                 HandwrittenDigits.load().heldOut().subList(0, 20);
         float[] scans = new float[20 * 1024];
@@ -70,7 +70,7 @@ class ScansWebTests {
     }
 
     @Test
-    void saysWhichShapeAScanHas() {
+    void reportsShapeOfInvalidScans() {
         MvcTestResult result = mvc.post()
                 .uri("/scans")
                 .contentType(MediaType.APPLICATION_JSON)
@@ -82,7 +82,7 @@ class ScansWebTests {
     }
 
     @Test
-    void servesItsModelsToClientsOfTheOpenInferenceProtocol() {
+    void servesModelsOverTheOpenInferenceProtocol() {
         assertThat(mvc.get().uri("/v2/models/digits").exchange())
                 .bodyJson()
                 .extractingPath("$.inputs[0].shape")

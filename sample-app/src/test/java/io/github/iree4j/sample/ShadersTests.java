@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The SPIR-V in the sources is what the shaders beside it compile to. */
+/** The checked-in SPIR-V is the compiled form of the shaders. */
 class ShadersTests {
     private static final Path SOURCES = Path.of("src/main/iree");
     private static final Path COMPILED = SOURCES.resolve("spirv");
@@ -27,7 +27,7 @@ class ShadersTests {
 
     /** Needs no compiler. */
     @Test
-    void theSourcesAreThoseThatWereCompiled() throws Exception {
+    void sourcesAreUnchangedSinceCompilation() throws Exception {
         List<String> recorded = Files.readAllLines(COMPILED.resolve("sources.sha256"));
         assertThat(recorded).isNotEmpty().allSatisfy(line -> {
             String[] parts = line.split(" +", 2);
@@ -40,7 +40,7 @@ class ShadersTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"digits_dense_relu", "digits_dense", "digits_softmax"})
-    void compilingThemGivesWhatIsCheckedIn(String shader) throws Exception {
+    void compilationReproducesTheCheckedInShaders(String shader) throws Exception {
         assumeTrue(hasCompiler(), "glslangValidator is not installed (Debian: glslang-tools)");
         Process compile = new ProcessBuilder(SOURCES.resolve("compile-shaders").toString(), directory.toString())
                 .inheritIO()
@@ -48,7 +48,7 @@ class ShadersTests {
         assertThat(compile.waitFor()).isZero();
         ByteBuffer made = read(directory.resolve(shader + ".spv"));
         ByteBuffer checkedIn = read(COMPILED.resolve(shader + ".spv"));
-        // The generator's version is in word 2; another one may write the same shader in other words.
+        // The generator's version is in word 2; another generator may encode the same shader differently.
         assumeTrue(
                 made.getInt(8) == checkedIn.getInt(8),
                 () -> "glslangValidator here is version %d, the checked-in SPIR-V was made by version %d"

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Digits as a pen would draw them: lines and arcs, in several styles, with a hand that is not steady. */
+/** Digits as a pen would draw them: lines and arcs, in several styles, with jitter. */
 final class SyntheticDigits {
 
     private SyntheticDigits() {}
@@ -53,7 +53,7 @@ final class SyntheticDigits {
         };
     }
 
-    /** The drawing somewhere else, larger or smaller, slanted, turned a little, and shaking. */
+    /** The drawing shifted, scaled, slanted, rotated and jittered. */
     static Drawing byHand(Drawing drawing, Random random) {
         double scale = 0.3 + 3 * random.nextDouble();
         double stretch = 0.85 + 0.35 * random.nextDouble();

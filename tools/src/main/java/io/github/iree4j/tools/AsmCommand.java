@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
 final class AsmCommand implements Runnable {
     private static final int MAX_FINDINGS = 100;
 
-    @Parameters(paramLabel = "FILE", description = "The text, by custom a .vmasm file.")
+    @Parameters(paramLabel = "FILE", description = "The text, usually a .vmasm file.")
     private Path source;
 
     @Option(
@@ -40,10 +40,10 @@ final class AsmCommand implements Runnable {
     @Option(
             names = "--directory",
             paramLabel = "DIR",
-            description = "Where to look for the files that the text takes rodata from. Default: where the text is.")
+            description = "The directory of the rodata files that the text references. Default: that of the text.")
     private @Nullable Path directory;
 
-    @Option(names = "--no-verify", description = "Writes what is in the text even if no runtime would load it.")
+    @Option(names = "--no-verify", description = "Writes the module even if no runtime would load it.")
     private boolean unverified;
 
     AsmCommand() {}
@@ -69,13 +69,13 @@ final class AsmCommand implements Runnable {
         try {
             return Files.readString(file);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no such file", e);
+            throw new IreeException(StatusCode.NOT_FOUND, "the file does not exist", e);
         } catch (MalformedInputException e) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is not UTF-8 text", e);
         }
     }
 
-    /** By the rules of a runtime that knows every type the module names; all that is wrong is said at once. */
+    /** Applies the rules of a runtime that knows every type the module names; reports all findings at once. */
     private static void verify(byte[] module) {
         List<ModuleVerifier.Finding> findings =
                 ModuleVerifier.verify(MemorySegment.ofArray(module), null, ModuleLimits.DEFAULTS);

@@ -15,11 +15,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j batch}: runs many command lines in one process, which saves the start of all but the first. */
+/** {@code iree4j batch}: runs many command lines in one process, which saves JVM startups. */
 @Command(
         name = "batch",
         description =
-                "Runs commands one after another in one process. Each is its arguments, one a line, ended by an empty line; behind what it says stands '[status N]', its exit status.",
+                "Runs commands one after another in one process. A command is its arguments, one per line, ended by an empty line; its output is followed by '[status N]', its exit status.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -32,7 +32,7 @@ final class BatchCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE",
             arity = "0..1",
-            description = "Where the commands are. Without it, or as -, standard input.")
+            description = "The file with the commands. Standard input when omitted, or for -.")
     private @Nullable Path file;
 
     BatchCommand() {}

@@ -20,18 +20,21 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j benchmark}: says how long functions of a module take, with the flags and figures of {@code iree-benchmark-module}. */
+/**
+ * {@code iree4j benchmark}: measures functions of a module, with the flags and figures of {@code
+ * iree-benchmark-module}.
+ */
 @Command(
         name = "benchmark",
         description = {
             "Measures how long functions of a compiled module take.",
-            "Times are of one call; CPU counts all threads of the process. Runs are made longer until they take the minimum time, so early ones warm the Java machine up."
+            "Times are of one call; CPU counts all threads of the process. Runs are repeated with more calls until they take the minimum time, so that early runs warm up the JVM."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class BenchmarkCommand implements Runnable {
-    /** What a report looks like. */
+    /** Format of a report. */
     private enum Format {
         /** A table. */
         console,
@@ -48,7 +51,7 @@ final class BenchmarkCommand implements Runnable {
     @Option(
             names = "--function",
             paramLabel = "NAME",
-            description = "The function to measure. Without it, all that take no arguments.")
+            description = "The function to measure. Default: all functions without arguments.")
     private @Nullable String function;
 
     @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
@@ -66,7 +69,7 @@ final class BenchmarkCommand implements Runnable {
             names = "--batch_concurrency",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How many calls of a batch of a function with fences may run at once.")
+            description = "Maximum number of concurrent calls of a batch, for a function with fences.")
     private int batchConcurrency;
 
     @Option(names = "--time_unit", paramLabel = "UNIT", description = "ns, us or ms. Default: ms.")
@@ -77,14 +80,14 @@ final class BenchmarkCommand implements Runnable {
             paramLabel = "TIME",
             defaultValue = "0.5s",
             description =
-                    "How long a run takes at least, such as 2s, or how many calls it makes, such as 100x. Default: ${DEFAULT-VALUE}.")
+                    "Minimum duration of a run, such as 2s, or its number of calls, such as 100x. Default: ${DEFAULT-VALUE}.")
     private String minimumTime;
 
     @Option(
             names = "--benchmark_min_warmup_time",
             paramLabel = "SECONDS",
             defaultValue = "0",
-            description = "How long to call before the first run.")
+            description = "Minimum duration of the warm-up before the first run.")
     private double warmup;
 
     @Option(
@@ -92,17 +95,20 @@ final class BenchmarkCommand implements Runnable {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "How many runs to make; from 2 on with mean, median, standard deviation and coefficient of variation.")
+                    "Number of runs; from 2 on with mean, median, standard deviation and coefficient of variation.")
     private int repetitions;
 
     @Option(
             names = "--benchmark_report_aggregates_only",
             arity = "0..1",
             fallbackValue = "true",
-            description = "Shows statistics and not the runs.")
+            description = "Shows only statistics, not the runs.")
     private boolean aggregatesOnly;
 
-    @Option(names = "--benchmark_filter", paramLabel = "REGEX", description = "Measures only what contains a match.")
+    @Option(
+            names = "--benchmark_filter",
+            paramLabel = "REGEX",
+            description = "Measures only benchmarks whose name contains a match.")
     private @Nullable String filter;
 
     @Option(
@@ -129,9 +135,7 @@ final class BenchmarkCommand implements Runnable {
             description = "Format of the second report, console or json. Default: ${DEFAULT-VALUE}.")
     private Format outFormat;
 
-    @Option(
-            names = "--print_statistics",
-            description = "Print what the devices' memory was used for, to standard error.")
+    @Option(names = "--print_statistics", description = "Prints memory statistics of the devices to standard error.")
     private boolean printStatistics;
 
     BenchmarkCommand() {}
@@ -140,7 +144,7 @@ final class BenchmarkCommand implements Runnable {
     public void run() {
         BenchmarkLoop.Length length = length();
         if (repetitions < 1 || batchSize < 1 || batchConcurrency < 1 || !(warmup >= 0)) {
-            throw wrong("repetitions and batches are 1 at least, and a warm-up time is not negative");
+            throw wrong("repetitions and batch sizes must be at least 1, and the warm-up time must not be negative");
         }
         List<BenchmarkedFunction> benchmarks = new ArrayList<>();
         try (IreeRuntime runtime = flags.open();

@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 
-/** Repeats something until enough time has passed to say how long it takes, as Google Benchmark does. */
+/** Repeats calls until they take long enough to measure, as Google Benchmark does. */
 final class BenchmarkLoop {
     private static final long MAX_ITERATIONS = 1_000_000_000;
     private static final double NANOS = 1e-9;
@@ -12,7 +12,7 @@ final class BenchmarkLoop {
     private final LongSupplier wallNanos;
     private final LongSupplier cpuNanos;
 
-    /** How long a run takes: until a time is over, or for a number of calls. */
+    /** Length of a run: a minimum duration or a number of calls. */
     record Length(double seconds, long iterations) {
         /** Reads {@code 0.5}, {@code 0.5s} or {@code 100x}. */
         static Length parse(String text) {
@@ -30,20 +30,20 @@ final class BenchmarkLoop {
                     }
                 }
             } catch (NumberFormatException e) {
-                // said below
+                // reported below
             }
             throw new IllegalArgumentException(
-                    "needs a time such as 0.5s or a number of calls such as 100x, and has '" + text + "'");
+                    "needs a time such as 0.5s or a number of calls such as 100x, but is '" + text + "'");
         }
     }
 
-    /** Makes calls: at least as many as it is told, and says how many. */
+    /** Makes at least a number of calls; returns how many it made. */
     @FunctionalInterface
     interface Body {
         long call(long atLeast);
     }
 
-    /** Measures with the clock of the system and the time of all processors that the process has used. */
+    /** Measures wall time and the CPU time of the process. */
     BenchmarkLoop() {
         this(System::nanoTime, processClock());
     }
@@ -67,7 +67,7 @@ final class BenchmarkLoop {
         }
     }
 
-    /** One run, of the length asked for; runs that were too short are repeated longer and not counted. */
+    /** Makes one run of the requested length; runs that were too short are repeated with more calls and not counted. */
     Measurement measure(int repetition, Length length, Body body) {
         long wanted = length.iterations == 0 ? 1 : length.iterations;
         while (true) {
@@ -79,7 +79,7 @@ final class BenchmarkLoop {
             if (length.iterations != 0 || real >= length.seconds || iterations >= MAX_ITERATIONS) {
                 return Measurement.ofRun(repetition, iterations, real, used);
             }
-            // A run that took a tenth at least says well enough how many more calls are needed.
+            // A run of at least a tenth of the duration predicts well how many calls are needed.
             double factor = real / length.seconds > 0.1 ? length.seconds * 1.4 / real : 10;
             wanted = (long) Math.min(MAX_ITERATIONS, Math.max(factor * iterations, iterations + 1.0));
         }

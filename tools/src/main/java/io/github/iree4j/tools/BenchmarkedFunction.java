@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A function that a benchmark calls, with arguments that are on the device already. */
+/** A benchmarked function, with arguments uploaded to the device. */
 final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     private final IreeRuntime runtime;
     private final ProgramFunction function;
@@ -45,12 +45,15 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
         }
     }
 
-    /** A function that {@code iree-compile} made to benchmark one dispatch; it takes how often to run it. */
+    /**
+     * A function that {@code iree-compile} generated to benchmark one dispatch; its argument is the number of
+     * repetitions.
+     */
     static boolean isDispatch(ProgramFunction function) {
         return "dispatch".equals(function.attributes().get("iree.benchmark"));
     }
 
-    /** Google Benchmark's name of it: all processors count, wall time decides. */
+    /** Google Benchmark's name for it: process CPU time, measured by wall time. */
     String name() {
         return "BM_" + function.name() + "/process_time/real_time";
     }
@@ -74,14 +77,14 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     }
 
     /**
-     * A synchronous function is called once for a batch: {@code --batch_size} says how often one call runs what it is compiled to run,
-     * as in IREE's tool.
+     * A synchronous function is called once per batch: {@code --batch_size} is the number of repetitions within one
+     * call, as in IREE's tool.
      */
     private void callOnce() {
         function.invoke(values).close();
     }
 
-    /** Chains of calls beside each other, all submitted before the first is waited for. */
+    /** Submits parallel chains of calls before waiting for the first. */
     private void callBatch() {
         List<Timeline> timelines = new ArrayList<>();
         List<Fence> fences = new ArrayList<>();
@@ -113,7 +116,7 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
     public void close() {
         for (int i = 0; i < values.length; i++) {
             if (values[i] instanceof Tensor tensor) {
-                tensor.close(); // uploaded here, or closed twice, which is harmless
+                tensor.close(); // uploaded here; otherwise a second close, which has no effect
             }
         }
         arguments.close();

@@ -32,7 +32,7 @@ final class CallArguments implements AutoCloseable {
         }
     }
 
-    /** What to call the function with; stays this object's. */
+    /** The values of the arguments; owned by this object. */
     @Nullable
     Object[] values() {
         return values;

@@ -10,7 +10,7 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code iree4j devices}: what can run programs here, and why something cannot. */
+/** {@code iree4j devices}: lists available drivers and devices, and why others are unavailable. */
 @Command(
         name = "devices",
         description = "Lists drivers and their devices, with the executable formats they take.",

@@ -20,10 +20,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j dump}: shows what is in a module file, as {@code iree-dump-module} does. */
+/** {@code iree4j dump}: shows the contents of a module file, as {@code iree-dump-module} does. */
 @Command(
         name = "dump",
-        description = "Shows what is in a .vmfb module: metadata, tables, sizes, and its code as VMASM text.",
+        description = "Shows the contents of a .vmfb module: metadata, tables, sizes, and its code as VMASM text.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -39,7 +39,7 @@ final class DumpCommand implements Runnable {
         disassembly
     }
 
-    /** Most bytes of a constant that are shown next to metadata; for all of them there is {@code --output=disassembly}. */
+    /** Maximum number of bytes of a constant shown next to metadata; {@code --output=disassembly} shows all. */
     private static final int INLINE_RODATA = 64;
 
     @CommandLine.Spec
@@ -64,13 +64,13 @@ final class DumpCommand implements Runnable {
             description = "Shows the code of this function only, by name or number.")
     private @Nullable String function;
 
-    @Option(names = "--bytecode_offsets", description = "Puts its offset in front of every instruction.")
+    @Option(names = "--bytecode_offsets", description = "Prefixes every instruction with its offset.")
     private boolean offsets;
 
     @Option(
             names = "--rodata",
             paramLabel = "DIR",
-            description = "Writes constants to files in this directory, which the disassembly then refers to.")
+            description = "Writes constants to files in this directory, which the disassembly references.")
     private @Nullable Path rodata;
 
     DumpCommand() {}

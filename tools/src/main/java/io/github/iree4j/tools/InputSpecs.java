@@ -20,16 +20,17 @@ import org.jspecify.annotations.Nullable;
  * The values of {@code --input=} and {@code --expected_output=}, with the syntax of {@code iree-run-module}:
  *
  * <ul>
- *   <li>{@code 3.14}, for a primitive argument; {@code i32=3} is taken as well
+ *   <li>{@code 3.14}, for a primitive argument; {@code i32=3} is accepted too
  *   <li>{@code 2x2xi32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2} (all 2), {@code 2x2xi32} (zeros)
  *   <li>{@code 2x2xi32=@file.bin} (bytes from its start), {@code 2x2xi32=+file.bin} (from where the last one ended)
- *   <li>{@code @file.npy} (its first array), {@code +file.npy} (its next array), {@code *file.npy} (all its further arrays)
+ *   <li>{@code @file.npy} (its first array), {@code +file.npy} (its next array), {@code *file.npy} (all its further
+ *       arrays)
  *   <li>{@code &4xf32} storage of that size for a result, as a buffer without shape
  *   <li>{@code (null)} and {@code (ignored)}
  * </ul>
  */
 final class InputSpecs implements AutoCloseable {
-    /** A null reference, or a result that nobody wants to look at. */
+    /** A null reference, or an ignored result. */
     enum NoValue {
         NULL
     }
@@ -66,7 +67,7 @@ final class InputSpecs implements AutoCloseable {
         }
         char kind = values.size() < kinds.length() ? kinds.charAt(values.size()) : 0;
         if (kind == 0 && spec.charAt(0) != '*') {
-            throw invalid("function takes %d values; this is one more".formatted(kinds.length()));
+            throw invalid("function takes %d values; this value exceeds them".formatted(kinds.length()));
         }
         switch (spec.charAt(0)) {
             case '@', '+' -> values.add(nextArray(spec.substring(1), spec.charAt(0) == '+'));
@@ -144,7 +145,7 @@ final class InputSpecs implements AutoCloseable {
 
     private Tensor fromBytes(String header, String path, boolean append) {
         BufferedInputStream in = open(path, append);
-        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape and type are wanted
+        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape and type are used
             return Tensor.read(in, shaped.elementType(), shaped.shape());
         } catch (IreeException e) {
             throw new IreeException(e.code(), "'%s' for %s: %s".formatted(path, header, e.getMessage()), e);
@@ -170,7 +171,7 @@ final class InputSpecs implements AutoCloseable {
         if (!path.endsWith(".npy")) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "'%s' says nothing of shape and type; use a .npy file or write 4xf32=@%s".formatted(path, path));
+                    "'%s' does not declare shape and type; use a .npy file or write 4xf32=@%s".formatted(path, path));
         }
     }
 
@@ -219,7 +220,7 @@ final class InputSpecs implements AutoCloseable {
             try {
                 stream.close();
             } catch (IOException e) {
-                // It was only read from; there is nothing to lose.
+                // Only read from; nothing is lost.
             }
         }
     }

@@ -35,7 +35,7 @@ public final class Iree4jCommand implements Runnable {
     Iree4jCommand() {}
 
     /**
-     * Runs the command and ends the process: status 0 when it succeeded, 1 when it failed, 2 when it was called wrongly.
+     * Runs the command and ends the process: status 0 on success, 1 on failure, 2 for invalid usage.
      *
      * @param arguments a subcommand and its flags
      */
@@ -50,7 +50,7 @@ public final class Iree4jCommand implements Runnable {
         int status = new CommandLine(new Iree4jCommand())
                 .setOut(out)
                 .setErr(err)
-                .setExpandAtFiles(false) // --input @file.npy means the file's contents, not more flags
+                .setExpandAtFiles(false) // --input @file.npy names the file's contents, not further flags
                 .setExecutionExceptionHandler((e, _, _) -> {
                     out.flush();
                     printFailure(err, e);
@@ -62,7 +62,7 @@ public final class Iree4jCommand implements Runnable {
         return status;
     }
 
-    /** Code and message, then the chain of what led to it as far as it says more. */
+    /** Prints code and message, then the chain of causes as far as they add information. */
     private static void printFailure(PrintWriter err, Throwable failure) {
         String said = describe(failure);
         err.println(said);

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a result where {@code --output=@file} (from its start) or {@code --output=+file} (at its end) says. */
+/** Writes a result to the file of {@code --output=@file} (overwritten) or {@code --output=+file} (appended). */
 final class OutputFiles {
     private OutputFiles() {}
 

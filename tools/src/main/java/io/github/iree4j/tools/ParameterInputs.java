@@ -7,7 +7,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The flags that name parameter files. */
+/** The flags for parameter files. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ParameterInputs {
     @CommandLine.Spec(CommandLine.Spec.Target.MIXEE)
@@ -21,7 +21,7 @@ final class ParameterInputs {
 
     ParameterInputs() {}
 
-    /** A file that is open, with the scope it was given for. */
+    /** An open file with its scope. */
     record Input(String scope, ParameterArchive archive) {}
 
     /** Opens all files; the caller closes them. */

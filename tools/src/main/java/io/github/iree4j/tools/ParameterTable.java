@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Prints the index of a parameter file: what {@code iree-dump-parameters} prints, and types and shapes. */
+/** Prints the index of a parameter file like {@code iree-dump-parameters}, with types and shapes. */
 final class ParameterTable {
     private static final String RULE = "//%s//%n".formatted("-".repeat(116));
 

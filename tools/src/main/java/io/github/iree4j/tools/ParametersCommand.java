@@ -3,7 +3,7 @@ package io.github.iree4j.tools;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code iree4j parameters}: looks into parameter files and converts them. */
+/** {@code iree4j parameters}: inspects and converts parameter files. */
 @Command(
         name = "parameters",
         description = "Shows and converts parameter files: .irpa, .gguf and .safetensors.",

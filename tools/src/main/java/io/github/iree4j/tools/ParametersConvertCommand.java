@@ -25,7 +25,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j parameters convert}: makes one {@code .irpa} of parameter files, with the flags of {@code iree-convert-parameters}. */
+/**
+ * {@code iree4j parameters convert}: merges parameter files into one {@code .irpa}, with the flags of {@code
+ * iree-convert-parameters}.
+ */
 @Command(
         name = "convert",
         description = "Writes the parameters of one or more files (.irpa, .gguf, .safetensors) to one .irpa archive.",
@@ -52,20 +55,20 @@ final class ParametersConvertCommand implements Runnable {
     @Option(names = "--rename", paramLabel = "OLD=NEW", description = "Gives a parameter another key.")
     private List<String> renamings = new ArrayList<>();
 
-    @Option(names = "--strip", description = "Replaces all parameters by zeros, which take no room in the archive.")
+    @Option(names = "--strip", description = "Replaces all parameters with zeros, which take no space in the archive.")
     private boolean strip;
 
     @Option(
             names = "--splat",
             paramLabel = "KEY[=TYPE=VALUE]",
             description =
-                    "Replaces a parameter by zeros, or by one value all over: KEY=f32=4.5, KEY=i8=3, KEY=x32=CAFEF00D.")
+                    "Replaces a parameter with zeros, or with one repeated value: KEY=f32=4.5, KEY=i8=3, KEY=x32=CAFEF00D.")
     private List<String> splats = new ArrayList<>();
 
     @Option(names = "--quiet", description = "Does not print the table of the archive written.")
     private boolean quiet;
 
-    @Option(names = "--progress", description = "Says on standard error how much is written.")
+    @Option(names = "--progress", description = "Reports progress on standard error.")
     private boolean progress;
 
     ParametersConvertCommand() {}
@@ -121,7 +124,7 @@ final class ParametersConvertCommand implements Runnable {
         if (!unused.isEmpty()) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
-                    "flags name parameters that are in no file: %s; 'iree4j parameters dump' lists what there is"
+                    "flags name parameters that no file contains: %s; 'iree4j parameters dump' lists the existing ones"
                             .formatted(String.join(", ", unused)));
         }
         return entries;
@@ -143,7 +146,7 @@ final class ParametersConvertCommand implements Runnable {
         for (String renaming : renamings) {
             int equals = renaming.indexOf('=');
             if (equals < 0) {
-                throw wrong("--rename needs OLD=NEW, and has '%s'".formatted(renaming));
+                throw wrong("--rename needs OLD=NEW, but is '%s'".formatted(renaming));
             }
             names.put(renaming.substring(0, equals), renaming.substring(equals + 1));
         }
@@ -164,7 +167,7 @@ final class ParametersConvertCommand implements Runnable {
     private byte[] pattern(String typed) {
         int equals = typed.indexOf('=');
         if (equals < 0) {
-            throw wrong("--splat needs KEY or KEY=TYPE=VALUE, and has a value of '%s'".formatted(typed));
+            throw wrong("--splat needs KEY or KEY=TYPE=VALUE, but the value is '%s'".formatted(typed));
         }
         if (typed.startsWith("x")) {
             String digits = typed.substring(equals + 1);
@@ -180,7 +183,7 @@ final class ParametersConvertCommand implements Runnable {
                 }
                 return little;
             } catch (IllegalArgumentException e) {
-                throw wrong("--splat value '%s' is no hexadecimal number".formatted(typed));
+                throw wrong("--splat value '%s' is not a hexadecimal number".formatted(typed));
             }
         }
         try (Tensor scalar = Tensor.parse(typed)) {

@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j parameters dump}: shows what is in parameter files, as {@code iree-dump-parameters} does. */
+/** {@code iree4j parameters dump}: shows the contents of parameter files, as {@code iree-dump-parameters} does. */
 @Command(
         name = "dump",
         description =
@@ -60,7 +60,7 @@ final class ParametersDumpCommand implements Runnable {
         int equals = extraction.lastIndexOf('=');
         if (equals < 0) {
             throw new CommandLine.ParameterException(
-                    spec.commandLine(), "--extract needs [SCOPE::]KEY=FILE, and has '%s'".formatted(extraction));
+                    spec.commandLine(), "--extract needs [SCOPE::]KEY=FILE, but is '%s'".formatted(extraction));
         }
         String name = extraction.substring(0, equals);
         int colons = name.indexOf("::");
@@ -87,7 +87,7 @@ final class ParametersDumpCommand implements Runnable {
         }
         throw new IreeException(
                 StatusCode.NOT_FOUND,
-                "no file of scope '%s' has parameter '%s'; the table lists what there is".formatted(scope, key));
+                "no file of scope '%s' has parameter '%s'; the table lists the existing ones".formatted(scope, key));
     }
 
     private static byte[] bytes(ParameterEntry entry, long at, int size) {

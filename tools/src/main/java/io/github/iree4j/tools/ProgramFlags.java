@@ -25,7 +25,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The flags with which every command that runs a program says which, and where. */
+/** The flags for the program and its devices, shared by all commands that run programs. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ProgramFlags {
     @Option(
@@ -39,14 +39,14 @@ final class ProgramFlags {
             names = "--parameters",
             paramLabel = "[SCOPE=]FILE",
             description =
-                    "A parameter file (.irpa, .gguf or .safetensors), with the scope the program knows it by. Repeat it for several; of one scope the first that has a parameter gives it.")
+                    "A parameter file (.irpa, .gguf or .safetensors), with its scope in the program. Repeat it for several; the first file of a scope that contains a parameter provides it.")
     private List<String> parameters = new ArrayList<>();
 
     @Option(
             names = "--device",
             paramLabel = "[NAME=]DEVICE",
             description =
-                    "A device, see 'iree4j devices', and what to call it. Default: local. Repeat it for a program that was compiled for several, in the order of its targets; one device may be there twice.")
+                    "A device, see 'iree4j devices', optionally with a name. Default: local. Repeat it for a program that was compiled for several devices, in the order of its targets; a device may be repeated.")
     private List<String> devices = new ArrayList<>();
 
     @Option(
@@ -54,12 +54,12 @@ final class ProgramFlags {
             split = ",",
             paramLabel = "FORMAT",
             description =
-                    "The formats of executables that may run, such as vmvx-bytecode-fb. Default: all that the devices take but system-elf-*, shared libraries, which may do anything while they are loaded.")
+                    "The executable formats that may run, such as vmvx-bytecode-fb. Default: all that the devices support except system-elf-*, shared libraries, which can run any code while they are loaded.")
     private List<String> executableFormats = new ArrayList<>();
 
     @Option(
             names = "--parameter_progress",
-            description = "Says on standard error which parameter files are opened and how much of them is loaded.")
+            description = "Reports opened parameter files and their load progress on standard error.")
     private boolean parameterProgress;
 
     @Spec(Spec.Target.MIXEE)
@@ -72,11 +72,10 @@ final class ProgramFlags {
     @Option(
             names = "--module_mode",
             paramLabel = "preload|mmap",
-            description =
-                    "Whether modules are read, which is the default, or mapped; then their files must not change.")
+            description = "Whether modules are read (the default) or mapped; mapped files must not change.")
     private ModuleMode moduleMode = ModuleMode.preload;
 
-    /** As IREE's tools spell them. */
+    /** In the spelling of IREE's tools. */
     enum ModuleMode {
         preload,
         mmap
@@ -84,10 +83,10 @@ final class ProgramFlags {
 
     @Option(names = "--parameter_mode", hidden = true)
     void parameterMode(String mode) {
-        // Known to IREE's tools; here archives are always mapped.
+        // Accepted for compatibility with IREE's tools; archives are always mapped.
     }
 
-    /** A runtime on the devices asked for, owned by the caller. */
+    /** Opens a runtime on the requested devices, owned by the caller. */
     IreeRuntime open() {
         if (modules.isEmpty()) {
             throw new MissingParameterException(
@@ -96,7 +95,7 @@ final class ProgramFlags {
         return openDevices();
     }
 
-    /** As {@link #open}, for a command that has modules besides those of {@code --module}. */
+    /** As {@link #open}, for a command with modules besides those of {@code --module}. */
     IreeRuntime openDevices() {
         IreeRuntime.Builder builder = IreeRuntime.builder();
         DeviceOptions options =
@@ -106,7 +105,7 @@ final class ProgramFlags {
             int equals = device.indexOf('=');
             String uri = device.substring(equals + 1);
             String name = equals < 0 ? unused(uri, names) : device.substring(0, equals);
-            names.add(name); // a name that is given twice is refused when the runtime is built
+            names.add(name); // a duplicate name is rejected when the runtime is built
             builder.device(name, uri, options);
         }
         return builder.build();
@@ -121,13 +120,13 @@ final class ProgramFlags {
         return name;
     }
 
-    /** The modules and the parameters; for the command to add to. */
+    /** Options with the modules and parameters; the command may add to them. */
     ProgramOptions.Builder options() throws IOException {
         return options(null);
     }
 
     /**
-     * The modules, after those that the command has itself, and the parameters; for the command to add to.
+     * Options with the command's own modules, those of the flags, and the parameters; the command may add to them.
      *
      * @param last a file that comes after the modules; null for none
      */
@@ -152,7 +151,7 @@ final class ProgramFlags {
     private void module(ProgramOptions.Builder builder, String module) throws IOException {
         if (module.equals("-")) {
             if (standardInput == null) {
-                standardInput = System.in.readAllBytes(); // there is only one, however often it is loaded
+                standardInput = System.in.readAllBytes(); // read once, however often it is loaded
             }
             builder.module("standard input", standardInput);
         } else if (moduleMode == ModuleMode.preload) {
@@ -162,7 +161,7 @@ final class ProgramFlags {
         }
     }
 
-    /** One line; threads of devices call this too. */
+    /** Prints one line; also called by threads of devices. */
     private void report(ParameterProgress progress) {
         PrintWriter err = spec.commandLine().getErr();
         err.println("parameters %s: %s, %d of %d bytes%s"
@@ -191,7 +190,7 @@ final class ProgramFlags {
                 .toList();
     }
 
-    /** The function named, or the only one there is. */
+    /** The named function, or the only one. */
     static ProgramFunction function(Program program, @Nullable String name) {
         if (name != null && !name.isEmpty()) {
             return program.function(name);
@@ -211,7 +210,7 @@ final class ProgramFlags {
         return candidates.getFirst();
     }
 
-    /** What the devices' memory was used for. */
+    /** Prints memory statistics of the devices. */
     static void printStatistics(IreeRuntime runtime, PrintWriter err) {
         for (Device device : runtime.devices()) {
             err.println("Device: " + device.id() + "\n" + device.allocator().statistics());

@@ -52,7 +52,7 @@ final class ResultComparison {
         this.out = out;
     }
 
-    /** Whether all match; says what does not. */
+    /** Returns whether all match; describes the differences. */
     boolean compare(List<Object> expected, List<@Nullable Object> actual) {
         if (expected.size() != actual.size()) {
             out.append(
@@ -116,7 +116,7 @@ final class ResultComparison {
                         .formatted(mismatch, element(actual, mismatch), element(expected, mismatch));
     }
 
-    /** A .npy file says signed where the program says nothing: signs do not matter. */
+    /** A .npy file says signed where the program is signless: signedness is ignored. */
     private static boolean sameElement(ElementType a, ElementType b) {
         boolean integers = (a.encoding() >>> 28) == 1 && (b.encoding() >>> 28) == 1;
         return a.equals(b) || (integers && (a.encoding() & 0xFF) == (b.encoding() & 0xFF));

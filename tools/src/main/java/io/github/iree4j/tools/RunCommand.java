@@ -41,7 +41,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--function",
             paramLabel = "NAME",
             description =
-                    "The function to call, name or module.name. Not needed when the last module exports just one.")
+                    "The function to call, as name or module.name. Optional when the last module exports only one.")
     private @Nullable String function;
 
     @Option(
@@ -54,22 +54,22 @@ final class RunCommand implements Callable<Integer> {
             names = "--output",
             paramLabel = "WHERE",
             description =
-                    "What to do with a result, in order: nothing (empty), - print it, @FILE write it, +FILE append it; "
-                            + "a .npy file gets shape and type, any other bytes only.")
+                    "Destination of a result, in order: empty for none, - to print it, @FILE to write it, +FILE to append it; "
+                            + "a .npy file includes shape and type, any other file has only bytes.")
     private List<String> outputs = new ArrayList<>();
 
     @Option(
             names = "--expected_output",
             paramLabel = "VALUE",
             description =
-                    "What a result should be, in order; (ignored) for any. The exit status is 1 when one differs.")
+                    "The expected value of a result, in order; (ignored) for any. The exit status is 1 when one differs.")
     private List<String> expectedOutputs = new ArrayList<>();
 
     @Option(
             names = "--output_max_element_count",
             paramLabel = "N",
             defaultValue = "1024",
-            description = "How many elements of a result to print. Default: ${DEFAULT-VALUE}.")
+            description = "Maximum number of elements of a result to print. Default: ${DEFAULT-VALUE}.")
     private int maximumElements;
 
     @Option(
@@ -110,9 +110,7 @@ final class RunCommand implements Callable<Integer> {
             description = "approximate, or exact: compare bit by bit.")
     private String equalityMode;
 
-    @Option(
-            names = "--print_statistics",
-            description = "Print what the devices' memory was used for, to standard error.")
+    @Option(names = "--print_statistics", description = "Prints memory statistics of the devices to standard error.")
     private boolean printStatistics;
 
     RunCommand() {}
@@ -155,7 +153,7 @@ final class RunCommand implements Callable<Integer> {
         if (outputs.size() != values.size()) {
             throw new IreeException(
                     StatusCode.OUT_OF_RANGE,
-                    "%d outputs specified and the function has %d results".formatted(outputs.size(), values.size()));
+                    "%d outputs specified, but the function has %d results".formatted(outputs.size(), values.size()));
         }
         for (int i = 0; i < values.size(); i++) {
             if (outputs.get(i).equals("-")) {

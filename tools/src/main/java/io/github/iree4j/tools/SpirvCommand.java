@@ -51,11 +51,11 @@ final class SpirvCommand implements Runnable {
         }
     }
 
-    /** Says of which file it is that something is wrong. */
+    /** Validates a module; names its file in failures. */
     private static void check(Path source, MemorySegment module) {
         try {
             if (SpirvModule.read(module, new int[0]).entryPoints().isEmpty()) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it has no entry point for compute");
+                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it has no compute entry point");
             }
         } catch (IreeException e) {
             throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);

@@ -7,10 +7,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j topology}: where workers would run on this machine. */
+/** {@code iree4j topology}: prints the placement of workers on this machine. */
 @Command(
         name = "topology",
-        description = "Prints where workers run on this machine, as far as this process may use it.",
+        description = "Prints the placement of workers on the processors of this machine that the process may use.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TopologyCommand implements Runnable {
@@ -19,7 +19,7 @@ final class TopologyCommand implements Runnable {
 
     @Parameters(
             paramLabel = "SPECIFICATION",
-            description = "auto; how to choose, such as 'mode=threads max=4 nodes=0'; or groups, such as"
+            description = "auto; a selection such as 'mode=threads max=4 nodes=0'; or groups such as"
                     + " 'cpus=0,8; cpus=1,9', 'each=0-3' or 'workers=4'. Default: ${DEFAULT-VALUE}",
             arity = "0..1",
             defaultValue = "auto")
@@ -27,7 +27,7 @@ final class TopologyCommand implements Runnable {
 
     @Option(
             names = "--specification",
-            description = "Print one line that this command and the runtime take as a specification.")
+            description = "Prints one line that this command and the runtime accept as a specification.")
     private boolean oneLine;
 
     TopologyCommand() {}

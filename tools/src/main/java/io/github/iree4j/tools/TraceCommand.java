@@ -18,12 +18,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code iree4j trace}: calls a function and prints all calls that happen meanwhile, of functions and of imports. */
+/** {@code iree4j trace}: calls a function and prints all nested calls of functions and imports. */
 @Command(
         name = "trace",
         description = {
-            "Calls a function of a compiled module, or only loads it, and prints every call of a function or an import on the way, nested, with arguments and results.",
-            "What is traced is interpreted; 'iree4j run' runs the same program at full speed."
+            "Calls a function of a compiled module, or only loads it, and prints every call of a function or an import, nested, with arguments and results.",
+            "Traced programs are interpreted; 'iree4j run' runs the same program at full speed."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -38,13 +38,13 @@ final class TraceCommand implements Callable<Integer> {
     @Option(
             names = "--function",
             paramLabel = "NAME",
-            description = "The function to call. Not needed when the last module exports just one.")
+            description = "The function to call. Optional when the last module exports only one.")
     private @Nullable String function;
 
     @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
     private List<String> inputs = new ArrayList<>();
 
-    @Option(names = "--init_only", description = "Calls no function: traces what happens while the program is loaded.")
+    @Option(names = "--init_only", description = "Calls no function: traces only the loading of the program.")
     private boolean initOnly;
 
     @Option(
@@ -57,21 +57,21 @@ final class TraceCommand implements Callable<Integer> {
             names = "--max_depth",
             paramLabel = "N",
             defaultValue = "2147483647",
-            description = "How deep to follow calls: 1 for what is called from outside.")
+            description = "Maximum depth of calls: 1 for calls from outside.")
     private int maxDepth;
 
     @Option(
             names = "--max_lines",
             paramLabel = "N",
             defaultValue = "10000",
-            description = "How many lines to print. Default: ${DEFAULT-VALUE}.")
+            description = "Maximum number of lines to print. Default: ${DEFAULT-VALUE}.")
     private long maxLines;
 
     @Option(
             names = "--output_max_element_count",
             paramLabel = "N",
             defaultValue = "1024",
-            description = "How many elements of a result to print. Default: ${DEFAULT-VALUE}.")
+            description = "Maximum number of elements of a result to print. Default: ${DEFAULT-VALUE}.")
     private int maximumElements;
 
     TraceCommand() {}

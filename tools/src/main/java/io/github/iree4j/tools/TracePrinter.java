@@ -26,11 +26,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints calls as they happen, nested. A call that makes none is one line; others are a block. Values are bounded in length, calls in
- * number.
+ * Prints calls as they happen, nested. A leaf call is one line; others are a block. Values are bounded in length, calls
+ * in number.
  */
 final class TracePrinter implements CallTracer {
-    /** Objects that get a number by which they can be told apart; more would keep too much alive. */
+    /** Maximum number of objects numbered for identification; more would retain too much memory. */
     private static final int MAX_NUMBERED = 10_000;
 
     private static final int MAX_TEXT = 48;
@@ -46,7 +46,7 @@ final class TracePrinter implements CallTracer {
     private final Map<Object, String> names = new IdentityHashMap<>();
     private final Map<String, Integer> counts = new HashMap<>();
 
-    /** The call that was entered last, while nothing has happened since. */
+    /** The call entered last, until the next event. */
     private @Nullable String open;
 
     private int openDepth;
@@ -76,14 +76,14 @@ final class TracePrinter implements CallTracer {
 
     @Override
     public synchronized void deferred(int depth, String function) {
-        end(depth, function, " ... waits");
+        end(depth, function, " ... suspended");
     }
 
     @Override
     public synchronized void resumed(int depth, String function) {
         if (isShown(depth, function)) {
             openBlock();
-            open = function + " goes on";
+            open = function + " resumes";
             openDepth = depth;
         }
     }
@@ -96,12 +96,11 @@ final class TracePrinter implements CallTracer {
                 " !! " + bounded(failure.toString().lines().findFirst().orElse(""), MAX_LINE));
     }
 
-    /** Prints what is still open, and how much was left out. */
+    /** Prints the open call, and how much was omitted. */
     synchronized void finish() {
         openBlock();
         if (hidden > 0) {
-            out.println(
-                    "... %d more lines; --max_lines=N shows more, --filter and --max_depth choose".formatted(hidden));
+            out.println("... %d more lines; raise --max_lines, or use --filter or --max_depth".formatted(hidden));
             hidden = 0;
         }
         out.flush();
@@ -111,7 +110,7 @@ final class TracePrinter implements CallTracer {
         return depth <= maxDepth && wanted.test(function);
     }
 
-    /** Something happens within the call entered last. */
+    /** An event occurs within the call entered last. */
     private void openBlock() {
         if (open != null) {
             print(openDepth, open + " {");
@@ -183,7 +182,7 @@ final class TracePrinter implements CallTracer {
         return type.append(view.elementType()).toString();
     }
 
-    /** The text of a short constant, which names a device key or a format; else the first bytes. */
+    /** A short constant as text, such as a device key or a format; else its first bytes. */
     private static String contents(VmBuffer buffer) {
         MemorySegment bytes = buffer.segment();
         int size = (int) Math.min(bytes.byteSize(), MAX_TEXT);
@@ -205,7 +204,7 @@ final class TracePrinter implements CallTracer {
                         bytes.byteSize() > shown ? "..." : "");
     }
 
-    /** What an object is called in this trace: its type and a number of its own. */
+    /** The name of an object in this trace: its type and a unique number. */
     private String name(Object object, String type) {
         String known = names.get(object);
         if (known != null) {

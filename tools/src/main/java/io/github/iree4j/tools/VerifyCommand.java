@@ -21,11 +21,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j verify}: says all that is wrong with modules, without running anything of them. */
+/** {@code iree4j verify}: lists all defects of modules without running them. */
 @Command(
         name = "verify",
         description =
-                "Verifies .vmfb modules by the rules that loading applies, and lists all that is wrong, not only the first. The exit status is 1 when something is. Warns of modules that load and may give wrong results.",
+                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 if there are any. Warns of modules that load but may compute wrong results.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {

@@ -58,7 +58,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void asmWritesWhereItIsTold() throws Exception {
+    void asmWritesToTheGivenFile() throws Exception {
         Path module = assembled();
         Path other = directory.resolve("other.vmfb");
         assertThat(iree4j("asm", directory.resolve("sample.vmasm").toString(), "-o", other.toString()))
@@ -79,7 +79,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void asmSaysWhereTheTextIsWrong() throws Exception {
+    void asmReportsTheLocationOfErrors() throws Exception {
         Path source = directory.resolve("wrong.vmasm");
         Files.writeString(source, SOURCE.replace("vm.add.i32 %i0, %i1", "vm.add.i32 %i0"));
         Files.write(directory.resolve("kernel.bin"), new byte[300]);
@@ -90,7 +90,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void asmRefusesWhatNoRuntimeLoads() throws Exception {
+    void asmRejectsUnverifiableModules() throws Exception {
         Path source = directory.resolve("unsound.vmasm");
         Files.writeString(
                 source,
@@ -166,7 +166,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void dumpOfSomethingElseSaysSo() throws Exception {
+    void dumpReportsFilesThatAreNotModules() throws Exception {
         Path file = directory.resolve("text.txt");
         Files.writeString(file, "this is no module, only a text of some length");
         assertThat(iree4j("dump", file.toString())).isEqualTo(1);

@@ -39,7 +39,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void aCommandThatFailsLeavesTheOthersAlone() throws IOException {
+    void failedCommandDoesNotAffectOthers() throws IOException {
         CommandLineRun run = batch(add("subtract") + "\nfly\n\n" + add("add") + "\n");
         assertThat(run.err()).contains("NOT_FOUND").contains("subtract").contains("fly");
         assertThat(run.out()).startsWith("[status 1]\n[status 2]\n").endsWith("4xf32=11 22 33 44\n[status 0]\n");
@@ -47,7 +47,7 @@ class BatchCommandTest {
     }
 
     @Test
-    void nothingToRunIsNoFailure() throws IOException {
+    void emptyInputSucceeds() throws IOException {
         assertThat(batch("\n\n")).isEqualTo(new CommandLineRun(0, "", ""));
     }
 }

@@ -102,7 +102,7 @@ class BenchmarkCommandTest {
     }
 
     @Test
-    void withoutANameMeasuresWhatTakesNoArgumentsAndDispatches() throws IOException {
+    void measuresFunctionsWithoutArgumentsAndDispatchesByDefault() throws IOException {
         CommandLineRun run = iree4j("benchmark", module(), "--benchmark_list_tests", "--batch_size=5");
         assertThat(run.out())
                 .isEqualTo("BM_empty/process_time/real_time\nBM_other/process_time/real_time\n"
@@ -172,7 +172,7 @@ class BenchmarkCommandTest {
     }
 
     @Test
-    void mistakesAreToldBeforeAnythingIsMeasured() throws IOException {
+    void invalidFlagsAreReportedBeforeMeasuring() throws IOException {
         assertThat(iree4j("benchmark").status()).isEqualTo(2);
         assertThat(iree4j("benchmark", module(), "--benchmark_min_time=long").status())
                 .isEqualTo(2);
@@ -191,7 +191,7 @@ class BenchmarkCommandTest {
     }
 
     @Test
-    void statisticsAreThoseOfASample() {
+    void statisticsAreOfASample() {
         List<Measurement> runs = new ArrayList<>();
         double[] seconds = {1, 2, 3, 6};
         for (int i = 0; i < seconds.length; i++) {
@@ -207,7 +207,7 @@ class BenchmarkCommandTest {
     }
 
     @Test
-    void runsBecomeLongerUntilTheyTakeTheMinimumTime() {
+    void runsGrowUntilTheyTakeTheMinimumTime() {
         long[] now = {0};
         List<Long> asked = new ArrayList<>();
         BenchmarkLoop loop = new BenchmarkLoop(() -> now[0], () -> 2 * now[0]);

@@ -54,7 +54,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void everyExportIsATestWithAProgramOfItsOwn() throws IOException {
+    void everyExportIsATestInItsOwnProgram() throws IOException {
         CommandLineRun run = iree4j("check", "--module=" + assembled(directory, "sums", HEAD));
         assertThat(run.err()).isEmpty();
         assertThat(withoutTimes(run.out())).isEqualTo("""
@@ -73,7 +73,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void aTestTellsAllThatDoesNotHoldAndTheOthersRun() throws IOException {
+    void testReportsAllFailedExpectationsAndOthersRun() throws IOException {
         CommandLineRun run = iree4j("check", "--module=" + assembled(directory, "sums", WRONG));
         assertThat(run.status()).isEqualTo(1);
         assertThat(withoutTimes(run.out()))
@@ -90,7 +90,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void expectedFailureTurnsTheStatusRound() throws IOException {
+    void expectFailureInvertsTheStatus() throws IOException {
         CommandLineRun wrong = iree4j("check", "--expect_failure", "--module=" + assembled(directory, "sums", WRONG));
         assertThat(wrong.status()).isZero();
         assertThat(wrong.out()).endsWith("Test failed as expected\n");
@@ -100,7 +100,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void aTestThatTrapsFails() throws IOException {
+    void trapFailsTheTest() throws IOException {
         String module = assembled(directory, "trap", """
                 vm.module @trap
                 vm.export @divides
@@ -118,7 +118,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void testsAreChosenByPatternsAndListed() throws IOException {
+    void testsAreFilteredAndListed() throws IOException {
         String module = "--module=" + assembled(directory, "sums", WRONG);
         CommandLineRun run = iree4j("check", module, "--gtest_filter=sums.*-*wrong:sums.a??s");
         assertThat(run.status()).isZero();
@@ -131,7 +131,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void eachOfSeveralFilesIsRunAndOneThatCannotBeLeavesTheOthersAlone() throws IOException {
+    void severalFilesRunIndependently() throws IOException {
         String sums = assembled(directory, "sums", HEAD);
         String adder = CommandLineRun.fixture("3.11.0/cpu/add.vmfb");
         CommandLineRun run = iree4j("check", adder, directory + "/missing.vmfb", sums);
@@ -149,7 +149,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void oneFileIsAsIfItWereTheLastModule() throws IOException {
+    void singleFileIsTreatedAsTheLastModule() throws IOException {
         String sums = assembled(directory, "sums", HEAD);
         CommandLineRun one = iree4j("check", sums);
         assertThat(one.status()).isZero();
@@ -159,10 +159,10 @@ class CheckCommandTest {
     }
 
     @Test
-    void aModuleWithOtherFunctionsIsRefused() {
+    void rejectsModuleWithOtherFunctions() {
         CommandLineRun run = iree4j("check", "--module=" + CommandLineRun.fixture("3.11.0/cpu/add.vmfb"));
         assertThat(run.status()).isEqualTo(1);
-        assertThat(run.err()).startsWith("INVALID_ARGUMENT; a test takes and returns nothing, and 'module.add'");
+        assertThat(run.err()).startsWith("INVALID_ARGUMENT; a test takes and returns nothing, but 'module.add'");
         CommandLineRun without = iree4j("check");
         assertThat(without.status()).isEqualTo(2);
         assertThat(without.err()).startsWith("Missing required option: '--module=FILE'");

@@ -17,7 +17,7 @@ class DevicesCommandTest {
     }
 
     @Test
-    void theDeviceItNamesCanBeUsed() {
+    void listedDeviceCanBeUsed() {
         CommandLineRun run = iree4j(
                 "run",
                 "--device=local",

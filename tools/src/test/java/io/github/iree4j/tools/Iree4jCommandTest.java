@@ -41,7 +41,7 @@ class Iree4jCommandTest {
                 "parameters dump",
                 "parameters convert"
             })
-    void everyCommandExplainsItself(String command) {
+    void everyCommandHasHelp(String command) {
         String[] words = (command + " --help").split(" ");
         CommandLineRun run = iree4j(words);
         assertThat(run.status()).isZero();
@@ -49,7 +49,7 @@ class Iree4jCommandTest {
     }
 
     @Test
-    void theManualHasEveryCommand() throws IOException {
+    void manualCoversEveryCommand() throws IOException {
         String manual = Files.readString(Path.of("../docs/using.md"));
         for (String command : COMMANDS) {
             assertThat(manual).contains("bin/iree4j " + command);
@@ -57,7 +57,7 @@ class Iree4jCommandTest {
     }
 
     @Test
-    void withoutACommandItSaysHowItIsUsed() {
+    void printsUsageWithoutACommand() {
         CommandLineRun run = iree4j();
         assertThat(run.status()).isEqualTo(2);
         assertThat(run.err()).contains("name a command").contains("Usage: iree4j");

@@ -117,7 +117,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void convertMakesAnArchiveThatProgramsRead() {
+    void convertWritesAnArchiveThatProgramsRead() {
         for (String source : new String[] {safetensors, gguf}) {
             CommandLineRun run = iree4j("parameters", "convert", source, "--output=" + path("model.irpa"));
             assertThat(run.err()).isEmpty();
@@ -140,7 +140,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void aProgramTakesAScopeFromSeveralFiles() {
+    void scopeMayComeFromSeveralFiles() {
         CommandLineRun run = iree4j(
                 "run",
                 "--module=" + fixture("3.11.0/cpu/scale.vmfb"),
@@ -152,7 +152,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void aProgramSaysHowItsParametersAreLoaded() {
+    void parameterProgressIsReported() {
         CommandLineRun run = iree4j(
                 "run",
                 "--parameter_progress",
@@ -212,14 +212,14 @@ class ParametersCommandTest {
     }
 
     @Test
-    void convertSaysHowFarItIs() {
+    void convertReportsProgress() {
         CommandLineRun run =
                 iree4j("parameters", "convert", safetensors, "--progress", "--quiet", "-o", path("model.irpa"));
         assertThat(run.err()).endsWith("100% of 18 bytes\n").startsWith(" 88% of 18 bytes\n");
     }
 
     @Test
-    void parametersOfOneNameAreNotMixedUp() {
+    void rejectsDuplicateParameters() {
         CommandLineRun run = iree4j("parameters", "convert", safetensors, gguf, "-o", path("model.irpa"));
         assertThat(run.status()).isEqualTo(1);
         assertThat(run.err())
@@ -229,14 +229,14 @@ class ParametersCommandTest {
     }
 
     @Test
-    void flagsForParametersThatAreNotThereAreMistakes() {
+    void rejectsFlagsForUnknownParameters() {
         CommandLineRun run = iree4j("parameters", "convert", gguf, "--exclude=wieght", "-o", path("model.irpa"));
         assertThat(run.status()).isEqualTo(1);
         assertThat(run.err()).startsWith("NOT_FOUND; ").contains("wieght");
     }
 
     @Test
-    void wrongUseIsStatusTwoAndFailureStatusOne() {
+    void invalidUsageIsStatusTwoAndFailureStatusOne() {
         assertThat(iree4j("parameters").status()).isEqualTo(2);
         assertThat(iree4j("parameters", "dump").status()).isEqualTo(2);
         assertThat(iree4j("parameters", "convert", gguf).status()).isEqualTo(2);

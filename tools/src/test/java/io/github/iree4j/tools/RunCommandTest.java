@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The command line as scripts call it: flags, what it prints where, and its exit status. */
+/** The command line as scripts call it: flags, output and exit status. */
 class RunCommandTest {
     private static final String A = "--input=4xf32=1 2 3 4";
     private static final String B = "--input=4xf32=10 20 30 40";
@@ -48,7 +48,7 @@ class RunCommandTest {
     // -- fixtures
 
     @Test
-    void sharedLibrariesRunWhereTheirFormatIsNamed() {
+    void sharedLibrariesRunOnlyIfTheirFormatIsNamed() {
         Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "the module is compiled for x86_64");
         String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-system/math_f32.vmfb");
         String input = "--input=8xf32=0";
@@ -110,7 +110,7 @@ class RunCommandTest {
     }
 
     @Test
-    void takesThreeDevicesInTheirOrderOrByTheProgramsNames() {
+    void takesThreeDevicesInOrderOrByName() {
         String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-three/three_devices.vmfb");
         String b = "--input=4xf32=0.5 0.25 2 8";
         String expected = "--expected_output=4xf32=2 4 6 8";
@@ -131,7 +131,7 @@ class RunCommandTest {
     }
 
     @Test
-    void twoDevicesOfOneNameAreRefused() {
+    void rejectsDuplicateDeviceNames() {
         String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-two/two_devices.vmfb");
         assertThat(iree4j("run", "--device=a=local", "--device=a=local", module, A)
                         .err())
@@ -174,7 +174,7 @@ class RunCommandTest {
     }
 
     @Test
-    void codeForAnotherProcessorIsRefused() {
+    void rejectsCodeForAnotherProcessor() {
         Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "this machine is no x86_64");
         Outcome outcome = iree4j("run", "--module=" + CommandLineRun.fixture("3.13.0/cpu-arm_64/add.vmfb"), A, B);
         assertThat(outcome.status()).isEqualTo(1);
@@ -202,17 +202,17 @@ class RunCommandTest {
                 "--input= | INVALID_ARGUMENT; no value specified",
                 "--input=7 | INVALID_ARGUMENT; a tensor needs at least its shape and type",
                 "--input=@none.npy | NOT_FOUND; file 'none.npy' does not exist",
-                "--input=@none.txt | UNIMPLEMENTED; 'none.txt' says nothing of shape and type",
+                "--input=@none.txt | UNIMPLEMENTED; 'none.txt' does not declare shape and type",
                 "--input=4xf32=@none.bin | NOT_FOUND; file 'none.bin' does not exist"
             })
-    void inputsThatCannotBeReadAreNamed(String input, String message) {
+    void unreadableInputsAreReported(String input, String message) {
         Outcome outcome = add(input, B);
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.err()).startsWith(message).contains("parsing input `");
     }
 
     @Test
-    void wrongUseExitsWithStatusTwo() {
+    void invalidUsageExitsWithStatusTwo() {
         assertThat(iree4j("run").status()).isEqualTo(2);
         assertThat(iree4j("run", "--nonsense").status()).isEqualTo(2);
         assertThat(iree4j().status()).isEqualTo(2);
@@ -221,7 +221,7 @@ class RunCommandTest {
     }
 
     @Test
-    void missingFileAndFunctionAreNamed() {
+    void missingFileAndFunctionAreReported() {
         assertThat(iree4j("run", "--module=none.vmfb").err()).startsWith("NOT_FOUND; module file 'none.vmfb'");
         assertThat(iree4j("run", "--module=" + CommandLineRun.fixture("3.11.0/cpu/add.vmfb"), "--function=sub")
                         .err())
@@ -249,7 +249,7 @@ class RunCommandTest {
     }
 
     @Test
-    void inputsMayLieInFiles() throws Exception {
+    void inputsMayComeFromFiles() throws Exception {
         Path npy = write("in.npy", A.substring(8), B.substring(8));
         Path bin = directory.resolve("in.bin");
         ByteBuffer bytes = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
@@ -266,14 +266,14 @@ class RunCommandTest {
                         .status())
                 .isZero();
         assertThat(add("--input=*" + npy, B).err())
-                .startsWith("INVALID_ARGUMENT; function takes 2 values; this is one more");
+                .startsWith("INVALID_ARGUMENT; function takes 2 values; this value exceeds them");
         assertThat(add("--input=4xf32=@" + bin, "--input=8xf32=+" + bin).err())
                 .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: tensor 8xf32: the data ends after 16 of 32 bytes");
         assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);
     }
 
     @Test
-    void storageIsPassedAsABufferThoughNothingDeclaresIt() throws Exception {
+    void storageIsPassedAsAnUndeclaredBuffer() throws Exception {
         Path text = directory.resolve("same.vmasm");
         Path module = directory.resolve("same.vmfb");
         Files.writeString(text, """
@@ -313,7 +313,7 @@ class RunCommandTest {
     // -- outputs
 
     @Test
-    void outputsGoWhereTheyAreSent() throws Exception {
+    void outputsAreWrittenToTheirDestinations() throws Exception {
         Path npy = directory.resolve("out.npy");
         Path bin = directory.resolve("out.bin");
         assertThat(add(A, B, "--output=@" + npy)).isEqualTo(new Outcome(0, "EXEC @add\n", ""));
@@ -340,7 +340,7 @@ class RunCommandTest {
     }
 
     @Test
-    void differencesAreShownAndFailTheRun() {
+    void differencesAreReportedAndFailTheRun() {
         Outcome outcome = add(A, B, "--expected_output=4xf32=11 22 33 45");
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.out()).isEqualTo("""
@@ -357,7 +357,7 @@ class RunCommandTest {
     }
 
     @Test
-    void toleranceMayBeChosen() {
+    void toleranceIsConfigurable() {
         String nearly = "--expected_output=4xf32=11 22 33 44.0001";
         assertThat(add(A, B, nearly).status()).isZero();
         assertThat(add(A, B, nearly, "--equality_mode=exact").status()).isEqualTo(1);

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Shaders become executables; what a shader takes is read from it. The sample's tests run what comes out. */
+/** Packs shaders into executables, with bindings by reflection. The sample's tests run them. */
 class SpirvCommandTest {
     private static final Path SHADERS = Path.of("../sample-app/src/main/iree/spirv");
 
@@ -21,7 +21,7 @@ class SpirvCommandTest {
     private Path directory;
 
     @Test
-    void exportsTakeWhatTheirShadersUse() throws IOException {
+    void exportsHaveTheBindingsOfTheirShaders() throws IOException {
         Path packed = directory.resolve("digits.spirv-fb");
         CommandLineRun run = CommandLineRun.iree4j(
                 "spirv",
@@ -42,7 +42,7 @@ class SpirvCommandTest {
     }
 
     @Test
-    void saysWhichFileIsWrong() throws IOException {
+    void namesTheInvalidFile() throws IOException {
         byte[] shader = Files.readAllBytes(SHADERS.resolve("digits_dense.spv"));
         assertFails("text".getBytes(StandardCharsets.UTF_8));
         assertFails(Arrays.copyOf(shader, shader.length - 4));

@@ -7,7 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
-/** What operators see of the places of workers. */
+/** The printed placement of workers. */
 class TopologyCommandTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -27,7 +27,7 @@ class TopologyCommandTest {
     }
 
     @Test
-    void printsASpecificationThatItTakes() {
+    void printsASpecificationThatItAccepts() {
         assertThat(iree4j("topology", "--specification")).isZero();
         String line = out.toString().strip();
         assertThat(Topology.of(line)).isEqualTo(Topology.of("auto"));
@@ -35,7 +35,7 @@ class TopologyCommandTest {
     }
 
     @Test
-    void namesMistakes() {
+    void reportsInvalidSpecifications() {
         assertThat(iree4j("topology", "workers=many")).isEqualTo(1);
         assertThat(err.toString()).contains("INVALID_ARGUMENT").contains("'workers' is 'many'");
     }

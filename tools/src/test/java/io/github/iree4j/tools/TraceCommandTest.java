@@ -93,7 +93,7 @@ class TraceCommandTest {
     }
 
     @Test
-    void whatIsPrintedIsBounded() throws IOException {
+    void outputIsBounded() throws IOException {
         CommandLineRun run = trace("--function=loops", "--input=100000", "--max_lines=3");
         assertThat(run.status()).isZero();
         assertThat(run.out()).isEqualTo("""
@@ -101,7 +101,7 @@ class TraceCommandTest {
                 m.loops(100000) {
                   m.#1(100000) -> 200000
                   m.#1(99999) -> 199998
-                ... 99999 more lines; --max_lines=N shows more, --filter and --max_depth choose
+                ... 99999 more lines; raise --max_lines, or use --filter or --max_depth
                 """);
         assertThat(trace("--function=outer", "--input=1", "--input=2", "--max_depth=1")
                         .out())
@@ -133,7 +133,7 @@ class TraceCommandTest {
     }
 
     @Test
-    void mistakesAreStatusTwo() {
+    void invalidUsageIsStatusTwo() {
         assertThat(iree4j("trace").status()).isEqualTo(2);
         assertThat(iree4j("trace", "--module=" + fixture("3.11.0/cpu/add.vmfb"), "--max_depth=deep")
                         .status())

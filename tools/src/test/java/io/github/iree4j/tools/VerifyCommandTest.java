@@ -48,7 +48,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void warnsOfModulesThatLoadAndMayGiveWrongResults() {
+    void warnsOfModulesThatMayComputeWrongResults() {
         String module = fixture("3.13.0/vulkan/compare_i1.vmfb").toString();
         CommandLineRun run = iree4j("verify", module);
         assertThat(run.status()).isZero();
@@ -58,7 +58,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void aModuleWithTypesOfSomebodyElseIsVerified() throws IOException {
+    void verifiesModulesWithForeignTypes() throws IOException {
         Path source = Files.writeString(directory.resolve("own.vmasm"), """
                 vm.module @m
                 vm.export @f
@@ -76,7 +76,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void assemblingSaysAllThatIsWrongToo() throws IOException {
+    void asmReportsAllFindingsToo() throws IOException {
         Path source = Files.writeString(directory.resolve("unsound.vmasm"), UNSOUND);
         CommandLineRun run = iree4j("asm", source.toString());
         assertThat(run.status()).isEqualTo(1);
@@ -96,7 +96,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void whatIsNoModuleIsAFindingAndWhatIsNotThereAFailure() throws IOException {
+    void invalidFileIsAFindingAndMissingFileAFailure() throws IOException {
         Path text = Files.writeString(directory.resolve("text.vmfb"), "no module, though of some length, as it seems");
         CommandLineRun run = iree4j("verify", text.toString());
         assertThat(run.status()).isEqualTo(1);

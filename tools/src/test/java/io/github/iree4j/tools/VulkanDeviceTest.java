@@ -31,7 +31,7 @@ class VulkanDeviceTest {
     }
 
     @Test
-    void runsAProgramThatACompilerMadeForVulkan() {
+    void runsACompiledVulkanProgram() {
         CommandLineRun run = iree4j(
                 "run",
                 "--device=vulkan",

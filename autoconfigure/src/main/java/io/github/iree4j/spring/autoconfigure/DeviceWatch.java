@@ -19,8 +19,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Tells when a device is lost: the log, the events and listeners. Nothing looks again and again: whoever waits for a queue to come further than it
- * ever will hears of its failure, and of nothing else.
+ * Reports the loss of a device to the log, the events and listeners. Does not poll: a wait for an epoch that a queue
+ * never reaches completes only when the queue fails.
  */
 final class DeviceWatch implements SmartLifecycle {
 
@@ -34,9 +34,9 @@ final class DeviceWatch implements SmartLifecycle {
     private volatile boolean running;
 
     /**
-     * A watch.
+     * Creates the watch.
      *
-     * @param executor runs what may block
+     * @param executor runs tasks that may block
      */
     DeviceWatch(
             IreeRuntime runtime, IreeEvents events, ApplicationEventPublisher publisher, AsyncTaskExecutor executor) {
@@ -89,7 +89,7 @@ final class DeviceWatch implements SmartLifecycle {
         return running;
     }
 
-    /** Before programs are called, and until all are over. */
+    /** Starts before programs take calls and stops after all calls have ended. */
     @Override
     public int getPhase() {
         return IreeLifecycle.PHASE - 1;

@@ -16,12 +16,14 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Loads programs beside the start of the application, and stops it gracefully: refuses calls, lets those under way end, cancels what has not
- * ended in time. Starts before the web server and stops after it.
+ * Loads programs in the background of application startup, and shuts down gracefully: rejects new calls, drains calls
+ * in flight, and cancels those that exceed the timeout. Starts before the web server and stops after it.
  */
 final class IreeLifecycle implements SmartLifecycle {
 
-    /** Below the phases of the web server and of its graceful shutdown, which are so far from the default phase. */
+    /**
+     * Below the phases of the web server and of its graceful shutdown, which have these offsets from the default phase.
+     */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024 - 2048;
 
     private static final Logger log = LoggerFactory.getLogger(IreeLifecycle.class);
@@ -38,11 +40,11 @@ final class IreeLifecycle implements SmartLifecycle {
     private volatile boolean running;
 
     /**
-     * A lifecycle.
+     * Creates the lifecycle.
      *
-     * @param executor runs what may block
-     * @param background names of programs to load beside the start
-     * @param drainTimeout how long calls under way may go on
+     * @param executor runs tasks that may block
+     * @param background names of programs to load in the background
+     * @param drainTimeout how long calls in flight may continue
      */
     IreeLifecycle(
             IreeRuntime runtime,
@@ -76,7 +78,7 @@ final class IreeLifecycle implements SmartLifecycle {
         try {
             programs.require(name, version);
         } catch (IreeException e) {
-            log.error("program '{}' could not be loaded; the application stays not ready", name, e);
+            log.error("program '{}' could not be loaded; the application remains not ready", name, e);
         }
     }
 
@@ -101,8 +103,8 @@ final class IreeLifecycle implements SmartLifecycle {
         programs.refuseCalls();
         int calls = programs.activeCalls();
         if (calls > 0) {
-            log.info("waiting up to {} for {} calls under way", drainTimeout, calls);
-            events.add("runtime.draining", "runtime", calls + " calls are under way");
+            log.info("waiting up to {} for {} calls in flight", drainTimeout, calls);
+            events.add("runtime.draining", "runtime", calls + " calls in flight");
         }
         if (awaitNoCalls(drainTimeout)) {
             return;
@@ -113,8 +115,8 @@ final class IreeLifecycle implements SmartLifecycle {
             awaitNoCalls(CANCEL_LIMIT);
         }
         int left = programs.activeCalls();
-        log.warn("cancelled {} calls that did not end within {}; {} are left", cancelled, drainTimeout, left);
-        events.add("runtime.cancelled", "runtime", cancelled + " calls were cancelled, " + left + " are left");
+        log.warn("cancelled {} calls that did not end within {}; {} remain", cancelled, drainTimeout, left);
+        events.add("runtime.cancelled", "runtime", cancelled + " calls cancelled, " + left + " remain");
     }
 
     private boolean awaitNoCalls(Duration limit) {

@@ -17,16 +17,17 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes each device, queue, pool and program of the properties a bean, named like its properties ({@code iree.modules.digits}) and qualified
- * by its own name ({@code digits}). They are lazy: what nobody injects costs nothing, and a runtime that a user defines need not have
- * them. Definitions are plain factory methods with arguments, which ahead-of-time processing can write down.
+ * Registers a bean for each device, queue, pool and program of the properties, named like its properties ({@code
+ * iree.modules.digits}) and qualified by its own name ({@code digits}). The beans are lazy: unused ones cost nothing,
+ * and a user-defined runtime need not have them. Definitions are plain factory methods with arguments, which
+ * ahead-of-time processing can generate code for.
  */
 final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
     private Environment environment;
 
     /** For Spring. */
-    @SuppressWarnings("NullAway.Init") // the environment is set before the registrar is asked
+    @SuppressWarnings("NullAway.Init") // the environment is set before the registrar is used
     IreeNamedBeansRegistrar() {}
 
     @Override
@@ -86,12 +87,12 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
         definition.setLazyInit(true);
         definition.setPrimary(primary);
-        definition.setDestroyMethodName(""); // the runtime and the programs close them
+        definition.setDestroyMethodName(""); // the runtime and the registry close them
         definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
         registry.registerBeanDefinition(beanName, definition);
     }
 
-    /** What the definitions call. */
+    /** Factory methods of the bean definitions. */
     static final class IreeNamedBeans {
         private IreeNamedBeans() {}
 

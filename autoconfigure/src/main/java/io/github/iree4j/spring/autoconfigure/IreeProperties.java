@@ -16,15 +16,15 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.*} properties.
  *
  * @param enabled Whether to configure the runtime.
- * @param device Device of programs that name none. A name of 'iree.devices', or what to open: a driver's name or
- *     'driver://id'. When not set, 'local' if there is no other, else the first of 'iree.devices'.
+ * @param device Default device of programs. A name of 'iree.devices', or what to open: a driver's name or
+ *     'driver://id'. When not set, 'local' if it is configured or no device is, else the first of 'iree.devices'.
  * @param devices Devices by name.
- * @param queues Queues of devices by name, to be injected.
- * @param pools Memory of devices, by the name of the device.
+ * @param queues Named queues of devices, for injection.
+ * @param pools Memory of devices by device name.
  * @param modules Compiled programs by name.
- * @param executables Code that programs bring along.
- * @param task Workers that run compiled code of the CPU and calls that wait.
- * @param frontier What is remembered of the order of work.
+ * @param executables Executable code embedded in programs.
+ * @param task Workers that run compiled CPU code and resume waiting calls.
+ * @param frontier Tracking of the order of work.
  * @param invocation Calls of functions.
  */
 @ConfigurationProperties("iree")
@@ -40,10 +40,10 @@ public record IreeProperties(
         @DefaultValue Frontier frontier,
         @DefaultValue Invocation invocation) {
 
-    /** The device that programs run on when nothing is configured. */
+    /** The device of programs when none is configured. */
     static final String DEFAULT_DEVICE = "local";
 
-    /** The name of the device of programs that name none. */
+    /** The name of the default device of programs. */
     String defaultDevice() {
         if (device != null) {
             return device;
@@ -53,7 +53,10 @@ public record IreeProperties(
                 : devices.keySet().iterator().next();
     }
 
-    /** The devices that the runtime needs by name: the default one, those configured, then those that others name, each once. */
+    /**
+     * The devices that the runtime opens, by name: the default device, the configured ones, then those that modules and
+     * queues name.
+     */
     Map<String, Device> allDevices() {
         Map<String, Device> all = new LinkedHashMap<>();
         all.put(defaultDevice(), devices.getOrDefault(defaultDevice(), Device.DEFAULT));
@@ -68,7 +71,7 @@ public record IreeProperties(
         return queue.device() == null ? defaultDevice() : queue.device();
     }
 
-    /** How many queues a device needs; 0 for what it has. */
+    /** The number of queues that a device needs; 0 for the number it has. */
     int queueCount(String deviceName) {
         Device configured = allDevices().getOrDefault(deviceName, Device.DEFAULT);
         int named = queues.values().stream()
@@ -79,7 +82,7 @@ public record IreeProperties(
         return Math.max(configured.queueCount(), named);
     }
 
-    /** The modules that are loaded beside the start of the application. */
+    /** The modules that are loaded in the background of application startup. */
     List<String> backgroundModules() {
         return modules.entrySet().stream()
                 .filter(module -> module.getValue().load() == LoadPolicy.BACKGROUND)
@@ -95,11 +98,11 @@ public record IreeProperties(
     /**
      * A device.
      *
-     * @param uri What to open: a driver's name or 'driver://id'. Same as the name when not set.
-     * @param queueCount Number of queues. As many as 'iree.queues' names, when that is more; 0 for what the device has,
-     *     which is one on the CPU and one for each queue of the hardware elsewhere.
-     * @param inlineWork Longest work that the thread that submits it may do itself, when nothing is waiting. Zero for
-     *     none, as event loops want it.
+     * @param uri Device to open: a driver's name or 'driver://id'. The device's name when not set.
+     * @param queueCount Number of queues, at least as many as 'iree.queues' refers to. Zero for the device's own
+     *     number: one on the CPU, elsewhere one for each hardware queue.
+     * @param inlineWork Longest work that the submitting thread may run inline when nothing else is queued. Zero for
+     *     none, as event loops require.
      */
     public record Device(
             @Nullable String uri,
@@ -110,10 +113,10 @@ public record IreeProperties(
     }
 
     /**
-     * A queue that has a name.
+     * A named queue.
      *
      * @param device Device of the queue. Same as 'iree.device' when not set.
-     * @param index Which queue of the device it is, from 0.
+     * @param index Index of the queue on its device, starting at 0.
      */
     public record Queue(
             @Nullable String device, @DefaultValue("0") int index) {}
@@ -121,9 +124,9 @@ public record IreeProperties(
     /**
      * Memory of a device.
      *
-     * @param budget Most that all buffers of the device may take at once. What the device has when not set.
-     * @param quotas Most that a program may have of it at once, by the program's name in 'iree.modules'.
-     * @param trim When memory that nobody uses goes back to the system.
+     * @param budget Maximum memory of all buffers of the device. The memory of the device when not set.
+     * @param quotas Maximum memory of a program, by the program's name in 'iree.modules'.
+     * @param trim When unused memory is returned to the system.
      * @param waiting How long calls wait for memory.
      */
     public record Pool(
@@ -137,8 +140,9 @@ public record IreeProperties(
         /**
          * How long calls wait for memory.
          *
-         * @param limit Longest that work waits for memory before it fails.
-         * @param host Longest that work waits for memory that only the application can free, by closing results and tensors.
+         * @param limit Maximum time that work waits for memory before it fails.
+         * @param host Maximum time that work waits for memory that only the application can free, by closing results
+         *     and tensors.
          */
         public record Waiting(
                 @DefaultValue("30s") Duration limit,
@@ -148,10 +152,10 @@ public record IreeProperties(
         }
 
         /**
-         * When memory goes back.
+         * When unused memory is returned to the system.
          *
-         * @param idleAfter How long memory that nobody uses is kept for whoever asks next.
-         * @param retained Most that is kept of large blocks, which have memory of their own.
+         * @param idleAfter How long unused memory is kept for reuse.
+         * @param retained Maximum memory kept of unused large blocks, which are allocated individually.
          */
         public record Trim(
                 @DefaultValue("60s") Duration idleAfter,
@@ -164,26 +168,26 @@ public record IreeProperties(
     /**
      * One compiled program.
      *
-     * @param location Location of the module file (.vmfb). A file, unless it starts with a scheme such as
+     * @param location Location of the module file (.vmfb). A file path unless it starts with a scheme such as
      *     'classpath:'.
-     * @param sha256 Checksum that the module file must have, in hexadecimal.
-     * @param mapped Whether the module file is mapped rather than read into memory of its own. Saves memory and time for large ones. The file
-     *     must not be overwritten or truncated then: that changes results, or ends the process.
+     * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
+     * @param mapped Whether to map the module file rather than read it into memory. Saves memory and time for large
+     *     files. A mapped file must not be overwritten or truncated: that changes results or crashes the process.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.
-     * @param devices Devices of this program. Same as 'iree.device' when not set.
-     * @param placement What several devices are for.
-     * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves programs that name
-     *     none.
-     * @param contexts Number of calls that run at the same time, each on state of its own.
-     * @param overlappingCalls Whether one call may run while another waits. For programs whose functions leave nothing
-     *     behind that a call must find as it left it.
+     * @param devices Devices of the program. The default device 'iree.device' when not set.
+     * @param placement How the program uses several devices.
+     * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves
+     *     programs that name no scope.
+     * @param contexts Number of concurrent calls, each on its own state.
+     * @param overlappingCalls Whether one call may run while another waits. For programs whose functions keep no state
+     *     across waits that another call could change.
      * @param load When to load the program.
      * @param warmUp Calls to make before the program counts as loaded.
-     * @param variants Functions that stand for several compiled ones, by name. Each call takes the one that fits its shapes.
-     * @param timeout Longest that a call may take. Same as 'iree.invocation.timeout' when not set.
-     * @param batching Whether and how calls are gathered.
-     * @param resilience What protects the program, and those who call it, when it fails or is slow.
+     * @param variants Functions with shape variants, by name. Each call selects the variant that fits its shapes.
+     * @param timeout Maximum duration of a call. Same as 'iree.invocation.timeout' when not set.
+     * @param batching Batching of calls.
+     * @param resilience Protection of the program and its callers when it fails or is slow.
      */
     public record Module(
             @Nullable String location,
@@ -207,8 +211,9 @@ public record IreeProperties(
          * A further version of a program.
          *
          * @param location Location of the module file (.vmfb).
-         * @param sha256 Checksum that the module file must have, in hexadecimal.
-         * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Those of the module when there are none.
+         * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
+         * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Those of the module
+         *     when empty.
          */
         public record Version(
                 @Nullable String location,
@@ -216,15 +221,16 @@ public record IreeProperties(
                 @DefaultValue Map<String, List<String>> parameters) {}
 
         /**
-         * A function that stands for several compiled ones.
+         * A function with shape variants.
          *
-         * @param shapes Which dimensions of arguments and results belong together, such as '[batch length], [batch length] mask -> [batch 384]'.
-         *     What the module declares when not set.
-         * @param functions Names of the compiled functions, in which '*' stands for any characters, and '{axis}' for the size of an axis where
-         *     the module says nothing of shapes. Those that are called like this one, or so with an ending after an underscore, when empty.
-         * @param modules Further module files with such functions. They get the parameters of the program.
-         * @param dynamicCost What an element costs a function that was compiled without knowing all sizes, compared with one
-         *     that was. Calls are padded up to that many times their size rather than made without padding.
+         * @param shapes Which dimensions of arguments and results are tied together, such as '[batch length], [batch
+         *     length] mask -> [batch 384]'. The module's own declaration when not set.
+         * @param functions Names of the compiled functions, in which '*' matches any characters, and '{axis}' the size
+         *     of an axis where the module declares no shapes. Functions of this name, also with a suffix after an
+         *     underscore, when empty.
+         * @param modules Further module files with such functions. They share the parameters of the program.
+         * @param dynamicCost Relative cost of an element in a function compiled with dynamic sizes, compared with
+         *     static ones. Calls are padded up to that many times their size before a dynamic function is preferred.
          */
         public record Variants(
                 @Nullable String shapes,
@@ -236,8 +242,9 @@ public record IreeProperties(
          * A further module file.
          *
          * @param location Location of the module file (.vmfb).
-         * @param sha256 Checksum that the module file must have, in hexadecimal.
-         * @param sizes Sizes that it was compiled for, by axis, where it does not say so itself, as modules made from ONNX.
+         * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
+         * @param sizes Axis sizes that it was compiled for, where the module does not declare them, as with modules
+         *     imported from ONNX.
          */
         public record VariantModule(
                 @Nullable String location,
@@ -258,13 +265,14 @@ public record IreeProperties(
     }
 
     /**
-     * How calls of one program are gathered: calls that come close together are made as one, along the first dimension of their inputs.
+     * Batching of one program's calls: calls that arrive close together are merged along the first dimension of their
+     * inputs.
      *
-     * @param enabled Whether to gather calls. For functions that treat each row of their inputs alike.
-     * @param maxSize Most rows of one call.
-     * @param maxDelay Longest that a call waits for others.
-     * @param buckets Numbers of rows that calls are filled up to, for programs compiled for these sizes. Any number of
-     *     rows when empty.
+     * @param enabled Whether to batch calls. For functions that process each row of their inputs independently.
+     * @param maxSize Maximum number of rows of a batch.
+     * @param maxDelay Maximum time that a call waits for others.
+     * @param buckets Batch sizes, in rows, that batches are padded to, for programs compiled for these sizes. Any
+     *     number of rows when empty.
      */
     public record Batching(
             @DefaultValue("false") boolean enabled,
@@ -273,13 +281,13 @@ public record IreeProperties(
             @DefaultValue List<Integer> buckets) {}
 
     /**
-     * What protects a program with the help of Resilience4j, each under the name 'iree.' and that of the program, so that
-     * 'resilience4j.*' sets the numbers.
+     * Protection of a program with Resilience4j, each instance named 'iree.' and the program's name, so that
+     * 'resilience4j.*' configures it.
      *
-     * @param circuitBreaker Whether calls are refused for a while after too many failed.
-     * @param bulkhead Whether calls are refused while too many are under way.
-     * @param timeLimiter Whether calls that take too long are cancelled.
-     * @param retry Whether calls that failed for a reason that passes are made again.
+     * @param circuitBreaker Whether to reject calls for a while after too many failures.
+     * @param bulkhead Whether to reject calls while too many are in flight.
+     * @param timeLimiter Whether to cancel calls that take too long.
+     * @param retry Whether to retry calls that failed for a transient reason.
      */
     public record Resilience(
             @DefaultValue("false") boolean circuitBreaker,
@@ -288,22 +296,22 @@ public record IreeProperties(
             @DefaultValue("false") boolean retry) {}
 
     /**
-     * Code that programs bring along.
+     * Executable code embedded in programs.
      *
-     * @param allowedFormats Formats of executables that may run. All but 'system-elf-*' when empty: shared libraries, which the
-     *     operating system loads, must be named. Native code can do anything that the
-     *     application can; 'vmvx-bytecode-fb' alone keeps a program that is not trusted in a sandbox.
+     * @param allowedFormats Formats of executables that may run. All but 'system-elf-*' when empty: shared libraries,
+     *     which the operating system loads, must be named explicitly. Native code can do anything that the application
+     *     can; only 'vmvx-bytecode-fb' confines an untrusted program to a sandbox.
      */
     public record Executables(@DefaultValue Set<String> allowedFormats) {}
 
     /**
      * The workers of the runtime.
      *
-     * @param workers Number of workers. Zero for one in each group of the topology.
-     * @param topology Where workers are: 'auto' for each core that the process may use, how to choose, such as 'max=8
-     *     nodes=0', or groups of processors, such as 'cpus=0,8; cpus=1,9'.
-     * @param affinity Whether to bind each worker to the processors of its group.
-     * @param scanPolicy Order in which workers look at work for several.
+     * @param workers Number of workers. Zero for one per group of the topology.
+     * @param topology Placement of workers: 'auto' for each core that the process may use, a selection such as 'max=8
+     *     nodes=0', or groups of processors such as 'cpus=0,8; cpus=1,9'.
+     * @param affinity Whether to pin each worker to the processors of its group.
+     * @param scanPolicy Order in which workers scan work that several of them can share.
      */
     public record Task(
             @DefaultValue("0") int workers,
@@ -311,23 +319,23 @@ public record IreeProperties(
             @DefaultValue("false") boolean affinity,
             @DefaultValue("round-robin") ScanOrder scanPolicy) {
 
-        /** Order in which workers look at work for several. */
+        /** Order in which workers scan work that several of them can share. */
         public enum ScanOrder {
-            /** All in turn. */
+            /** In turn. */
             ROUND_ROBIN,
             /** The highest priority first. */
             PRIORITY,
-            /** In proportion to how many workers it wants. */
+            /** In proportion to the number of workers requested. */
             BUDGET
         }
     }
 
     /**
-     * What is remembered of the order of work.
+     * Tracking of the order of work.
      *
-     * @param capacity Number of queues whose progress one operation can depend on and know of, 1 to 255. Beyond it, older
-     *     knowledge is dropped, and what needed it waits.
-     * @param history Number of the last signals of a timeline that keep what they depend on, 1 to 4096.
+     * @param capacity Maximum number of queues in the frontier of an operation, 1 to 255. Beyond it, older entries are
+     *     evicted, and operations that need them wait instead.
+     * @param history Number of the most recent signals of a timeline that keep their frontier, 1 to 4096.
      */
     public record Frontier(
             @DefaultValue("12") int capacity,
@@ -336,8 +344,8 @@ public record IreeProperties(
     /**
      * Calls of functions.
      *
-     * @param timeout Longest that a call may take. No limit when not set.
-     * @param drainTimeout How long calls under way may go on when the application stops; then they are cancelled.
+     * @param timeout Maximum duration of a call. No limit when not set.
+     * @param drainTimeout How long calls in flight may continue when the application stops, before they are cancelled.
      */
     public record Invocation(
             @Nullable Duration timeout, @DefaultValue("20s") Duration drainTimeout) {}

@@ -3,13 +3,14 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.IreeRuntime;
 
 /**
- * Adapts the runtime before it is opened. Beans of this type are applied in their order, after the properties.
+ * Callback that customizes the runtime before it is opened. Beans of this type are applied in their order, after the
+ * properties.
  */
 @FunctionalInterface
 public interface IreeRuntimeCustomizer {
 
     /**
-     * Changes the builder.
+     * Customizes the builder.
      *
      * @param builder the builder of the auto-configured runtime
      */

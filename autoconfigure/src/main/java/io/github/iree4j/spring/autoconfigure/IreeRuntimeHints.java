@@ -6,7 +6,10 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
-/** What a native image cannot see: the library of the shim, the classes whose methods it registers, and drivers found by name. */
+/**
+ * Hints for native images: the native library, the classes whose native methods it registers, and drivers found by
+ * name.
+ */
 final class IreeRuntimeHints implements RuntimeHintsRegistrar {
 
     /** For Spring. */

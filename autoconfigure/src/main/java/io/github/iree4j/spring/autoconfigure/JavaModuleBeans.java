@@ -14,8 +14,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Offers beans that are {@link IreeModule}s to every program, which links those that it imports from. A singleton serves all programs, and
- * is made when one that needs it is loaded; of a prototype each context of a program has its own, which is closed with it.
+ * Offers {@link IreeModule} beans to every program, which links those that it imports from. A singleton serves all
+ * programs and is created when a program that needs it is loaded; each context of a program has its own instance of a
+ * prototype, which is closed with it.
  */
 final class JavaModuleBeans implements Consumer<ProgramOptions.Builder> {
 
@@ -52,7 +53,7 @@ final class JavaModuleBeans implements Consumer<ProgramOptions.Builder> {
             String other = beanOf.put(module.name(), bean);
             if (other != null) {
                 throw new IllegalStateException(
-                        "beans '%s' and '%s' are both the module '%s'".formatted(other, bean, module.name()));
+                        "beans '%s' and '%s' both implement module '%s'".formatted(other, bean, module.name()));
             }
             byName.put(module.name(), module);
         }

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
-/** A module is configured without saying where it is. */
+/** Thrown when a module is configured without a location. */
 final class ModuleLocationMissingException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Analyzes modules without a location. */
+/** Failure analyzer for modules without a location. */
 final class ModuleLocationMissingFailureAnalyzer extends AbstractFailureAnalyzer<ModuleLocationMissingException> {
 
     /** For Spring. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Analyzes start-ups that fail because native code may not, or cannot, be used. */
+/** Failure analyzer for startups that fail because native code is denied or unusable. */
 final class NativeAccessFailureAnalyzer extends AbstractFailureAnalyzer<IreeException> {
 
     /** For Spring. */
@@ -20,19 +20,19 @@ final class NativeAccessFailureAnalyzer extends AbstractFailureAnalyzer<IreeExce
             return null;
         }
         return new FailureAnalysis(
-                "The IREE runtime needs native code here, which cannot be used:%n%n    %s"
+                "The IREE runtime needs native code, which cannot be used:%n%n    %s"
                         .formatted(noNativeCode.getMessage()),
                 action(noNativeCode),
                 cause);
     }
 
-    /** What to do so that native code can be used. */
+    /** The action that makes native code usable. */
     static String action(IreeException noNativeCode) {
         return isDenied(noNativeCode)
                 ? "Allow native access: start the application with 'java --enable-native-access=ALL-UNNAMED', or put 'Enable-Native-Access: ALL-UNNAMED' into the manifest of the application's jar."
                 : "Make the native library usable: "
                         + noNativeCode.getMessage()
-                        + ". The artifact 'iree4j-native-shim' holds it, and 'iree.native.library-path' may name another one.";
+                        + ". The artifact 'iree4j-native-shim' contains it, and 'iree.native.library-path' can name another one.";
     }
 
     private static boolean isDenied(Throwable failure) {

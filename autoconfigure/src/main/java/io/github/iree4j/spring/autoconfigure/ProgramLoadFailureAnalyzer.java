@@ -23,8 +23,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
 
 /**
- * Analyzes modules that cannot be loaded: not found, compiled for another version or another kind of device, without
- * their parameters, or stopped by native code that cannot be used.
+ * Failure analyzer for modules that cannot be loaded: not found, compiled for another version or kind of device,
+ * missing their parameters, or in need of native code that cannot be used.
  */
 final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLoadException> {
 
@@ -53,7 +53,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     private String action(ProgramSource source, Throwable cause) {
         String module = "iree.modules." + source.name();
         if (cause instanceof FileNotFoundException) {
-            return "Correct '%s.location', or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; what is packed into the application needs 'classpath:'."
+            return "Correct '%s.location', or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; resources packaged in the application need 'classpath:'."
                     .formatted(module, module, Path.of("").toAbsolutePath());
         }
         if (!(cause instanceof IreeException failure)) {
@@ -65,18 +65,18 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     .formatted(module, missing.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : missing.scope());
         }
         if (failure.detail(ChecksumMismatch.class) != null) {
-            return "Put the file there that was meant, or correct '%s.sha256'.".formatted(module);
+            return "Restore the intended file, or correct '%s.sha256'.".formatted(module);
         }
         VariantFault variants = failure.detail(VariantFault.class);
         if (variants != null) {
-            return "Correct '%s.variants.%s', or what the module says of its shapes ('%s')."
+            return "Correct '%s.variants.%s', or the shapes that the module declares ('%s')."
                     .formatted(module, variants.function(), FunctionVariants.ATTRIBUTE);
         }
         UnsupportedTarget target = failure.detail(UnsupportedTarget.class);
         if (target != null && wantsLibraries(target)) {
             return """
                     Compile the program without --iree-llvmcpu-link-embedded=false. Or, if you trust it, add its format to \
-                    'iree.executables.allowed-formats', beside those that other programs need: shared libraries are loaded by the operating \
+                    'iree.executables.allowed-formats', along with those that other programs need: shared libraries are loaded by the operating \
                     system and can do anything that the application can.""";
         }
         boolean noTarget = target != null || refusesDevices(failure);
@@ -87,7 +87,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx, which can only compute.""".formatted(String.join(", ", new TreeSet<>(allowedFormats)));
         }
         if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {
-            return "Raise 'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if there is one, or give the program less to load."
+            return "Raise 'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if it is set, or reduce what the program loads."
                     .formatted(source.name());
         }
         if (noTarget) {
@@ -101,7 +101,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     : NativeAccessFailureAnalyzer.action(noNativeCode);
         }
         if (failure.detail(UnsupportedVersion.class) != null) {
-            return "Compile the program again, with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
+            return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
         if (unresolved != null && !unresolved.moduleIsThere() && failure.code() != StatusCode.INCOMPATIBLE) {
@@ -110,17 +110,20 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     'IreeModuleCustomizer'.""".formatted(unresolved.module());
         }
         if (failure.code() == StatusCode.INCOMPATIBLE) {
-            return "Compile the program again, with another release of iree-compile: it asks for something of the runtime that this one does not have. 'bin/iree4j dump' shows what it imports.";
+            return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
         }
-        return "Look into the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
+        return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
     }
 
-    /** A compiled program that refuses the devices on its own account has nothing but these words, which iree-compile writes. */
+    /**
+     * A compiled program that rejects the devices itself can be recognised only by these words, which iree-compile
+     * generates.
+     */
     private static boolean refusesDevices(IreeException failure) {
         return failure.getMessage().contains("HAL device");
     }
 
-    /** Whether a program could run if shared libraries were allowed, or if its code were compiled to be embedded. */
+    /** Whether the program could run if shared libraries were allowed, or if it were compiled as an embedded ELF. */
     private boolean wantsLibraries(UnsupportedTarget target) {
         String architecture = architecture().equals("aarch64") ? "arm_64" : architecture();
         return target.wanted().contains("system-elf-" + architecture)

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
 
-/** Makes the sources of programs out of {@code iree.modules}. */
+/** Creates program sources from {@code iree.modules}. */
 final class ProgramSources {
 
     private final IreeProperties properties;

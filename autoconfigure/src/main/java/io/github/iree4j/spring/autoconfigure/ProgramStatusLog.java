@@ -12,13 +12,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Writes how far programs are to the log and to the events: each change of state, each file of parameters, each quarter of a loading. */
+/**
+ * Writes program statuses to the log and the events: each change of state, each parameter file, each quarter of a load.
+ */
 final class ProgramStatusLog {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramStatusLog.class);
     private static final int QUARTERS = 4;
 
-    /** Where log lines have fields: name and version. */
+    /** Structured logging key; the value is name and version. */
     private static final String MODULE = "iree.module";
 
     private record Last(ProgramState state, int quarter) {}
@@ -63,7 +65,7 @@ final class ProgramStatusLog {
             case READY ->
                 status.failure() == null
                         ? "ready after %d ms".formatted(status.loadTime().toMillis())
-                        : "stays as it was: " + status.failure().getMessage();
+                        : "unchanged, loading failed: " + status.failure().getMessage();
             case FAILED ->
                 "failed: " + (status.failure() == null ? "" : status.failure().getMessage());
         };

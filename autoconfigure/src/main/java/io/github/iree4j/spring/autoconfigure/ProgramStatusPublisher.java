@@ -10,8 +10,8 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Tells how far programs are: the log at once, listeners once all beans are there. Listeners may need the programs, which are loaded while
- * the application is put together; what happened until then they hear together, in order.
+ * Publishes program statuses: to the log immediately, to listeners once all beans exist. Listeners may depend on the
+ * programs, which are loaded during context refresh; earlier statuses are buffered and published in order.
  */
 final class ProgramStatusPublisher implements Consumer<ProgramStatus>, SmartLifecycle {
 
@@ -62,7 +62,7 @@ final class ProgramStatusPublisher implements Consumer<ProgramStatus>, SmartLife
         }
     }
 
-    /** Before everything that loads programs or takes calls. */
+    /** Starts before everything that loads programs or takes calls. */
     @Override
     public int getPhase() {
         return IreeLifecycle.PHASE - 1;

@@ -14,8 +14,8 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Keeps the application from being ready for requests while programs are loaded beside its start: when it says that it is and they are not,
- * this takes it back, and says so once they are.
+ * Keeps the application from accepting traffic while programs are loaded in the background: when it reports readiness
+ * too early, this reverts it to refusing traffic, and to accepting once all programs are ready.
  */
 final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
 
@@ -23,7 +23,9 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
     private final ObjectProvider<Programs> programs;
     private final List<String> awaited;
     private final ApplicationEventPublisher publisher;
-    /** What this has said. Saying it takes a while, in which others may find that it is time to take it back. */
+    /**
+     * What this gate has published. Publishing takes a while, during which other threads may find the programs ready.
+     */
     private enum Hold {
         NONE,
         SAYING_SO,
@@ -33,9 +35,9 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
     private Hold hold = Hold.NONE; // guarded by this
 
     /**
-     * A gate.
+     * Creates a gate.
      *
-     * @param availability created before this, so that it hears of changes before this does
+     * @param availability created before this gate, so that it receives events first
      * @param awaited names of the programs to wait for
      */
     ReadinessGate(
@@ -72,7 +74,7 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
         synchronized (this) {
             hold = Hold.HELD;
         }
-        releaseIfReady(); // it may have become ready in between, when nobody else could take it back
+        releaseIfReady(); // programs may have become ready in between, when no other thread could release
     }
 
     private void releaseIfReady() {

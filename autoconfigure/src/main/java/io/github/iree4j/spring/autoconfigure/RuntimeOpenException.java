@@ -3,7 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 
-/** The runtime cannot be opened with the configured devices. */
+/** Thrown when the runtime cannot be opened with the configured devices. */
 final class RuntimeOpenException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

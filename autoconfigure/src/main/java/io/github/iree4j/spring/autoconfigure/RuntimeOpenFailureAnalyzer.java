@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Analyzes devices that do not exist or do not work here. */
+/** Failure analyzer for devices that do not exist or do not work on this machine. */
 final class RuntimeOpenFailureAnalyzer extends AbstractFailureAnalyzer<RuntimeOpenException> {
 
     /** For Spring. */

@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
-/** Sets up a runtime as the properties say; a value that does not fit is refused with the name of its property. */
+/** Applies the properties to a runtime builder; rejects an invalid value with the name of its property. */
 final class RuntimeProperties {
 
     private final IreeProperties properties;
@@ -98,8 +98,7 @@ final class RuntimeProperties {
                 long most = memoryOfThisMachine();
                 if (onThisMachine && budget.toBytes() > most) {
                     throw new IllegalArgumentException(
-                            "it is more than this machine, or the container, has, which is %d MB"
-                                    .formatted(most >> 20));
+                            "it exceeds the memory of this machine or container, %d MB".formatted(most >> 20));
                 }
                 return options.memoryLimit(budget.toBytes()).build();
             });
@@ -142,13 +141,13 @@ final class RuntimeProperties {
         checked("iree.task.workers", task.workers(), builder::tasks);
     }
 
-    /** Sets something; what it returns does not matter. */
+    /** Sets an option; the returned value is ignored. */
     @FunctionalInterface
     private interface Step {
         Object run();
     }
 
-    /** Runs a step that refuses values out of range, and says which property is to be changed. */
+    /** Runs a step that rejects values out of range, and names the property in the failure. */
     private static void checked(String property, @Nullable Object value, Step step) {
         try {
             step.run();

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Tells several which variants of functions are called.
+ * Composite {@link VariantListener}.
  *
- * @param all who hears
+ * @param all the listeners
  */
 record VariantListeners(List<VariantListener> all) implements VariantListener, Consumer<ProgramOptions.Builder> {
 

@@ -1,6 +1,6 @@
 /**
- * Auto-configuration of the runtime, its programs and the invocation service from {@code iree.*} properties, and the
- * analysis of what can go wrong with them at start-up.
+ * Auto-configuration of the runtime, its programs and the invocation service from {@code iree.*} properties, and
+ * analysis of startup failures.
  */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure;

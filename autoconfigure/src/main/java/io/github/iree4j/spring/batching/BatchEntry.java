@@ -11,17 +11,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One call that is to be made with others; what its caller gets, who may complete it to give the call up. */
+/**
+ * One call that waits for its batch. Its caller receives it as the future of the call and may complete it to abandon
+ * the call.
+ */
 final class BatchEntry extends CompletableFuture<Results> {
     final InvocationRequest request;
     final List<Tensor> inputs;
     final int rows;
-    /** When it came, by the timer. */
+    /** Arrival time, by the timer. */
     final long since;
-    /** How long it may wait for others; half of its deadline at most. */
+    /** How long it may wait for others; at most half of its deadline. */
     final long patience;
 
-    /** Of a function with variants: how inputs came to a shape that others have as well. */
+    /** For a function with variants: the alignment of its inputs to a common shape. */
     private final @Nullable AlignedInputs aligned;
 
     private final Runnable deadline;
@@ -60,14 +63,14 @@ final class BatchEntry extends CompletableFuture<Results> {
                                 request.function().fullName(), request.options().timeout())));
     }
 
-    /** Hands its results over, or frees them when nobody takes them. */
+    /** Delivers the results, or closes them if the call was abandoned. */
     void deliver(Results results) {
         if (!complete(results)) {
             results.close();
         }
     }
 
-    /** Hands over its rows of the results of a batch. */
+    /** Delivers its rows of a batch's results. */
     void deliverPart(Results rows) {
         if (aligned == null) {
             deliver(rows);
@@ -83,7 +86,7 @@ final class BatchEntry extends CompletableFuture<Results> {
         deliver(own);
     }
 
-    /** As {@link #completeExceptionally}, with what went wrong. */
+    /** As {@link #completeExceptionally}, with the failure as an {@code IreeException}. */
     void fail(@Nullable Throwable cause) {
         completeExceptionally(DynamicBatching.failure(cause));
     }

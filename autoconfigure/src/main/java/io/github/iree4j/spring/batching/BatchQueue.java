@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of one kind that wait to be made together. Its lock is held while entries are sorted in and taken out, and during nothing else. */
+/** Calls of one kind that wait for a batch. Its lock is held only while entries are inserted and removed. */
 final class BatchQueue {
     private final BatchingOptions options;
     private final RowSizes sizes;
@@ -27,7 +27,7 @@ final class BatchQueue {
     private final Consumer<BatchQueue> idle;
 
     // Guarded by this.
-    private final List<BatchEntry> waiting = new ArrayList<>(); // higher priority first, then as they came
+    private final List<BatchEntry> waiting = new ArrayList<>(); // by descending priority, then arrival
     private int waitingRows;
     private int inFlight;
     private int announced;
@@ -50,7 +50,7 @@ final class BatchQueue {
         this.idle = idle;
     }
 
-    /** Says that an entry is coming, so that the queue is not forgotten before. */
+    /** Announces an entry, so that the queue is not discarded before it arrives. */
     synchronized void announce() {
         announced++;
     }
@@ -59,7 +59,7 @@ final class BatchQueue {
         return announced == 0 && waiting.isEmpty() && inFlight == 0;
     }
 
-    /** Takes an announced entry. */
+    /** Adds an announced entry. */
     void add(BatchEntry entry) {
         boolean refused = false;
         synchronized (this) {
@@ -99,7 +99,7 @@ final class BatchQueue {
         return entry.request.options().priority();
     }
 
-    /** One that completes while it waits was given up. */
+    /** Removes an entry that was abandoned while it waited. */
     private void giveUp(BatchEntry entry) {
         boolean removed;
         synchronized (this) {
@@ -113,7 +113,7 @@ final class BatchQueue {
         }
     }
 
-    /** Calls what waits without waiting longer. */
+    /** Calls all waiting entries without further delay. */
     void flush() {
         synchronized (this) {
             due = true;
@@ -121,14 +121,14 @@ final class BatchQueue {
         pump();
     }
 
-    /** Makes the batches whose time has come. */
+    /** Calls all batches that are due. */
     private void pump() {
         for (List<BatchEntry> batch; !(batch = next()).isEmpty(); ) {
             call(batch);
         }
     }
 
-    /** The entries of the next batch, if its time has come; else sees to it that somebody looks when it has. */
+    /** Takes the entries of the next batch if it is due; otherwise schedules a wake-up for when it is. */
     private synchronized List<BatchEntry> next() {
         if (waiting.isEmpty()) {
             due = false;
@@ -142,14 +142,14 @@ final class BatchQueue {
             first = Math.min(first, left);
         }
         if (inFlight >= options.maxInFlight()) {
-            return List.of(); // whoever ends one looks again
+            return List.of(); // the completion of a batch pumps again
         }
         if (!due && first > 0 && waitingRows < options.maxSize()) {
             wakeAt(now, first);
             return List.of();
         }
         List<BatchEntry> batch = take(sizes.next(Math.min(waitingRows, options.maxSize())));
-        if (batch.isEmpty()) { // the smallest is larger than that
+        if (batch.isEmpty()) { // the smallest entry is larger
             batch = take(options.maxSize());
         }
         inFlight++;
@@ -157,7 +157,7 @@ final class BatchQueue {
         return batch;
     }
 
-    /** Under the lock: those who come first and have no more rows together. */
+    /** Under the lock: takes the first entries that fit the limit together. */
     private List<BatchEntry> take(int most) {
         List<BatchEntry> batch = new ArrayList<>();
         int rows = 0;
@@ -218,7 +218,7 @@ final class BatchQueue {
         try {
             merged = merge(live, padded);
         } catch (IreeException e) {
-            // Mostly a program that was unloaded meanwhile: each by itself finds its successor, or hears of it.
+            // Usually the program was unloaded meanwhile: called individually, each entry finds the successor or fails.
             live.forEach(this::callUnbatched);
             ended();
             return;
@@ -259,7 +259,7 @@ final class BatchQueue {
         callUnbatched(entry).whenComplete((_, _) -> ended());
     }
 
-    /** The deadline goes on being watched by the entry. */
+    /** The entry itself continues to enforce the deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
         InvocationRequest request =
                 entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry)));
@@ -287,7 +287,7 @@ final class BatchQueue {
         for (BatchEntry entry : live) {
             entry.whenComplete((_, _) -> {
                 if (left.decrementAndGet() == 0) {
-                    call.cancel(true); // has no effect on one that is over
+                    call.cancel(true); // no effect on a completed call
                 }
             });
         }
@@ -321,7 +321,7 @@ final class BatchQueue {
             at += tensor.byteSize();
             try {
                 tensor.copyTo(rows);
-            } catch (IreeException e) { // closed by its caller, who must not do that, or has given up
+            } catch (IreeException e) { // closed by its caller: misuse, or the caller has abandoned the call
                 entry.fail(e);
                 rows.fill((byte) 0);
             }

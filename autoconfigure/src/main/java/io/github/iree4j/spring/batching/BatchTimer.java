@@ -5,27 +5,27 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The time that batches wait by; another in tests. */
+/** Clock and scheduler of batching; replaceable in tests. */
 public interface BatchTimer {
 
     /**
      * Returns the time.
      *
-     * @return nanoseconds since whenever
+     * @return nanoseconds since an arbitrary origin
      */
     long nanoTime();
 
     /**
-     * Has something run later, on a thread where anything may be done.
+     * Schedules an action on a thread that may block.
      *
-     * @param nanos in how long, at least 0
+     * @param nanos the delay, at least 0
      * @param action what to run
-     * @return gives it up, unless it runs already
+     * @return cancels the action unless it has started
      */
     Runnable schedule(long nanos, Runnable action);
 
     /**
-     * Returns the time of this machine, on which one thread of the process waits.
+     * Returns the system clock, with one timer thread per process.
      *
      * @return the timer
      */
@@ -33,7 +33,7 @@ public interface BatchTimer {
         return SystemTimer.INSTANCE;
     }
 
-    /** One daemon thread, which only starts others. */
+    /** One daemon thread, which only starts other threads. */
     final class SystemTimer implements BatchTimer {
         private static final SystemTimer INSTANCE = new SystemTimer();
 

@@ -6,15 +6,17 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/** Which functions can be called with the rows of several callers: all arguments and results are tensors whose first dimension is theirs. */
+/**
+ * Decides which functions can be batched: all arguments and results must be tensors that share their first dimension.
+ */
 final class Batchable {
     private Batchable() {}
 
     /**
      * Checks a function.
      *
-     * @return how many rows it takes; 0 when the caller chooses
-     * @throws IreeException INVALID_ARGUMENT when rows of several callers cannot be told apart, saying where
+     * @return the number of rows it takes; 0 for any number
+     * @throws IreeException INVALID_ARGUMENT when the function cannot be batched, naming the value
      */
     static int rows(ProgramFunction function) {
         long rows = -2;
@@ -39,7 +41,7 @@ final class Batchable {
     private static IreeException not(ProgramFunction function, String why) {
         return new IreeException(
                 StatusCode.INVALID_ARGUMENT,
-                "calls of '%s' cannot be batched, since %s; all arguments and results must be tensors of the same first dimension, such as tensor<?x64xf32>"
+                "calls of '%s' cannot be batched: %s; all arguments and results must be tensors of the same first dimension, such as tensor<?x64xf32>"
                         .formatted(function.fullName(), why));
     }
 }

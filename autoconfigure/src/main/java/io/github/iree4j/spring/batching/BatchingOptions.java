@@ -7,14 +7,14 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * How calls of a program are made together.
+ * How the calls of a program are batched.
  *
- * @param maxSize the most rows of one call
- * @param maxDelay how long a request waits for others, from when it came
- * @param buckets numbers of rows that calls are made with, ascending: a batch gets rows of zeros up to the next, so that programs, pools
- *     and devices see few shapes. None for calls of as many rows as there are
- * @param maxWaiting the most rows of one function that may wait; more are refused with RESOURCE_EXHAUSTED
- * @param maxInFlight how many batches of one function may be in work; while they are, the next one goes on gathering
+ * @param maxSize maximum number of rows of a batch
+ * @param maxDelay how long a request waits for others, from its arrival
+ * @param buckets batch sizes in rows, ascending: a batch is padded with rows of zeros to the next size, so that
+ *     programs, pools and devices see few shapes. Empty for no padding
+ * @param maxWaiting maximum number of waiting rows of one function; further calls are rejected with RESOURCE_EXHAUSTED
+ * @param maxInFlight maximum number of batches of one function in flight; meanwhile the next batch keeps gathering
  */
 public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buckets, int maxWaiting, int maxInFlight) {
 
@@ -48,7 +48,7 @@ public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buck
         }
     }
 
-    /** With how many rows a batch is called that has some. */
+    /** The number of rows that a batch is padded to. */
     int padded(int rows) {
         for (int bucket : buckets) {
             if (bucket >= rows) {

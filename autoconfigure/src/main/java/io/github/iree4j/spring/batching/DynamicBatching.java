@@ -22,21 +22,21 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * Makes calls of one function together, which come at about the same time: their rows, the first dimension of every argument, become those
- * of one call, and each caller gets its own of the results.
+ * Merges calls of one function that arrive at about the same time: their rows (the first dimension of every argument)
+ * form one call, and each caller receives its own rows of the results.
  *
- * <p><b>When.</b> A batch is called when it has {@link BatchingOptions#maxSize} rows, or when the first in it has waited for {@link
- * BatchingOptions#maxDelay} or half of its deadline, whichever is less; while as many batches as may be are in work, the next one goes on
- * gathering. Calls of higher priority are taken first.
+ * <p><b>When.</b> A batch is called when it has {@link BatchingOptions#maxSize} rows, or when the first in it has
+ * waited for {@link BatchingOptions#maxDelay} or half of its deadline, whichever is less; while the maximum number of
+ * batches is in flight, the next one keeps gathering. Calls of higher priority are taken first.
  *
- * <p><b>What.</b> Calls of one function of one loaded program whose shapes are the same but for the first dimension. A call with fences or
- * with inputs that are given away, and one of more rows than a batch may have, goes its own way. The results of calls that were made
- * together are copies of their rows.
+ * <p><b>What.</b> Calls of one function of one loaded program whose shapes agree except for the first dimension. A call
+ * with fences or transferred inputs, or with more rows than a batch may have, is made individually. The results of
+ * merged calls are copies of their rows.
  *
- * <p><b>Giving up.</b> A call that is cancelled or late while it waits is not made; later its rows are computed and dropped, and when all
- * callers of a batch have given up the batch is cancelled.
+ * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are
+ * computed and dropped. When all callers of a batch have cancelled, the batch is cancelled.
  *
- * <p><b>Failures</b> of a batch are those of each call in it.
+ * <p><b>Failures.</b> A failed batch fails each call in it.
  */
 public final class DynamicBatching implements InvocationInterceptor, Ordered, AutoCloseable {
 
@@ -46,18 +46,20 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     private final Map<Key, BatchQueue> queues = new HashMap<>(); // guarded by itself
     private volatile boolean closed;
 
-    /** What calls must have in common; the most rows as well, which variants for other numbers of rows may say otherwise. */
+    /**
+     * What the calls of a batch have in common; includes the maximum number of rows, which can differ between variants.
+     */
     private record Key(LoadedProgram program, String function, List<Kind> inputs, int maxSize) {}
 
     /** An input without its rows. */
     private record Kind(ElementType type, List<Long> row) {}
 
     /**
-     * Batches calls of some programs.
+     * Creates an interceptor that batches the calls of some programs.
      *
-     * @param options by the program's name; calls of others are not touched
-     * @param timer the time to wait by
-     * @param listener hears of each batch
+     * @param options by program name; calls of other programs pass through
+     * @param timer clock and scheduler
+     * @param listener notified of each batch
      */
     public DynamicBatching(Map<String, BatchingOptions> options, BatchTimer timer, BatchListener listener) {
         this.options = Map.copyOf(options);
@@ -100,7 +102,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         }
     }
 
-    /** Calls whose shapes differ go together when they would be padded to the same one, up to as many rows as a variant of it has. */
+    /**
+     * Merges calls of different shapes that would be padded to the same one, up to the largest number of rows that a
+     * variant takes.
+     */
     private CompletableFuture<Results> intercept(
             InvocationRequest request, InvocationChain chain, BatchingOptions wanted, FunctionVariants variants) {
         if (request.inputs().stream()
@@ -125,7 +130,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return entry;
     }
 
-    /** A function with a number of rows of its own has one bucket. */
+    /** A function with a fixed number of rows has one bucket. */
     private static BatchingOptions fixed(BatchingOptions wanted, int rows) {
         return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
@@ -147,7 +152,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         queue.add(entry);
     }
 
-    /** Queues are as many as there are shapes with callers now. */
+    /** Discards an idle queue: there is one queue per shape with current callers. */
     private void forget(Key key, BatchQueue idle) {
         synchronized (queues) {
             if (idle.isUnused()) {
@@ -156,18 +161,18 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         }
     }
 
-    /** How many kinds of calls wait or are in work. */
+    /** The number of kinds of calls that wait or are in flight. */
     int queueCount() {
         synchronized (queues) {
             return queues.size();
         }
     }
 
-    /** The inputs as tensors; null when one is not to be batched. */
+    /** The inputs as tensors; null when an input cannot be batched. */
     private static @Nullable List<Tensor> tensors(InvocationRequest request) {
         List<@Nullable Object> inputs = request.inputs();
         if (inputs.size() != request.function().arguments().size()) {
-            return null; // the call itself will say so
+            return null; // the call itself will report it
         }
         List<Tensor> tensors = new ArrayList<>(inputs.size());
         for (int i = 0; i < inputs.size(); i++) {
@@ -183,7 +188,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return tensors;
     }
 
-    /** How many rows all inputs have; -1 when they differ or a shape does not fit, which the call itself will say. */
+    /**
+     * The number of rows of all inputs; -1 when they differ or a shape does not match, which the call itself will
+     * report.
+     */
     private static int rows(ProgramFunction function, List<Tensor> inputs) {
         long rows = -1;
         for (int i = 0; i < inputs.size(); i++) {
@@ -210,7 +218,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 .toList();
     }
 
-    /** Calls what waits, and from now on touches no calls. Harmless when repeated. */
+    /** Calls all waiting entries; later calls pass through. Idempotent. */
     @Override
     public void close() {
         closed = true;
@@ -221,7 +229,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         all.forEach(BatchQueue::flush);
     }
 
-    /** For what ended with something that is no status. */
+    /** Wraps a failure that is not an {@code IreeException}. */
     static IreeException failure(@Nullable Throwable cause) {
         return cause instanceof IreeException e
                 ? e

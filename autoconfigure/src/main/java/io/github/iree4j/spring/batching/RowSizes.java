@@ -5,12 +5,15 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * How many rows calls can have.
+ * The numbers of rows that calls can have.
  *
- * @param sizes none for any number; a call with other numbers gets rows up to the next
+ * @param sizes empty for any number; otherwise calls are padded to the next size
  */
 record RowSizes(NavigableSet<Long> sizes) {
-    /** Several calls instead of one have to save more than such a part of its rows: each costs something by itself. A guess, not measured. */
+    /**
+     * Splitting a batch must save more than this share of its rows, since each call has a cost of its own. A guess, not
+     * measured.
+     */
     private static final double WORTH = 0.25;
 
     /** Calls of any number of rows. */
@@ -20,13 +23,13 @@ record RowSizes(NavigableSet<Long> sizes) {
         return sizes.getLast() == Long.MAX_VALUE ? ANY : new RowSizes(new TreeSet<>(sizes));
     }
 
-    /** How many of the rows that wait to put into the next call: all, unless that adds many. */
+    /** The number of waiting rows for the next call: all, unless padding would add many. */
     int next(int rows) {
         Long down = sizes.floor((long) rows);
         return down == null || divided(rows, down) >= (1 - WORTH) * whole(rows) ? rows : down.intValue();
     }
 
-    /** How many rows are computed at least. */
+    /** The minimum number of rows computed. */
     private long least(long rows) {
         if (rows == 0) {
             return 0;
@@ -40,7 +43,7 @@ record RowSizes(NavigableSet<Long> sizes) {
         return up == null ? rows : up;
     }
 
-    /** As many calls of a size as it goes, and others for the rest. */
+    /** Rows computed with as many full calls of a size as fit, and further calls for the remainder. */
     private long divided(long rows, long size) {
         return rows / size * size + least(rows % size);
     }

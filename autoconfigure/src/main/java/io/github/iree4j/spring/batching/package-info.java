@@ -1,5 +1,5 @@
 /**
- * Calls of one function that are made together: requests of many callers become one call with more rows.
+ * Batching: concurrent calls of one function become one call with more rows.
  *
  * <p>Start at {@link io.github.iree4j.spring.batching.DynamicBatching}. All types here may be used from any thread.
  */

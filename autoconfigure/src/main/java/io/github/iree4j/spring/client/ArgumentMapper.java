@@ -14,13 +14,13 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Makes inputs of one argument of a client's method. */
+/** Converts one argument of a client method to inputs. */
 @FunctionalInterface
 interface ArgumentMapper {
 
     void add(@Nullable Object value, List<@Nullable Object> inputs);
 
-    /** How arguments of a type become inputs; IllegalArgumentException for a type that cannot. */
+    /** Returns the mapper of an argument type; throws IllegalArgumentException for an unsupported type. */
     static ArgumentMapper of(Type type) {
         Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
                 ResolvableType.forType(type).toClass());
@@ -37,8 +37,8 @@ interface ArgumentMapper {
                 || ResultMapper.elementType(raw) != null) {
             return (value, inputs) -> inputs.add(value);
         }
-        throw new IllegalArgumentException(
-                "an argument of type %s is no tensor, array, number or record of these".formatted(type.getTypeName()));
+        throw new IllegalArgumentException("an argument of type %s is not a tensor, array, number or record of these"
+                .formatted(type.getTypeName()));
     }
 
     private static ArgumentMapper ofRecord(Class<?> type) {

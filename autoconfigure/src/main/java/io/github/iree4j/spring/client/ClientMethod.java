@@ -18,7 +18,7 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
-/** One method of a client, understood once. */
+/** One client method, parsed once. */
 final class ClientMethod {
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Mono", ClientMethod.class.getClassLoader());
@@ -68,7 +68,7 @@ final class ClientMethod {
                     making(method.getGenericReturnType()));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "method '%s' of @IreeClient '%s' cannot be a function: %s"
+                    "method '%s' of @IreeClient '%s' cannot be mapped to a function: %s"
                             .formatted(
                                     method.getName(), method.getDeclaringClass().getName(), e.getMessage()),
                     e);
@@ -91,7 +91,7 @@ final class ClientMethod {
         return spec -> mapper.read(spec.invoke());
     }
 
-    /** Completing the future from outside gives the call up. */
+    /** Completing the returned future early cancels the call. */
     static CompletableFuture<@Nullable Object> later(CompletableFuture<Results> call, ResultMapper mapper) {
         CompletableFuture<@Nullable Object> mapped = new CompletableFuture<>();
         call.whenComplete((results, failure) -> {
@@ -110,7 +110,7 @@ final class ClientMethod {
         });
         mapped.whenComplete((_, failure) -> {
             if (failure != null) {
-                call.completeExceptionally(failure); // has no effect on one that is over
+                call.completeExceptionally(failure); // no effect on a completed call
             }
         });
         return mapped;

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Loaded only where Reactor is. */
+/** Loaded only when Reactor is present. */
 final class ClientMono {
     private ClientMono() {}
 
@@ -14,7 +14,7 @@ final class ClientMono {
         return type == Mono.class;
     }
 
-    /** Calls at each subscription; one that is cancelled gives the call up. */
+    /** Makes the call at each subscription; cancelling the subscription cancels the call. */
     static Mono<?> of(InvocationSpec spec, ResultMapper mapper) {
         return Mono.create(sink -> {
                     CompletableFuture<@Nullable Object> call =

@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * An interface whose methods are functions of a program. Those in the packages of the application become beans.
+ * Marks an interface whose methods call the functions of a program. Interfaces in the packages of the application
+ * become beans.
  *
  * <pre>{@code
  * @IreeClient("digits")
@@ -19,15 +20,16 @@ import java.lang.annotation.Target;
  * }
  * }</pre>
  *
- * <p><b>Arguments</b> are those of the function: tensors, arrays, numbers, and records whose components are, one after the other. A
- * {@link io.github.iree4j.CallOptions} among them is how the call is made, and no argument.
+ * <p><b>Arguments</b> are those of the function: tensors, arrays, numbers, and records of these, expanded in component
+ * order. A {@link io.github.iree4j.CallOptions} parameter sets the options of the call and is not an argument.
  *
- * <p><b>Results.</b> {@link io.github.iree4j.Results} and {@link io.github.iree4j.Tensor} stay on their device, are closed by the caller and
- * may be arguments of further calls without a copy. Arrays, nested as the tensor has dimensions or flat, numbers and booleans are copied. A
- * record has one result for each component. {@code void} drops them. A {@link java.util.concurrent.CompletableFuture}, or a {@code Mono}
- * where Reactor is there, of any of these comes at once.
+ * <p><b>Results.</b> {@link io.github.iree4j.Results} and {@link io.github.iree4j.Tensor} stay on their device, are
+ * closed by the caller and may be arguments of further calls without a copy. Arrays (flat, or nested by dimension),
+ * numbers and booleans are copied. A record has one component for each result. {@code void} discards the results. A
+ * {@link java.util.concurrent.CompletableFuture} of any of these, or a {@code Mono} when Reactor is present, makes the
+ * method return immediately.
  *
- * <p>A signature that is none of these stops the application when it starts.
+ * <p>An unsupported signature fails application startup.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

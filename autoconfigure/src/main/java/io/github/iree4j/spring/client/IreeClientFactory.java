@@ -9,13 +9,13 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
-/** Makes objects of {@link IreeClient} interfaces. Safe for use by any number of threads, and so are they. */
+/** Creates implementations of {@link IreeClient} interfaces. The factory and its clients are thread-safe. */
 public final class IreeClientFactory {
 
     private final InvocationService invocations;
 
     /**
-     * A factory.
+     * Creates a factory.
      *
      * @param invocations makes the calls
      */
@@ -24,18 +24,19 @@ public final class IreeClientFactory {
     }
 
     /**
-     * Makes a client.
+     * Creates a client.
      *
      * @param type the interface
      * @return the client
      * @param <T> the interface
-     * @throws IllegalArgumentException when it is no interface with {@link IreeClient}, or a method cannot be a function, saying which
+     * @throws IllegalArgumentException when the type is not an interface with {@link IreeClient}, or a method, which is
+     *     named, cannot be mapped to a function
      */
-    @SuppressWarnings("ReferenceEquality") // what Object's equals means
+    @SuppressWarnings("ReferenceEquality") // identity, as in Object.equals
     public <T> T create(Class<T> type) {
         IreeClient client = AnnotatedElementUtils.findMergedAnnotation(type, IreeClient.class);
         if (!type.isInterface() || client == null) {
-            throw new IllegalArgumentException("'%s' is no interface with @IreeClient".formatted(type.getName()));
+            throw new IllegalArgumentException("'%s' is not an interface with @IreeClient".formatted(type.getName()));
         }
         Map<Method, ClientMethod> methods = new HashMap<>();
         for (Method method : type.getMethods()) {

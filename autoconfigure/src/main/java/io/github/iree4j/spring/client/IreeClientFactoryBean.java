@@ -7,7 +7,7 @@ import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
 
 /**
- * A client as a bean.
+ * Factory bean of a client.
  *
  * @param <T> its interface
  */
@@ -17,7 +17,7 @@ public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFacto
     private @Nullable BeanFactory beans;
 
     /**
-     * A client.
+     * Creates the factory bean of a client.
      *
      * @param type its interface
      */

@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What a method of an {@link IreeClient} calls, and how, where its name does not say all. */
+/** Configures the function that a method of an {@link IreeClient} calls. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -19,14 +19,14 @@ public @interface IreeFunction {
     String value() default "";
 
     /**
-     * How long a call may take.
+     * The deadline of a call.
      *
-     * @return such as {@code 50ms}; empty for as long as it takes
+     * @return the duration, such as {@code 50ms}; empty for no deadline
      */
     String deadline() default "";
 
     /**
-     * Which calls of the program go first.
+     * The priority among calls of the program.
      *
      * @return higher first
      */

@@ -6,7 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.reflect.Array;
 import java.util.Arrays;
 
-/** The elements of a tensor as an array of Java: flat, or nested as it has dimensions. */
+/** Converts a tensor to a Java array: flat, or nested by dimension. */
 final class NestedArrays {
     private NestedArrays() {}
 
@@ -25,7 +25,7 @@ final class NestedArrays {
         if (shape.length != depth) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "a tensor of shape %s is no %s, which has %d dimensions"
+                    "a tensor of shape %s cannot be a %s, which has %d dimensions"
                             .formatted(Arrays.toString(shape), type.getSimpleName(), depth));
         }
         return nest(flat, type, shape, 0, 0, Array.getLength(flat));

@@ -14,21 +14,21 @@ import org.springframework.beans.BeanUtils;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** Makes the value of a client's method of the results of a call, which it closes unless they are the value. */
+/** Converts the results of a call to the return value of a client method; closes them unless they are that value. */
 @FunctionalInterface
 interface ResultMapper {
 
     @Nullable
     Object read(Results results);
 
-    /** What one result becomes. */
+    /** Converts one result. */
     @FunctionalInterface
     interface Single {
         @Nullable
         Object read(Results results, int index);
     }
 
-    /** How results become a type; IllegalArgumentException for a type that they cannot. */
+    /** Returns the mapper of a return type; throws IllegalArgumentException for an unsupported type. */
     static ResultMapper of(Type type) {
         Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
                 ResolvableType.forType(type).toClass());
@@ -90,7 +90,7 @@ interface ResultMapper {
         if (results.size() != wanted) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "the function has %d results, which do not make a '%s' of %d"
+                    "the function has %d results, but '%s' takes %d"
                             .formatted(results.size(), type.getSimpleName(), wanted));
         }
     }
@@ -107,10 +107,10 @@ interface ResultMapper {
             return (results, i) -> Scalars.read(results.get(i), raw, i);
         }
         throw new IllegalArgumentException(
-                "a result of type %s is no tensor, array, number or record of these".formatted(type.getTypeName()));
+                "a result of type %s is not a tensor, array, number or record of these".formatted(type.getTypeName()));
     }
 
-    /** The type of an array's elements, nested or not; null for what is no array of numbers or booleans. */
+    /** The element type of an array, nested or not; null for a type that is not an array of numbers or booleans. */
     static @Nullable Class<?> elementType(Class<?> type) {
         Class<?> element = type;
         while (element.isArray()) {
@@ -119,7 +119,7 @@ interface ResultMapper {
         return type.isArray() && element.isPrimitive() && element != char.class ? element : null;
     }
 
-    /** Frees a value that nobody receives. */
+    /** Closes an undelivered value. */
     static void drop(@Nullable Object value) {
         if (value instanceof Record record) {
             for (RecordComponent component : record.getClass().getRecordComponents()) {

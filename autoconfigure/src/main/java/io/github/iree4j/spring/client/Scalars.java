@@ -6,7 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.NumberUtils;
 
-/** A result that is a primitive, or a tensor with one element, as a number of Java. */
+/** Converts a primitive result, or a tensor with one element, to a Java number or boolean. */
 final class Scalars {
     private Scalars() {}
 
@@ -27,7 +27,7 @@ final class Scalars {
         if (!whole && type != Float.class && type != Double.class) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "result %d is %s, which is no %s".formatted(index, number, type.getSimpleName()));
+                    "result %d is %s, which is not a %s".formatted(index, number, type.getSimpleName()));
         }
         try {
             return NumberUtils.convertNumberToTargetClass(number, (Class<? extends Number>) type);

@@ -1,5 +1,5 @@
 /**
- * Programs as interfaces of Java: one method for each function, values of Java in and out.
+ * Programs as Java interfaces: one method for each function, with Java values as arguments and results.
  *
  * <p>Start at {@link io.github.iree4j.spring.client.IreeClient}.
  */

@@ -5,10 +5,10 @@ import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
-/** What belongs to the thread of a caller: all that a registry knows, and SLF4J's diagnostic context, which registries need not know. */
+/** Snapshot of a caller's thread-locals: those of a registry, and SLF4J's MDC, which the registry need not contain. */
 final class CallerContext {
 
-    /** Knows of the diagnostic context only. */
+    /** Captures the MDC only. */
     private static final ContextSnapshotFactory DIAGNOSTIC = ContextSnapshotFactory.builder()
             .contextRegistry(new ContextRegistry().registerThreadLocalAccessor(new Slf4jThreadLocalAccessor()))
             .clearMissing(true)
@@ -29,14 +29,14 @@ final class CallerContext {
                 .build();
     }
 
-    /** That of the calling thread. */
+    /** Captures the context of the calling thread. */
     static CallerContext capture(ContextSnapshotFactory factory) {
         return new CallerContext(DIAGNOSTIC.captureAll(), factory.captureAll());
     }
 
-    /** Runs something as if on that thread; what this thread has of its own comes back afterwards. */
+    /** Runs an action with the captured thread-locals; restores those of this thread afterwards. */
     void run(Runnable action) {
-        // Scopes of observations write to the diagnostic context, so that is there before them.
+        // Observation scopes write to the MDC, so it is set first.
         try (ContextSnapshot.Scope _ = diagnostic.setThreadLocals();
                 ContextSnapshot.Scope _ = others.setThreadLocals()) {
             action.run();

@@ -11,12 +11,12 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.core.Ordered;
 
 /**
- * Has what follows an asynchronous call run with the thread-locals of whoever made it: the diagnostic context (MDC), the observation, and all
- * that the application's {@link ContextRegistry} knows. Calls that are over when they come back, as most are whose caller waits, cost
- * nothing.
+ * Runs the continuations of an asynchronous call with the thread-locals of its caller: the diagnostic context (MDC),
+ * the observation, and everything in the application's {@link ContextRegistry}. Calls that are complete when the chain
+ * returns, as most blocking calls are, cost nothing.
  *
- * <p>One stands around all other interceptors, for what is attached to the future; another one next to the call, for what interceptors
- * attach. In a batch the latter sees who sent the batch off.
+ * <p>One instance is the outermost interceptor, for continuations of the caller; another one is the innermost, for
+ * continuations of interceptors. In a batch the latter sees the context of the thread that submitted the batch.
  */
 public final class ContextInvocationInterceptor implements InvocationInterceptor, Ordered {
 
@@ -24,10 +24,10 @@ public final class ContextInvocationInterceptor implements InvocationInterceptor
     private final int order;
 
     /**
-     * An interceptor.
+     * Creates an interceptor.
      *
-     * @param registry knows what belongs to a thread, besides the diagnostic context
-     * @param order where it stands among the others
+     * @param registry the thread-locals to propagate besides the MDC
+     * @param order its order among interceptors
      */
     public ContextInvocationInterceptor(ContextRegistry registry, int order) {
         this.factory = CallerContext.factory(registry);

@@ -5,7 +5,10 @@ import io.micrometer.context.ContextSnapshotFactory;
 import java.util.function.Supplier;
 import org.springframework.util.ClassUtils;
 
-/** What a subscriber brings along in its Reactor context, for a call that is made at its subscription. Does nothing without the library. */
+/**
+ * Applies a subscriber's Reactor context to a call that is made at its subscription. Does nothing without Micrometer's
+ * context propagation library.
+ */
 public final class SubscriberContext {
 
     private static final boolean PRESENT = ClassUtils.isPresent(
@@ -14,18 +17,18 @@ public final class SubscriberContext {
     private SubscriberContext() {}
 
     /**
-     * Makes a call with the thread-locals that a context holds; those that it does not hold stay.
+     * Makes a call with the thread-locals that a context contains; others are unchanged.
      *
-     * @param context of the subscriber, of a kind that accessors are registered for
+     * @param context the subscriber's context, of a type with a registered accessor
      * @param call makes the call
-     * @return what that returned
-     * @param <T> what that returns
+     * @return the value that the call returned
+     * @param <T> the type of the value
      */
     public static <T> T within(Object context, Supplier<T> call) {
         return PRESENT ? Propagation.within(context, call) : call.get();
     }
 
-    /** Loaded only where the library is. */
+    /** Loaded only when the library is present. */
     private static final class Propagation {
         private static final ContextSnapshotFactory FACTORY =
                 ContextSnapshotFactory.builder().build();

@@ -1,4 +1,4 @@
-/** What belongs to a thread and should be there when its call ends on another: diagnostic context, observations, security. */
+/** Context propagation to the threads on which calls complete: MDC, observations, security. */
 @NullMarked
 package io.github.iree4j.spring.context;
 

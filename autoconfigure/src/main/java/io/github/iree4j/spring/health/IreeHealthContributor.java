@@ -20,24 +20,24 @@ import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with what there is at the moment.
+ * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with its current members.
  *
- * <p>A device that was lost is out of service; while another one of the programs that run there works, that degrades the application and
- * does not take it down. A program is down when it could not be loaded or none of its devices works, and out of service while it is being
- * loaded; one that is loaded at its first call is up. Pools are up and say how full they are. Never waits for work on a device.
+ * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
+ * when it could not be loaded or none of its devices works, and out of service while it is being loaded; one that is
+ * loaded at its first call is up. Pools are up and report their usage. Never waits for work on a device.
  */
 public final class IreeHealthContributor implements CompositeHealthContributor {
 
-    /** Part of a budget in use from which a pool is called nearly full. */
+    /** Fraction of a budget in use above which a pool is degraded. */
     private static final double NEARLY_FULL = 0.9;
 
     private final IreeRuntime runtime;
     private final Programs programs;
 
     /**
-     * A contributor for one runtime.
+     * Creates a contributor for one runtime.
      *
-     * @param runtime whose devices to report
+     * @param runtime the runtime whose devices to report
      * @param programs the programs to report
      */
     public IreeHealthContributor(IreeRuntime runtime, Programs programs) {
@@ -162,7 +162,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         return new Group(names, health);
     }
 
-    /** What there is of one kind at the moment. */
+    /** The current members of one kind. */
     private record Group(Supplier<List<String>> names, Function<String, Health> health)
             implements CompositeHealthContributor {
         @Override

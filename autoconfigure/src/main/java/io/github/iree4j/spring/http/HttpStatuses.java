@@ -3,15 +3,16 @@ package io.github.iree4j.spring.http;
 import io.github.iree4j.status.StatusCode;
 import org.springframework.http.HttpStatus;
 
-/** Which HTTP status a failure of a call has, by what its caller should do. */
+/** Maps status codes of failed calls to HTTP statuses, by what the client should do. */
 public final class HttpStatuses {
     private HttpStatuses() {}
 
     /**
-     * The status of a failure.
+     * Returns the HTTP status of a failure.
      *
-     * @param code of the failure
-     * @return 4xx when another request may succeed, 503 and 504 when the same may later, 500 and 501 when it will not
+     * @param code the code of the failure
+     * @return 4xx when a different request may succeed, 503 and 504 when the same request may succeed later, 500 and
+     *     501 when it will not
      */
     public static HttpStatus of(StatusCode code) {
         return switch (code) {
@@ -30,10 +31,10 @@ public final class HttpStatuses {
     }
 
     /**
-     * Whether the same request may succeed later.
+     * Returns whether the same request may succeed later.
      *
-     * @param code of the failure
-     * @return true for statuses with which a client waits and repeats
+     * @param code the code of the failure
+     * @return true if a client should wait and retry
      */
     public static boolean isTransient(StatusCode code) {
         return code == StatusCode.RESOURCE_EXHAUSTED || code == StatusCode.UNAVAILABLE || code == StatusCode.ABORTED;

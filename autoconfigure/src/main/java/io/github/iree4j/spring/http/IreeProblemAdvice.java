@@ -14,8 +14,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Failures of calls as problem details (RFC 9457): the status by what the client should do, member {@code code} with the status code of the
- * runtime. What went wrong inside is said in the log and not to strangers: those with status 500 have no detail.
+ * Renders failures of calls as problem details (RFC 9457): the status tells what the client should do, member {@code
+ * code} is the status code of the runtime. Internal failures are logged and not disclosed: responses with status 500
+ * have no detail.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -23,7 +24,7 @@ public final class IreeProblemAdvice {
 
     private static final Logger log = LoggerFactory.getLogger(IreeProblemAdvice.class);
 
-    /** An advice. */
+    /** Creates the advice. */
     public IreeProblemAdvice() {}
 
     @ExceptionHandler

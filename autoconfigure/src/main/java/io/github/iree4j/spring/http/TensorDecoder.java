@@ -16,17 +16,18 @@ import org.springframework.util.MimeType;
 import reactor.core.publisher.Mono;
 
 /**
- * Tensors in bodies of Spring WebFlux and of {@code WebClient}, as {@link TensorMediaTypes} says. One that is read needs no closing. What is
- * no tensor fails as in Spring MVC: with an {@link io.github.iree4j.status.IreeException}, or with status 413 when it is too large.
+ * Decodes tensors in bodies of Spring WebFlux and {@code WebClient}; see {@link TensorMediaTypes} for the formats. A
+ * decoded tensor need not be closed. An invalid body fails as in Spring MVC: with an {@link
+ * io.github.iree4j.status.IreeException}, or with status 413 when it is too large.
  */
 public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
 
     private final int maximumBytes;
 
     /**
-     * A decoder.
+     * Creates a decoder.
      *
-     * @param maximumBytes the most bytes that a tensor may take that is read
+     * @param maximumBytes maximum size of a tensor that is read
      */
     public TensorDecoder(int maximumBytes) {
         super(TensorMediaTypes.ALL.toArray(MimeType[]::new));

@@ -17,12 +17,12 @@ import org.springframework.util.MimeType;
 import reactor.core.publisher.Flux;
 
 /**
- * Tensors in bodies of Spring WebFlux and of {@code WebClient}, as {@link TensorMediaTypes} says. One that is written is closed, since
- * whoever returned it cannot.
+ * Encodes tensors in bodies of Spring WebFlux and {@code WebClient}; see {@link TensorMediaTypes} for the formats.
+ * Closes a written tensor, since the handler that returned it cannot.
  */
 public final class TensorEncoder extends AbstractEncoder<Tensor> {
 
-    /** An encoder. */
+    /** Creates an encoder. */
     public TensorEncoder() {
         super(TensorMediaTypes.ALL.toArray(MimeType[]::new));
     }

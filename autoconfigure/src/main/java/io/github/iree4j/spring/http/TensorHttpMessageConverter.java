@@ -10,19 +10,20 @@ import org.springframework.http.MediaType;
 import org.springframework.http.converter.AbstractHttpMessageConverter;
 
 /**
- * Tensors in bodies of Spring MVC and of {@code RestClient}, as {@link TensorMediaTypes} says.
+ * Reads and writes tensors in bodies of Spring MVC and {@code RestClient}; see {@link TensorMediaTypes} for the
+ * formats.
  *
- * <p>A tensor that is read needs no closing and is used in place by devices that can. One that is written is closed, since whoever returned
- * it cannot.
+ * <p>A tensor that is read need not be closed, and devices that can use it in place. A written tensor is closed, since
+ * the handler that returned it cannot do so.
  */
 public final class TensorHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     private final long maximumBytes;
 
     /**
-     * A converter.
+     * Creates a converter.
      *
-     * @param maximumBytes the most bytes that a tensor may take that is read
+     * @param maximumBytes maximum size of a tensor that is read
      */
     public TensorHttpMessageConverter(long maximumBytes) {
         super(TensorMediaTypes.ALL.toArray(MediaType[]::new));

@@ -10,10 +10,10 @@ import org.springframework.http.ReactiveHttpOutputMessage;
 import org.springframework.http.codec.EncoderHttpMessageWriter;
 import reactor.core.publisher.Mono;
 
-/** Writes one tensor, and says in the content type which elements and which shape it has. */
+/** Writes one tensor, with its element type and shape in the content type. */
 public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tensor> {
 
-    /** A writer. */
+    /** Creates a writer. */
     public TensorHttpMessageWriter() {
         super(new TensorEncoder());
     }
@@ -29,7 +29,7 @@ public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tens
             MediaType written = TensorMediaTypes.typeOf(tensor, mediaType);
             message.getHeaders().setContentType(written);
             return super.write(Mono.just(tensor), type, written, message, hints)
-                    .doFinally(_ -> tensor.close()); // also when nobody took it
+                    .doFinally(_ -> tensor.close()); // also without a subscriber
         });
     }
 }

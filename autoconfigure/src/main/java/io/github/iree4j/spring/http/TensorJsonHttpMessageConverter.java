@@ -10,17 +10,18 @@ import org.springframework.http.converter.AbstractHttpMessageConverter;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writes a tensor that is the whole body as JSON, as {@link TensorJsonModule} says, and closes it, since whoever returned it cannot. What is
- * read, and tensors inside of something else, are left to the converter for any JSON.
+ * Writes a tensor that is the whole body as JSON, in the format of {@link TensorJsonModule}, and closes it, since the
+ * handler that returned it cannot. Reading, and tensors nested in other objects, are left to the general JSON
+ * converter.
  */
 public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     private final JsonMapper mapper;
 
     /**
-     * A converter.
+     * Creates a converter.
      *
-     * @param mapper has the module
+     * @param mapper a mapper with the {@link TensorJsonModule}
      */
     public TensorJsonHttpMessageConverter(JsonMapper mapper) {
         super(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));

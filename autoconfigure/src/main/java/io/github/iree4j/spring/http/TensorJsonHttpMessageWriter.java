@@ -12,13 +12,15 @@ import org.springframework.http.codec.json.JacksonJsonEncoder;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What {@link TensorJsonHttpMessageConverter} does, for Spring WebFlux. Of a stream of tensors none is closed. */
+/**
+ * The counterpart of {@link TensorJsonHttpMessageConverter} for Spring WebFlux. The tensors of a stream are not closed.
+ */
 public final class TensorJsonHttpMessageWriter extends EncoderHttpMessageWriter<Object> {
 
     /**
-     * A writer.
+     * Creates a writer.
      *
-     * @param mapper has the module
+     * @param mapper a mapper with the {@link TensorJsonModule}
      */
     public TensorJsonHttpMessageWriter(JsonMapper mapper) {
         super(new JacksonJsonEncoder(mapper));

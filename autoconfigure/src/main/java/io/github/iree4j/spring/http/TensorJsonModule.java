@@ -16,14 +16,15 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.std.StdSerializer;
 
 /**
- * Tensors in JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major; integers as numbers, {@code
- * i1} as booleans. One that is read needs no closing. One that is written is not closed here, but by those who write a tensor as a whole body.
+ * Jackson module for tensors: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and
+ * row-major; integers as numbers, {@code i1} as booleans. A tensor that is read need not be closed. A written tensor is
+ * not closed here, but by the writers of whole bodies.
  */
 public final class TensorJsonModule extends SimpleModule {
 
     private static final long serialVersionUID = 1L;
 
-    /** A module. */
+    /** Creates the module. */
     public TensorJsonModule() {
         super("iree4j-tensors");
         addSerializer(Tensor.class, new Writer());
@@ -69,7 +70,7 @@ public final class TensorJsonModule extends SimpleModule {
                 json.writeEndArray();
             } else {
                 context.reportBadDefinition(
-                        Tensor.class, "elements of type %s are no numbers; use application/x-npy".formatted(type));
+                        Tensor.class, "elements of type %s are not numbers; use application/x-npy".formatted(type));
             }
         }
     }
@@ -103,7 +104,7 @@ public final class TensorJsonModule extends SimpleModule {
             try {
                 return data.tensor(type, shape);
             } catch (IreeException e) {
-                throw problem(json, "this is no tensor: " + e.getMessage());
+                throw problem(json, "not a tensor: " + e.getMessage());
             }
         }
 
@@ -119,12 +120,12 @@ public final class TensorJsonModule extends SimpleModule {
             try {
                 return ElementType.parse(String.valueOf(json.getValueAsString()));
             } catch (IreeException e) {
-                throw problem(json, "'type' is no element type: " + e.getMessage());
+                throw problem(json, "'type' is not an element type: " + e.getMessage());
             }
         }
     }
 
-    /** Numbers that were read: integers until one has a fraction. */
+    /** Parsed numbers: integers until one has a fraction. */
     private static final class Elements {
         private long[] integers = new long[16];
         private double[] reals = new double[16];
@@ -157,7 +158,7 @@ public final class TensorJsonModule extends SimpleModule {
                     reals[count] = json.getDoubleValue();
                 }
                 case VALUE_TRUE, VALUE_FALSE -> integers[count] = json.getBooleanValue() ? 1 : 0;
-                case null, default -> throw problem(json, "element %d is no number".formatted(count));
+                case null, default -> throw problem(json, "element %d is not a number".formatted(count));
             }
             count++;
         }
@@ -176,7 +177,7 @@ public final class TensorJsonModule extends SimpleModule {
             if (fraction) {
                 throw new IreeException(
                         io.github.iree4j.status.StatusCode.INVALID_ARGUMENT,
-                        "numbers with a fraction are no elements of type " + type);
+                        "numbers with a fraction cannot be elements of type " + type);
             }
             return Tensor.ofLongs(type, Arrays.copyOf(integers, count), checked(shape));
         }
@@ -189,7 +190,7 @@ public final class TensorJsonModule extends SimpleModule {
             return type.equals(ElementType.F32) ? Tensor.scalar(value) : Tensor.of(type, new float[] {value}, 1);
         }
 
-        /** No shape means one dimension to tensors, and a scalar in JSON. */
+        /** An empty shape means one dimension to tensors, but a scalar in JSON. */
         private static long[] checked(long[] shape) {
             if (shape.length == 0) {
                 throw new IreeException(

@@ -19,21 +19,21 @@ import org.springframework.http.MediaType;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Tensors as bytes of bodies: {@code application/x-npy}, NumPy's format, and {@code application/octet-stream;type=f32;shape="1,64"}, the
- * elements alone, row-major and little-endian.
+ * Tensors as HTTP bodies: {@code application/x-npy}, NumPy's format, and {@code
+ * application/octet-stream;type=f32;shape="1,64"}, the raw elements, row-major and little-endian.
  */
 public final class TensorMediaTypes {
 
     /** NumPy's format. */
     public static final MediaType NPY = MediaType.valueOf("application/x-npy");
 
-    /** The elements alone; parameters {@code type} and {@code shape} say what they are. */
+    /** Raw elements; parameters {@code type} and {@code shape} describe them. */
     public static final MediaType OCTET_STREAM = MediaType.APPLICATION_OCTET_STREAM;
 
-    /** Both. */
+    /** All supported types. */
     static final List<MediaType> ALL = List.of(NPY, OCTET_STREAM);
 
-    /** How many bytes a body may have beside the elements of its tensor. */
+    /** The number of bytes that a body may have in addition to its elements. */
     static final int BESIDES = 1 << 20;
 
     private TensorMediaTypes() {}
@@ -53,17 +53,17 @@ public final class TensorMediaTypes {
     /**
      * Reads the body of a request.
      *
-     * @param length how many bytes it is said to have; negative when nobody says
-     * @param maximumBytes the most bytes that the elements of a tensor may take
-     * @throws IreeException INVALID_ARGUMENT and others for what is no tensor
-     * @throws ResponseStatusException 413 for a larger one
+     * @param length declared length in bytes; negative when unknown
+     * @param maximumBytes maximum size of the elements
+     * @throws IreeException INVALID_ARGUMENT and others when the body is not a tensor
+     * @throws ResponseStatusException 413 when it is too large
      */
     static Tensor readBody(InputStream in, MediaType type, long length, long maximumBytes) throws IOException {
         if (length > maximumBytes + BESIDES) {
             throw tooLarge("the body of %d bytes is".formatted(length), maximumBytes);
         }
         try {
-            // Nothing larger than what is said to come, so that nobody makes us take memory for nothing.
+            // Allocates no more than the declared length, so that a header alone cannot exhaust memory.
             return read(in, type, length < 0 ? maximumBytes : Math.min(length, maximumBytes));
         } catch (IreeException e) {
             if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
@@ -72,7 +72,7 @@ public final class TensorMediaTypes {
             if (length >= 0 && length <= maximumBytes) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "the body of %d bytes does not hold what it says: %s".formatted(length, e.getMessage()),
+                        "the body of %d bytes does not match its header: %s".formatted(length, e.getMessage()),
                         e);
             }
             throw tooLarge(e.getMessage() + "; it is", maximumBytes);
@@ -82,15 +82,16 @@ public final class TensorMediaTypes {
     static ResponseStatusException tooLarge(String what, long maximumBytes) {
         return new ResponseStatusException(
                 HttpStatus.CONTENT_TOO_LARGE,
-                "%s larger than a tensor may be, %d bytes; send less, or raise 'iree.http.max-tensor-size'"
+                "%s larger than the limit of %d bytes; send less, or raise 'iree.http.max-tensor-size'"
                         .formatted(what, maximumBytes));
     }
 
     /**
-     * Reads a tensor, no more than is said to come.
+     * Reads a tensor of limited size.
      *
-     * @param maximumBytes the most bytes that its elements may take
-     * @throws IreeException INVALID_ARGUMENT and others for what is no tensor; RESOURCE_EXHAUSTED for a larger one
+     * @param maximumBytes maximum size of its elements
+     * @throws IreeException INVALID_ARGUMENT and others when it is not a tensor; RESOURCE_EXHAUSTED when it is too
+     *     large
      */
     static Tensor read(InputStream in, MediaType type, long maximumBytes) throws IOException {
         if (NPY.isCompatibleWith(type)) {
@@ -125,13 +126,13 @@ public final class TensorMediaTypes {
             try {
                 shape[i] = Long.parseLong(parts[i].strip());
             } catch (NumberFormatException e) {
-                throw invalid("dimension %d of media type parameter 'shape' is no number".formatted(i));
+                throw invalid("dimension %d of media type parameter 'shape' is not a number".formatted(i));
             }
         }
         return shape;
     }
 
-    /** The type with which a tensor is answered. */
+    /** The media type of a response with a tensor. */
     static MediaType typeOf(Tensor tensor, @Nullable MediaType wanted) {
         if (wanted == null || NPY.isCompatibleWith(wanted)) {
             return NPY;

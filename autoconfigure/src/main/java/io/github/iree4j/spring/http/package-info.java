@@ -1,6 +1,6 @@
 /**
- * Tensors and failures of programs in HTTP, for whatever serves it: which status a failure has, and tensors as bodies of requests and
- * responses.
+ * Tensors and failures in HTTP, independent of the web stack: the status of failures, and tensors as bodies of requests
+ * and responses.
  *
  * <p>Start at {@link io.github.iree4j.spring.http.HttpStatuses}.
  */

@@ -9,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Measures batches: how large they are, and how long the first call in each waited. */
+/** Records the size of batches and the waiting time of the first call in each. */
 public final class BatchMetrics implements BatchListener {
 
     private final Supplier<@Nullable MeterRegistry> registry;
 
     /**
-     * Measures in one registry.
+     * Creates the meters.
      *
-     * @param registry asked at each batch
+     * @param registry looked up at each batch
      */
     public BatchMetrics(Supplier<@Nullable MeterRegistry> registry) {
         this.registry = registry;

@@ -5,130 +5,124 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 import org.jspecify.annotations.Nullable;
 
-/** The meters of the runtime. Values of tags come from the configuration or from a fixed list, never from requests. */
+/** The meters of the runtime. Tag values come from the configuration or a fixed list, never from requests. */
 public enum IreeMeters implements MeterDocumentation {
-    /** Operations that are not over: waiting to be issued, or in flight. */
+    /** Operations that have not completed: pending or in flight. */
     QUEUE_DEPTH(
             "iree.queue.depth",
             "operations",
             Meter.Type.GAUGE,
-            "Operations that are not over: waiting to be issued, or in flight.",
+            "Operations that have not completed: pending or in flight.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Operations that wait to be issued. */
+    /** Operations pending, not yet issued. */
     QUEUE_PENDING(
             "iree.queue.pending",
             "operations",
             Meter.Type.GAUGE,
-            "Operations that wait to be issued.",
+            "Operations pending, not yet issued.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Operations that are over, by outcome: retired or failed. */
+    /** Completed operations, by outcome: retired or failed. */
     QUEUE_OPERATIONS(
             "iree.queue.operations",
             "operations",
             Meter.Type.COUNTER,
-            "Operations that are over, by outcome: retired or failed.",
+            "Completed operations, by outcome: retired or failed.",
             Key.DEVICE,
             Key.QUEUE,
             Key.OUTCOME),
 
-    /** Waits of operations, by what became of them: reached, elided-fifo, elided-frontier, covered, device, deferred. */
+    /**
+     * Waits of operations, by how they were resolved: reached, elided-fifo, elided-frontier, covered, device, deferred.
+     */
     QUEUE_WAITS(
             "iree.queue.waits",
             "waits",
             Meter.Type.COUNTER,
-            "Waits of operations, by what became of them: reached, elided-fifo, elided-frontier, covered, device, deferred.",
+            "Waits of operations, by how they were resolved: reached, elided-fifo, elided-frontier, covered, device, deferred.",
             Key.DEVICE,
             Key.QUEUE,
             Key.DECISION),
 
-    /** Time for which operations were held back until their waits were reached. */
+    /** Time for which operations were deferred until their waits were reached. */
     FENCE_WAIT(
             "iree.fence.wait",
             null,
             Meter.Type.TIMER,
-            "Time for which operations were held back until their waits were reached.",
+            "Time for which operations were deferred until their waits were reached.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Entries of what the next operation of a queue runs after. */
+    /** Entries of the frontier of a queue's next operation. */
     FRONTIER_SIZE(
             "iree.frontier.size",
             "entries",
             Meter.Type.GAUGE,
-            "Entries of what the next operation of a queue runs after.",
+            "Entries of the frontier of a queue's next operation.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Frontiers of waits that were joined because they had not completed. */
+    /** Frontiers of incomplete waits that were merged. */
     FRONTIER_MERGES(
             "iree.frontier.merges",
             "merges",
             Meter.Type.COUNTER,
-            "Frontiers of waits that were joined because they had not completed.",
+            "Frontiers of incomplete waits that were merged.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Entries of frontiers that were lost for want of room. */
+    /** Frontier entries evicted for lack of capacity. */
     FRONTIER_EVICTIONS(
             "iree.frontier.evictions",
             "entries",
             Meter.Type.COUNTER,
-            "Entries of frontiers that were lost for want of room.",
+            "Frontier entries evicted for lack of capacity.",
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Times that a timeline was signalled from outside after a signal of our own. Of the process. */
+    /** Taint windows opened by an external signal of a timeline, process-wide. */
     TAINT_OPENED(
             "iree.taint.opened",
             "windows",
             Meter.Type.COUNTER,
-            "Times that a timeline was signalled from outside after a signal of our own. Of the process."),
+            "Taint windows opened by an external signal of a timeline, process-wide."),
 
-    /** Times that a signal of our own ended that. Of the process. */
-    TAINT_RECOVERED(
-            "iree.taint.recovered",
-            "windows",
-            Meter.Type.COUNTER,
-            "Times that a signal of our own ended that. Of the process."),
+    /** Taint windows closed, process-wide. */
+    TAINT_RECOVERED("iree.taint.recovered", "windows", Meter.Type.COUNTER, "Taint windows closed, process-wide."),
 
-    /** The most memory that the buffers of a device may take. */
+    /** Maximum memory of the buffers of a device. */
     POOL_BUDGET(
-            "iree.pool.budget",
-            "bytes",
-            Meter.Type.GAUGE,
-            "The most memory that the buffers of a device may take.",
-            Key.DEVICE),
+            "iree.pool.budget", "bytes", Meter.Type.GAUGE, "Maximum memory of the buffers of a device.", Key.DEVICE),
 
-    /** Memory of a pool: live, cached for later, reserved (both), or the peak of live. */
+    /** Memory of a pool: live, cached for reuse, reserved (both), or the peak of live. */
     POOL_MEMORY(
             "iree.pool.memory",
             "bytes",
             Meter.Type.GAUGE,
-            "Memory of a pool: live, cached for later, reserved (both), or the peak of live.",
+            "Memory of a pool: live, cached for reuse, reserved (both), or the peak of live.",
             Key.DEVICE,
             Key.POOL,
             Key.STATE),
 
-    /** Memory given out, by where it came from: fresh, without-wait, after-wait. */
+    /** Memory reservations, by origin: fresh, without-wait, after-wait. */
     POOL_RESERVATIONS(
             "iree.pool.reservations",
             "reservations",
             Meter.Type.COUNTER,
-            "Memory given out, by where it came from: fresh, without-wait, after-wait.",
+            "Memory reservations, by origin: fresh, without-wait, after-wait.",
             Key.DEVICE,
             Key.POOL,
             Key.REUSE),
 
-    /** Free blocks that were passed over, by reason: tainted, uncovered. */
+    /** Free blocks not reused, by reason: tainted, uncovered. */
     POOL_REFUSALS(
             "iree.pool.refusals",
             "blocks",
             Meter.Type.COUNTER,
-            "Free blocks that were passed over, by reason: tainted, uncovered.",
+            "Free blocks not reused, by reason: tainted, uncovered.",
             Key.DEVICE,
             Key.POOL,
             Key.REASON),
@@ -165,38 +159,38 @@ public enum IreeMeters implements MeterDocumentation {
             "Workers that run compiled code and calls, by state: busy, sleeping.",
             Key.STATE),
 
-    /** What the workers have in hand: calls that run or wait, and queues of devices. */
+    /** Live processes of the workers: calls that run or wait, and device queues. */
     TASK_PROCESSES(
             "iree.task.processes",
             "processes",
             Meter.Type.GAUGE,
-            "What the workers have in hand: calls that run or wait, and queues of devices."),
+            "Live processes of the workers: calls that run or wait, and device queues."),
 
-    /** Calls of functions under way. */
-    CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions under way."),
+    /** Calls of functions in flight. */
+    CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions in flight."),
 
-    /** Tensors with device memory that are open. */
-    TENSOR_OPEN("iree.tensor.open", "tensors", Meter.Type.GAUGE, "Tensors with device memory that are open."),
+    /** Open tensors with device memory. */
+    TENSOR_OPEN("iree.tensor.open", "tensors", Meter.Type.GAUGE, "Open tensors with device memory."),
 
-    /** Tensors that were dropped without being closed. */
+    /** Tensors garbage-collected without being closed. */
     TENSOR_LEAKED(
-            "iree.tensor.leaked", "tensors", Meter.Type.COUNTER, "Tensors that were dropped without being closed."),
+            "iree.tensor.leaked", "tensors", Meter.Type.COUNTER, "Tensors garbage-collected without being closed."),
 
-    /** Time that it took to load programs, warm-up included, by outcome: ready or failed. */
+    /** Time to load programs, warm-up included, by outcome: ready or failed. */
     MODULE_LOAD(
             "iree.module.load",
             null,
             Meter.Type.TIMER,
-            "Time that it took to load programs, warm-up included, by outcome: ready or failed.",
+            "Time to load programs, warm-up included, by outcome: ready or failed.",
             Key.MODULE,
             Key.OUTCOME),
 
-    /** Rows of the calls that were made of several. */
+    /** Rows of each batch, before padding. */
     BATCH_SIZE(
             "iree.batch.size",
             "rows",
             Meter.Type.DISTRIBUTION_SUMMARY,
-            "Rows of the calls that were made of several.",
+            "Rows of each batch, before padding.",
             Key.MODULE),
 
     /** Time for which the first call of a batch waited for others. */
@@ -207,31 +201,31 @@ public enum IreeMeters implements MeterDocumentation {
             "Time for which the first call of a batch waited for others.",
             Key.MODULE),
 
-    /** Calls of functions that have variants by shape, by the variant that was chosen. */
+    /** Calls of functions with shape variants, by the selected variant. */
     VARIANT_CALLS(
             "iree.variant.calls",
             "calls",
             Meter.Type.COUNTER,
-            "Calls of functions that have variants by shape, by the variant that was chosen.",
+            "Calls of functions with shape variants, by the selected variant.",
             Key.MODULE,
             Key.FUNCTION,
             Key.VARIANT),
 
-    /** Elements of the inputs that variants were called with, padding included. */
+    /** Elements of the inputs of variants, padding included. */
     VARIANT_ELEMENTS(
             "iree.variant.elements",
             "elements",
             Meter.Type.COUNTER,
-            "Elements of the inputs that variants were called with, padding included.",
+            "Elements of the inputs of variants, padding included.",
             Key.MODULE,
             Key.FUNCTION),
 
-    /** Elements of these inputs that no caller gave: what was added to reach the shape of a variant. */
+    /** Padding elements added to inputs to reach the shape of a variant. */
     VARIANT_PADDING(
             "iree.variant.padding",
             "elements",
             Meter.Type.COUNTER,
-            "Elements of these inputs that no caller gave: what was added to reach the shape of a variant.",
+            "Padding elements added to inputs to reach the shape of a variant.",
             Key.MODULE,
             Key.FUNCTION);
 
@@ -264,7 +258,7 @@ public enum IreeMeters implements MeterDocumentation {
         return type;
     }
 
-    /** What it says, for people. */
+    /** Human-readable description. */
     public String getDescription() {
         return description;
     }
@@ -274,7 +268,7 @@ public enum IreeMeters implements MeterDocumentation {
         return keys.clone();
     }
 
-    /** Tags. */
+    /** Tag keys. */
     public enum Key implements KeyName {
         /** Name of a device. */
         DEVICE("device", "Name of the device in {@code iree.devices}."),
@@ -282,22 +276,22 @@ public enum IreeMeters implements MeterDocumentation {
         QUEUE("queue", "Number of the queue on its device."),
         /** Name of a pool. */
         POOL("pool", "Name of the pool: transient, persistent, large."),
-        /** What became of a wait. */
-        DECISION("decision", "What became of a wait."),
-        /** Where memory came from. */
-        REUSE("reuse", "Where memory came from."),
-        /** Why a block was passed over. */
-        REASON("reason", "Why a block was passed over."),
+        /** How a wait was resolved. */
+        DECISION("decision", "How a wait was resolved."),
+        /** Origin of the memory. */
+        REUSE("reuse", "Origin of the memory."),
+        /** Why a free block was not reused. */
+        REASON("reason", "Why a free block was not reused."),
         /** State of memory or of workers. */
         STATE("state", "State of memory or of workers."),
-        /** How it ended. */
-        OUTCOME("outcome", "How it ended."),
+        /** Outcome. */
+        OUTCOME("outcome", "Outcome."),
         /** Name of a program. */
         MODULE("module", "Name of the program in {@code iree.modules}."),
         /** Name of a function. */
         FUNCTION("function", "Name of the function that was called."),
         /** Name of a variant. */
-        VARIANT("variant", "Name of the compiled function that was chosen.");
+        VARIANT("variant", "Name of the selected compiled function.");
 
         private final String key;
         private final String description;
@@ -312,7 +306,7 @@ public enum IreeMeters implements MeterDocumentation {
             return key;
         }
 
-        /** What its values are, for people. */
+        /** Human-readable description of its values. */
         public String getDescription() {
             return description;
         }

@@ -20,8 +20,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * Binds the {@linkplain IreeMeters meters} of devices, queues, pools, workers and tensors. Reads the runtime's own counters when somebody
- * looks, so nothing is counted twice and a registry that nobody reads costs nothing.
+ * Binds the {@linkplain IreeMeters meters} of devices, queues, pools, workers and tensors. Reads the runtime's own
+ * counters on demand, so nothing is counted twice and an unread registry costs nothing.
  */
 public final class IreeMetrics implements MeterBinder {
 
@@ -29,10 +29,10 @@ public final class IreeMetrics implements MeterBinder {
     private final Programs programs;
 
     /**
-     * Meters of one runtime.
+     * Creates the meters of one runtime.
      *
-     * @param runtime whose devices to measure
-     * @param programs whose calls to measure
+     * @param runtime the runtime whose devices to measure
+     * @param programs the programs whose calls to measure
      */
     public IreeMetrics(IreeRuntime runtime, Programs programs) {
         this.runtime = runtime;
@@ -227,7 +227,7 @@ public final class IreeMetrics implements MeterBinder {
         return tags.and(Key.REASON.asString(), reason);
     }
 
-    /** A number of the pool of that name. */
+    /** A statistic of the pool of that name. */
     private static ToDoubleFunction<Device> of(String name, ToLongFunction<PoolStatistics> number) {
         return device -> {
             for (PoolStatistics pool : device.allocator().poolStatistics().pools()) {

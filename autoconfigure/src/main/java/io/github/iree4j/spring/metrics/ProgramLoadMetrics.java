@@ -10,15 +10,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationListener;
 
-/** Times the loading of programs. */
+/** Records the load time of programs. */
 public final class ProgramLoadMetrics implements ApplicationListener<ProgramStatusEvent> {
 
     private final Supplier<@Nullable MeterRegistry> registry;
 
     /**
-     * Times in one registry.
+     * Creates the meters.
      *
-     * @param registry asked at the first loading: programs are loaded while the application is put together
+     * @param registry looked up lazily, since programs may be loaded during context refresh
      */
     public ProgramLoadMetrics(Supplier<@Nullable MeterRegistry> registry) {
         this.registry = registry;

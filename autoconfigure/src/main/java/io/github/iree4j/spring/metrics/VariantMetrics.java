@@ -7,15 +7,15 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Counts which variants of functions are called, and how much of what they compute nobody asked for. */
+/** Counts the calls of shape variants and their padding. */
 public final class VariantMetrics implements VariantListener {
 
     private final Supplier<@Nullable MeterRegistry> registry;
 
     /**
-     * Counts in one registry.
+     * Creates the meters.
      *
-     * @param registry asked at each call
+     * @param registry looked up at each call
      */
     public VariantMetrics(Supplier<@Nullable MeterRegistry> registry) {
         this.registry = registry;

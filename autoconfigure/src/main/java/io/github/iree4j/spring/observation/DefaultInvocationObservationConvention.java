@@ -8,13 +8,13 @@ import io.micrometer.common.KeyValues;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
-/** The usual names and tags of observed calls: {@code iree.invocations} with program, function, device and outcome. */
+/** Default convention of observed calls: {@code iree.invocations} with program, function, device and outcome. */
 public class DefaultInvocationObservationConvention implements InvocationObservationConvention {
 
     /** Name of the observation, and of its timer. */
     public static final String NAME = "iree.invocations";
 
-    /** A convention. */
+    /** Creates the convention. */
     public DefaultInvocationObservationConvention() {}
 
     @Override
@@ -47,7 +47,7 @@ public class DefaultInvocationObservationConvention implements InvocationObserva
     }
 
     /**
-     * The name of a status.
+     * Returns the name of a call's status.
      *
      * @param error what the call failed with; null when it did not
      * @return one of the names of {@link StatusCode}

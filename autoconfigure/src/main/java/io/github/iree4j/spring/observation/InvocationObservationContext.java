@@ -3,17 +3,17 @@ package io.github.iree4j.spring.observation;
 import io.github.iree4j.spring.InvocationRequest;
 import io.micrometer.observation.Observation;
 
-/** A call that is observed. */
+/** Context of an observed call. */
 public class InvocationObservationContext extends Observation.Context {
 
     private final InvocationRequest request;
     private final String device;
 
     /**
-     * A context.
+     * Creates a context.
      *
      * @param request the call
-     * @param device name of the device that it runs on, or names with commas
+     * @param device name of the device that it runs on; several names are separated by commas
      */
     public InvocationObservationContext(InvocationRequest request, String device) {
         this.request = request;

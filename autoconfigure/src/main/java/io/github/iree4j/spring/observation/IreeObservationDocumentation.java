@@ -5,9 +5,9 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** What is observed. */
+/** Documents the observations. */
 public enum IreeObservationDocumentation implements ObservationDocumentation {
-    /** A call of a function, from when it is made to when its results are there, waiting for fences and batches included. */
+    /** A call of a function, until its results are available; includes waiting for fences and batches. */
     INVOCATION {
         @Override
         public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
@@ -38,7 +38,7 @@ public enum IreeObservationDocumentation implements ObservationDocumentation {
         FUNCTION("function"),
         /** Name of the device. */
         DEVICE("device"),
-        /** Code of the status that the call ended with, such as OK or RESOURCE_EXHAUSTED. */
+        /** Status code of the call, such as OK or RESOURCE_EXHAUSTED. */
         OUTCOME("outcome");
 
         private final String key;

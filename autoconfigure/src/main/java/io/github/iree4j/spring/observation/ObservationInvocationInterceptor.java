@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * Observes calls. What is called back when an asynchronous one is complete runs in the scope of the observation that was current when it was
- * made, whatever thread completes it, so that traces and logs go on.
+ * Observes calls. Callbacks of an asynchronous call run in the scope of the observation that was current when the call
+ * was made, on whichever thread completes it, so that traces and logs stay connected.
  */
 public final class ObservationInvocationInterceptor implements InvocationInterceptor, Ordered {
 
@@ -27,11 +27,11 @@ public final class ObservationInvocationInterceptor implements InvocationInterce
     private final @Nullable InvocationObservationConvention convention;
 
     /**
-     * An interceptor.
+     * Creates an interceptor.
      *
-     * @param runtime knows the names of devices
-     * @param registry where observations go
-     * @param convention names and tags; null for the usual ones
+     * @param runtime provides the names of devices
+     * @param registry receives the observations
+     * @param convention names and tags; null for the defaults
      */
     public ObservationInvocationInterceptor(
             IreeRuntime runtime, ObservationRegistry registry, @Nullable InvocationObservationConvention convention) {

@@ -13,16 +13,16 @@ import reactor.core.publisher.Mono;
 /**
  * Calls functions of the application's programs by name, for callers that use Reactor.
  *
- * <p>A call is made at each subscription, and cancelled with it. Results that come when nobody takes them any more are closed; those that
- * arrive belong to the subscriber. {@link #invoke(String, Function, Object...)} closes them for callers who want values. Subscribers run on
- * a virtual thread, where they may block.
+ * <p>A call is made at each subscription, and cancelled with it. Delivered results belong to the subscriber; results
+ * that arrive after cancellation are closed. {@link #invoke(String, Function, Object...)} closes them for callers that
+ * only need values. Subscribers run on a virtual thread, where they may block.
  */
 public final class ReactiveInvocationService {
 
     private final InvocationService invocations;
 
     /**
-     * A service.
+     * Creates a service.
      *
      * @param invocations makes the calls
      */
@@ -34,7 +34,7 @@ public final class ReactiveInvocationService {
      * Calls a function.
      *
      * @param function the program's name, a dot, the function's name
-     * @param inputs one for each argument; lent until the call is over
+     * @param inputs one for each argument; lent until the call completes
      * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
      */
     public Mono<Results> invoke(String function, @Nullable Object... inputs) {
@@ -45,10 +45,10 @@ public final class ReactiveInvocationService {
      * Calls a function and reads its results, which are then closed.
      *
      * @param function the program's name, a dot, the function's name
-     * @param reader what to make of the results; must not keep them
-     * @param inputs one for each argument; lent until the call is over
-     * @return what the reader returned, or an {@link io.github.iree4j.status.IreeException}
-     * @param <T> what the reader returns
+     * @param reader converts the results; must not retain them
+     * @param inputs one for each argument; lent until the call completes
+     * @return the converted value, or an {@link io.github.iree4j.status.IreeException}
+     * @param <T> the type of the converted value
      */
     public <T> Mono<T> invoke(
             String function, Function<? super Results, ? extends T> reader, @Nullable Object... inputs) {
@@ -60,7 +60,7 @@ public final class ReactiveInvocationService {
     }
 
     /**
-     * Makes a call that was put together.
+     * Makes a specified call.
      *
      * @param request see {@link InvocationService#request}; made at each subscription
      * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}

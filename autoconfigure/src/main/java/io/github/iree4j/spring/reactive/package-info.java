@@ -1,4 +1,4 @@
-/** Calls for callers that use Reactor. */
+/** Calls with Reactor. */
 @NullMarked
 package io.github.iree4j.spring.reactive;
 

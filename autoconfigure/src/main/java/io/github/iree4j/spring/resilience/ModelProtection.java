@@ -7,12 +7,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What protects one program; null for what does not.
+ * Protection of one program; each part may be null.
  *
- * @param circuitBreaker refuses calls for a while after too many failed
- * @param bulkhead refuses calls while too many are under way; must not wait, since callers may be on threads that must not
- * @param timeLimit how long an attempt may take
- * @param retry makes calls again that failed for a reason that passes
+ * @param circuitBreaker rejects calls for a while after too many failures
+ * @param bulkhead rejects calls while too many are in flight; must not wait, since callers may be on threads that must
+ *     not block
+ * @param timeLimit maximum duration of an attempt
+ * @param retry retries calls that failed for a transient reason
  */
 public record ModelProtection(
         @Nullable CircuitBreaker circuitBreaker,

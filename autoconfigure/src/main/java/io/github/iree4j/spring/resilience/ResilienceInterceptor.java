@@ -22,18 +22,19 @@ import org.springframework.core.Ordered;
 /**
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
- * <p>The status of a failure says what it counts as. A call that could never work (INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE,
- * UNIMPLEMENTED) or was given up (CANCELLED) is none of the program's failures. Only UNAVAILABLE and RESOURCE_EXHAUSTED are made again,
- * and only calls without fences to signal and without inputs that were given away, since those are spent.
+ * <p>The status of a failure decides whether it counts. A call that could never succeed (INVALID_ARGUMENT, NOT_FOUND,
+ * OUT_OF_RANGE, UNIMPLEMENTED) or was cancelled (CANCELLED) is not counted as a failure of the program. Only
+ * UNAVAILABLE and RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred
+ * inputs, since those are consumed by the first attempt.
  */
 public final class ResilienceInterceptor implements InvocationInterceptor, Ordered {
 
     private final Map<String, ModelProtection> models;
 
     /**
-     * An interceptor.
+     * Creates an interceptor.
      *
-     * @param models what protects which program, by its name; others are not touched
+     * @param models protection by program name; calls of other programs pass through
      */
     public ResilienceInterceptor(Map<String, ModelProtection> models) {
         this.models = Map.copyOf(models);
@@ -80,7 +81,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             }
             return refused(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "%d calls of program '%s' are under way, which bulkhead '%s' does not exceed; try again later"
+                    "%d calls of program '%s' are in flight, the limit of bulkhead '%s'; try again later"
                             .formatted(
                                     bulkhead.getBulkheadConfig().getMaxConcurrentCalls(),
                                     request.model(),
@@ -88,7 +89,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         }
         long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
         CompletableFuture<Results> call = chain.proceed(limited(request, protection.timeLimit()));
-        // Counted before the caller hears of it, whose next call may be one too many.
+        // Counted before the caller is notified, so that its next call finds the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             if (bulkhead != null) {
                 bulkhead.onComplete();
@@ -134,7 +135,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         return CompletableFuture.failedFuture(new IreeException(code, message));
     }
 
-    /** One call that may be made several times; whoever completes it gives it up. */
+    /** One call with retries; completing it early cancels it. */
     private static final class Attempts extends CompletableFuture<Results> {
         private final ModelProtection protection;
         private final InvocationRequest request;
@@ -157,7 +158,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         private void giveUp() {
             CompletableFuture<Results> call = current;
             if (call != null) {
-                call.cancel(true); // has no effect on one that is over
+                call.cancel(true); // no effect on a completed call
             }
         }
 
@@ -168,7 +169,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             CompletableFuture<Results> call = attempt(protection, request, chain);
             current = call;
             call.whenComplete(this::ended);
-            if (isDone()) { // whoever did that may have looked too early
+            if (isDone()) { // completed before 'current' was set
                 giveUp();
             }
         }

@@ -1,4 +1,4 @@
-/** Protection of programs, and of those who call them, with Resilience4j. */
+/** Protection of programs and their callers with Resilience4j. */
 @NullMarked
 package io.github.iree4j.spring.resilience;
 

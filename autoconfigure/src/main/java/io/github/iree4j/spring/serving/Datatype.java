@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Element types as the protocol names them, and how their elements lie in memory. */
+/** Element types of the protocol, and their layout in memory. */
 enum Datatype {
     BOOL(ElementType.BOOL_8, 0, 1),
     UINT8(ElementType.UI8, 0, 0xFF),
@@ -24,7 +24,7 @@ enum Datatype {
     FP32(ElementType.F32),
     FP64(ElementType.F64);
 
-    /** What the protocol calls strings, which no element of a tensor can be. */
+    /** The protocol's datatype of strings, which tensors cannot hold. */
     private static final String BYTES = "BYTES";
 
     private final ElementType type;
@@ -46,7 +46,7 @@ enum Datatype {
         this.most = most;
     }
 
-    /** The datatype of that name, or a refusal that names them. */
+    /** Returns the datatype of that name; throws INVALID_ARGUMENT, listing the supported ones, if there is none. */
     static Datatype of(String name) {
         for (Datatype each : values()) {
             if (each.name().equals(name)) {
@@ -62,14 +62,14 @@ enum Datatype {
                                 Arrays.toString(values())));
     }
 
-    /** How the elements of a tensor are called; null when the protocol has no name for them. */
+    /** Returns the datatype of an element type; null when the protocol has none. */
     static @Nullable Datatype of(ElementType type) {
         for (Datatype each : values()) {
             if (each.type.equals(type)) {
                 return each;
             }
         }
-        if (type.isInteger() && !type.isUnsigned()) { // without a sign of its own
+        if (type.isInteger() && !type.isUnsigned()) { // signless
             return switch (type.bitCount()) {
                 case 8 -> INT8;
                 case 16 -> INT16;
@@ -85,12 +85,12 @@ enum Datatype {
         return type;
     }
 
-    /** Whether its elements are written as numbers with a fraction. */
+    /** Whether its elements are floating-point numbers. */
     boolean isReal() {
         return real;
     }
 
-    /** Whether an integer is one of its values. */
+    /** Whether an integer is in its range. */
     boolean holds(long value) {
         return value >= least && value <= most;
     }
@@ -122,7 +122,7 @@ enum Datatype {
         }
     }
 
-    /** Rounded to nearest, ties to even; a NaN stays one. */
+    /** Rounds to nearest, ties to even; a NaN remains a NaN. */
     private static short brain(float value) {
         int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
@@ -131,7 +131,7 @@ enum Datatype {
         return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
     }
 
-    /** Short enough for a message. */
+    /** Truncates a text for a message. */
     static String shortened(String text) {
         return text.length() <= 64 ? text : text.substring(0, 64) + "...";
     }

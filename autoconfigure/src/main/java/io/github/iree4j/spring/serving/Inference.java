@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 
-/** One inference that was made, and its answer; closing it frees what both hold, and lets the next request in. */
+/** A completed inference and its response; closing it releases both and their permit. */
 final class Inference implements AutoCloseable {
 
     private final InferenceRequest request;
     private final Results results;
     private final InferenceResponse response;
     private final Semaphore permits;
-    /** The JSON before binary contents; null when all is JSON. */
+    /** The JSON that precedes binary contents; null when the whole response is JSON. */
     private final byte @Nullable [] header;
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Takes over request and results, and one permit. */
+    /** Takes ownership of the request, the results and one permit. */
     Inference(InferenceRequest request, Results results, InferenceResponse response, Semaphore permits) {
         this.request = request;
         this.results = results;
@@ -30,13 +30,13 @@ final class Inference implements AutoCloseable {
         this.header = response.isBinary() ? response.header() : null;
     }
 
-    /** Hears of a header of the answer. */
+    /** Receives headers of the response. */
     @FunctionalInterface
     interface HeaderSink {
         void set(String name, String value);
     }
 
-    /** Says which headers the answer has. */
+    /** Sets the headers of the response. */
     void describe(HeaderSink headers) {
         if (header == null) {
             headers.set(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE);
@@ -47,7 +47,7 @@ final class Inference implements AutoCloseable {
         headers.set(HttpHeaders.CONTENT_LENGTH, Long.toString(header.length + response.binarySize()));
     }
 
-    /** Writes the body of the answer; the stream stays open. */
+    /** Writes the body of the response; does not close the stream. */
     void writeTo(OutputStream out) throws IOException {
         if (header == null) {
             response.writeJson(out);
@@ -64,7 +64,7 @@ final class Inference implements AutoCloseable {
         }
     }
 
-    /** Harmless when repeated. */
+    /** Idempotent. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -7,13 +7,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for inference; closes its tensors.
+ * An inference request; owns its tensors.
  *
- * @param id what the client calls it; null when it does not
+ * @param id the client's id of the request; null for none
  * @param inputs in the order of the function's arguments
- * @param outputs whether to answer in binary, by name of the output; empty for all outputs
- * @param binary whether to answer in binary where an output does not say
- * @param timeout how long it may take; null for as long as it takes
+ * @param outputs whether each requested output is sent in binary, by name; empty to request all outputs
+ * @param binary whether outputs are sent in binary unless they specify it
+ * @param timeout maximum duration; null for none
  */
 record InferenceRequest(
         @Nullable String id,
@@ -23,12 +23,12 @@ record InferenceRequest(
         @Nullable Duration timeout)
         implements AutoCloseable {
 
-    /** Whether to answer with an output. */
+    /** Whether an output is requested. */
     boolean wants(String output) {
         return outputs.isEmpty() || outputs.containsKey(output);
     }
 
-    /** Whether to answer with an output in binary. */
+    /** Whether to send an output in binary. */
     boolean wantsBinary(String output) {
         Boolean own = outputs.get(output);
         return own == null ? binary : own;

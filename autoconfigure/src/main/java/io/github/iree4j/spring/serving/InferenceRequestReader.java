@@ -23,8 +23,8 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.util.TokenBuffer;
 
 /**
- * Reads one request for inference: JSON, or JSON with the contents of tensors behind it. Contents go straight into memory of the program's
- * device, in binary as they come and from JSON as they are read.
+ * Reads one inference request: JSON, optionally followed by binary tensor contents. Contents are streamed directly into
+ * memory of the program's device.
  */
 final class InferenceRequestReader {
     private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;
@@ -43,7 +43,7 @@ final class InferenceRequestReader {
     private final List<ValueDeclaration> arguments;
     private final RequestBody body;
     private final @Nullable Tensor[] tensors;
-    /** Of inputs whose contents follow the JSON, in their order there. */
+    /** Inputs whose contents follow the JSON, in order. */
     private final Map<Integer, Input> behind = new LinkedHashMap<>();
 
     private final Map<String, @Nullable Boolean> outputs = new HashMap<>();
@@ -51,10 +51,10 @@ final class InferenceRequestReader {
     private boolean binaryOutput;
     private @Nullable Duration timeout;
     private boolean inputsSeen;
-    /** How many elements the JSON may still hold: each takes two characters at least. */
+    /** Upper bound on the remaining elements in the JSON: each takes at least two characters. */
     private long elementsLeft;
 
-    /** What is known of an input so far. */
+    /** A partially read input. */
     private static final class Input {
         @Nullable
         String name;
@@ -73,11 +73,11 @@ final class InferenceRequestReader {
     }
 
     /**
-     * A reader of one request.
+     * Creates a reader of one request.
      *
-     * @param program whose device is to have the inputs
-     * @param arguments those of its function
-     * @param body the request's
+     * @param program the program whose device receives the inputs
+     * @param arguments the arguments of its function
+     * @param body the body of the request
      */
     InferenceRequestReader(Program program, List<ValueDeclaration> arguments, RequestBody body) {
         this.program = program;
@@ -87,11 +87,11 @@ final class InferenceRequestReader {
     }
 
     /**
-     * Reads it.
+     * Reads the request.
      *
-     * @param headerLength how many bytes of the body are JSON; null for all
+     * @param headerLength number of bytes of JSON in the body; null for all
      * @return the request; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT and others, saying what is wrong with it
+     * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read(@Nullable Long headerLength) throws IOException {
         boolean read = false;
@@ -103,7 +103,7 @@ final class InferenceRequestReader {
                 }
                 if (!behind.isEmpty()) {
                     throw invalid(
-                            "input '%s' has 'binary_data_size', but there is no header '%s', which says where the JSON ends"
+                            "input '%s' has 'binary_data_size', but header '%s', the length of the JSON, is missing"
                                     .formatted(shown(behind.values().iterator().next()), OpenInference.HEADER_LENGTH));
                 }
             } else {
@@ -130,7 +130,7 @@ final class InferenceRequestReader {
 
     private byte[] header(long length) throws IOException {
         if (length < 2 || length > body.remaining()) {
-            throw invalid("'%s' is %d, where the body has at most %d bytes"
+            throw invalid("'%s' is %d, but the body has at most %d bytes"
                     .formatted(OpenInference.HEADER_LENGTH, length, body.remaining()));
         }
         byte[] header = body.readNBytes(Math.toIntExact(length));
@@ -143,7 +143,7 @@ final class InferenceRequestReader {
 
     private List<Tensor> complete() {
         if (!inputsSeen) {
-            throw invalid("'inputs' is missing; it has to name %s".formatted(names()));
+            throw invalid("'inputs' is missing; it must name %s".formatted(names()));
         }
         for (int i = 0; i < tensors.length; i++) {
             if (tensors[i] == null) {
@@ -173,7 +173,7 @@ final class InferenceRequestReader {
                 case "parameters" -> readParameters(json);
                 case "inputs" -> {
                     if (inputsSeen) {
-                        throw invalid("'inputs' is there twice");
+                        throw invalid("'inputs' is duplicated");
                     }
                     inputsSeen = true;
                     readInputs(json);
@@ -184,7 +184,7 @@ final class InferenceRequestReader {
         }
         if (json.nextToken() != null) {
             throw invalid(
-                    "something follows the JSON of the request; contents of tensors need 'Inference-Header-Content-Length'");
+                    "unexpected data after the JSON of the request; binary tensor contents need 'Inference-Header-Content-Length'");
         }
     }
 
@@ -201,7 +201,7 @@ final class InferenceRequestReader {
         }
     }
 
-    /** Microseconds, as Triton has it; 0 for none. */
+    /** Microseconds, as in Triton; 0 for none. */
     private static @Nullable Duration timeout(JsonParser json) {
         if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
             throw invalid("parameter 'timeout' must be a number of microseconds, at least 0");
@@ -246,7 +246,7 @@ final class InferenceRequestReader {
                 case "classification", "shared_memory_region" ->
                     throw new IreeException(
                             StatusCode.UNIMPLEMENTED,
-                            "parameter '%s' of outputs is not supported; of the extensions only binary tensor data is"
+                            "parameter '%s' of outputs is not supported; the only supported extension is binary tensor data"
                                     .formatted(parameter));
                 default -> json.skipChildren();
             }
@@ -277,7 +277,7 @@ final class InferenceRequestReader {
                 case "parameters" -> readInputParameters(json, input);
                 case "data" -> {
                     if (input.hasData) {
-                        throw invalid("an input has 'data' twice");
+                        throw invalid("an input has duplicate 'data'");
                     }
                     input.hasData = true;
                     if (index < 0 || input.shape == null || input.datatype == null) {
@@ -326,7 +326,7 @@ final class InferenceRequestReader {
         for (int i = 0; i < arguments.size(); i++) {
             if (ServedModels.name(arguments, i, "input").equals(name)) {
                 if (tensors[i] != null || behind.containsKey(i)) {
-                    throw invalid("input '%s' is there twice".formatted(name));
+                    throw invalid("input '%s' is duplicated".formatted(name));
                 }
                 return i;
             }
@@ -350,7 +350,7 @@ final class InferenceRequestReader {
                 case "shared_memory_region" ->
                     throw new IreeException(
                             StatusCode.UNIMPLEMENTED,
-                            "parameter 'shared_memory_region' of inputs is not supported; of the extensions only binary tensor data is");
+                            "parameter 'shared_memory_region' of inputs is not supported; the only supported extension is binary tensor data");
                 default -> json.skipChildren();
             }
         }
@@ -376,7 +376,7 @@ final class InferenceRequestReader {
     private Tensor contents(JsonParser json, Input input, long[] shape, Datatype datatype) throws IOException {
         long count = Shape.elementCount(shape);
         if (count > elementsLeft) {
-            throw invalid("input '%s' of shape %s has %d elements, of which the body cannot hold more than %d"
+            throw invalid("input '%s' of shape %s has %d elements, but the body can hold at most %d"
                     .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
         }
         elementsLeft -= count;
@@ -400,7 +400,7 @@ final class InferenceRequestReader {
                         .formatted(shown(input), input.binarySize, datatype, Arrays.toString(shape), size));
             }
             if (size > body.remaining()) {
-                throw invalid("input '%s' takes %d bytes, of which the body has at most %d left"
+                throw invalid("input '%s' takes %d bytes, but the body has at most %d left"
                         .formatted(shown(input), size, body.remaining()));
             }
             tensors[entry.getKey()] = program.upload(datatype.elementType(), shape, TensorContents.of(body));

@@ -17,7 +17,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.json.JsonFactory;
 
-/** The answer to one request: JSON, then the contents of the outputs that are wanted in binary, as they are in memory. */
+/** The response to one request: JSON, then the contents of binary outputs as they are in memory. */
 final class InferenceResponse {
     private static final JsonFactory JSON =
             JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
@@ -26,15 +26,15 @@ final class InferenceResponse {
     private final InferenceRequest request;
     private final List<Output> outputs = new ArrayList<>();
 
-    /** One of them; of a tensor, or of a primitive as a tensor with one element. */
+    /** One output: a tensor, or a primitive as a tensor with one element. */
     private record Output(String name, Datatype datatype, Tensor tensor, boolean binary) {}
 
     /**
-     * An answer.
+     * Creates a response.
      *
-     * @param results borrowed while the answer is used
-     * @throws IreeException INVALID_ARGUMENT when an output is wanted that there is not; UNIMPLEMENTED for results that the protocol
-     *     cannot express
+     * @param results borrowed for the lifetime of the response
+     * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; UNIMPLEMENTED for results that the
+     *     protocol cannot express
      */
     InferenceResponse(Served served, InferenceRequest request, Results results) {
         this.served = served;
@@ -49,7 +49,7 @@ final class InferenceResponse {
         }
     }
 
-    /** Before the call is made, so that nobody computes what cannot be answered. */
+    /** Checked before the call is made, so that no unusable result is computed. */
     static void checkNames(InferenceRequest request, List<ValueDeclaration> declared) {
         List<String> names = ServedModels.names(declared, "output");
         for (String wanted : request.outputs().keySet()) {
@@ -70,7 +70,7 @@ final class InferenceResponse {
             case null, default ->
                 throw new IreeException(
                         StatusCode.UNIMPLEMENTED,
-                        "output '%s' is no tensor but %s; leave it out of 'outputs'"
+                        "output '%s' is not a tensor but %s; omit it from 'outputs'"
                                 .formatted(
                                         name,
                                         value == null
@@ -81,7 +81,7 @@ final class InferenceResponse {
         if (datatype == null) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "output '%s' has element type %s, which the protocol has no name for; leave it out of 'outputs'"
+                    "output '%s' has element type %s, which the protocol does not define; omit it from 'outputs'"
                             .formatted(name, tensor.elementType()));
         }
         return new Output(name, datatype, tensor, request.wantsBinary(name));

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** The elements of one tensor in JSON: flat, or nested as its shape says; the parser stands at the outer bracket. */
+/** Reads the elements of one tensor from JSON: flat, or nested by dimension; the parser is at the outer bracket. */
 final class JsonElements {
     private final JsonParser json;
     private final String input;
@@ -22,7 +22,7 @@ final class JsonElements {
         this.count = count;
     }
 
-    /** Reads up to the closing bracket, and writes the elements row-major. */
+    /** Reads up to the closing bracket and writes the elements in row-major order. */
     void writeTo(MemorySegment memory) {
         if (json.currentToken() != JsonToken.START_ARRAY) {
             throw InferenceRequestReader.invalid("'data' of input '%s' must be an array".formatted(input));
@@ -48,7 +48,7 @@ final class JsonElements {
         return at;
     }
 
-    /** Elements of one level, whose first token has been read; to its closing bracket. Levels are as many as the parser allows. */
+    /** Reads one nesting level to its closing bracket; its first token has been read. The parser limits the depth. */
     private long nested(@Nullable JsonToken first, MemorySegment memory, int depth, long start) {
         if (depth >= shape.length) {
             throw InferenceRequestReader.invalid(
@@ -74,9 +74,8 @@ final class JsonElements {
     }
 
     private RuntimeException misshapen(int depth) {
-        return InferenceRequestReader.invalid(
-                "'data' of input '%s' is not nested as shape %s says; dimension %d differs"
-                        .formatted(input, Arrays.toString(shape), depth));
+        return InferenceRequestReader.invalid("'data' of input '%s' does not match shape %s; dimension %d differs"
+                .formatted(input, Arrays.toString(shape), depth));
     }
 
     private void put(MemorySegment memory, long at, @Nullable JsonToken token) {
@@ -90,17 +89,17 @@ final class JsonElements {
         } else if (token == JsonToken.VALUE_NUMBER_INT && !datatype.isReal()) {
             put(memory, at, integer(at));
         } else {
-            throw element(at, "is no %s".formatted(datatype));
+            throw element(at, "is not a valid %s".formatted(datatype));
         }
     }
 
-    /** What JSON has no number for, as it is answered. */
+    /** Values without a JSON number, in the form that responses use. */
     private double noNumber(long at) {
         return switch (json.getString()) {
             case "NaN" -> Double.NaN;
             case "Infinity" -> Double.POSITIVE_INFINITY;
             case "-Infinity" -> Double.NEGATIVE_INFINITY;
-            default -> throw element(at, "is no %s".formatted(datatype));
+            default -> throw element(at, "is not a valid %s".formatted(datatype));
         };
     }
 

@@ -12,10 +12,10 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the extension for the model repository answers, whatever brings the requests. Loading and unloading block. */
+/** The model repository extension, independent of the web stack. Loading and unloading block. */
 final class ModelRepository {
 
-    /** Requests have a handful of members. */
+    /** Maximum size of a request, which has only a few members. */
     private static final int MAX_REQUEST = 1 << 16;
 
     private static final JsonMapper JSON = JsonMapper.shared();
@@ -28,7 +28,7 @@ final class ModelRepository {
 
     record Entry(String name, String version, String state, String reason) {}
 
-    /** All versions of all models; those that can be called only, when the request says so. */
+    /** Lists all versions of all models, or only the ready ones if the request asks for them. */
     List<Entry> index(InputStream body) throws IOException {
         JsonNode ready = request(body).path("ready");
         if (!ready.isMissingNode() && !ready.isBoolean()) {
@@ -53,7 +53,7 @@ final class ModelRepository {
                 failure == null ? "" : String.valueOf(failure.getMessage()));
     }
 
-    /** Loads all versions of a model, again if they are loaded: from the same place, where other files may lie by now. */
+    /** Loads or reloads all versions of a model from their configured locations. */
     Map<String, String> load(String model, InputStream body) throws IOException {
         for (String parameter : request(body).path("parameters").propertyNames()) {
             if (parameter.equals("config") || parameter.startsWith("file:")) {
@@ -69,16 +69,16 @@ final class ModelRepository {
         return Map.of();
     }
 
-    /** Unloads all versions of a model; calls under way end first. */
+    /** Unloads all versions of a model; calls in flight finish first. */
     Map<String, String> unload(String model, InputStream body) throws IOException {
-        request(body); // no model depends on another, so whatever it says of dependents is true
+        request(body); // validated only: models have no dependents, so 'unload_dependents' has no effect
         for (ProgramStatus status : known(model)) {
             programs.unload(model, status.source().version());
         }
         return Map.of();
     }
 
-    /** The object in the body; an empty one where there is no body. */
+    /** The object in the body; an empty object when there is no body. */
     private static JsonNode request(InputStream body) throws IOException {
         byte[] text = body.readNBytes(MAX_REQUEST + 1);
         if (text.length > MAX_REQUEST) {
@@ -96,7 +96,7 @@ final class ModelRepository {
     private List<ProgramStatus> known(String model) {
         List<ProgramStatus> versions = programs.versions(model);
         if (versions.isEmpty()) {
-            programs.load(model, null); // says that there is none
+            programs.load(model, null); // throws NOT_FOUND
         }
         return versions;
     }

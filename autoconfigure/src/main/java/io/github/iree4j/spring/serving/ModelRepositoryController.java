@@ -16,9 +16,10 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
 
 /**
- * Triton's <a href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_model_repository.md">extension for
- * the model repository</a>, with Spring MVC: which models there are, and loading and unloading those that are configured. Where a model
- * comes from is never taken from a request.
+ * Triton's <a
+ * href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_model_repository.md">extension
+ * for the model repository</a>, with Spring MVC: lists models, and loads and unloads configured ones. The location of a
+ * model is never taken from a request.
  */
 @RestController
 @RequestMapping("/v2/repository")
@@ -27,9 +28,9 @@ public final class ModelRepositoryController {
     private final ModelRepository repository;
 
     /**
-     * A controller.
+     * Creates a controller.
      *
-     * @param programs what is loaded and unloaded
+     * @param programs the programs to load and unload
      */
     public ModelRepositoryController(Programs programs) {
         this.repository = new ModelRepository(programs);

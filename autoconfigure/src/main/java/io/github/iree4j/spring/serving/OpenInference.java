@@ -16,10 +16,13 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What the protocol answers, whatever brings the requests. Finding a model may load it, and inference blocks; the rest does not. */
+/**
+ * The protocol, independent of the web stack. Looking up a model may load it, and inference blocks; other operations do
+ * not block.
+ */
 final class OpenInference {
 
-    /** How many bytes of a body with binary data are JSON. */
+    /** Header with the length of the JSON in a body with binary data. */
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
     private static final String PLATFORM = "iree_vmfb";
@@ -45,8 +48,8 @@ final class OpenInference {
     /**
      * Whether all models can be called.
      *
-     * @param ready as servers answer and clients read
-     * @param live the same, as the text of the protocol has it
+     * @param ready the member that servers send and clients read
+     * @param live the same, as in the text of the protocol
      */
     record Ready(boolean ready, boolean live) {}
 
@@ -116,13 +119,13 @@ final class OpenInference {
     // Inference.
 
     /**
-     * Reads a request, makes the call, and waits for it.
+     * Reads a request, makes the call and waits for it.
      *
      * @param model the model's name
-     * @param version its version; null for the newest that is loaded
-     * @param head what the headers of the request say
+     * @param version its version; null for the latest loaded one
+     * @param head the headers of the request
      * @param in its body; read as far as needed, not closed
-     * @return the answer, to be closed when it is written
+     * @return the response, to be closed after it is written
      */
     Inference infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
         Served served = models.find(model, version);
@@ -132,7 +135,7 @@ final class OpenInference {
         if (!permits.tryAcquire()) {
             throw new ResponseStatusException(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    "%d requests are in work, which is the limit; try again later, or raise 'iree.serving.max-concurrent-requests'"
+                    "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
                             .formatted(options.maxConcurrentRequests()));
         }
         InferenceRequest request = null;
@@ -163,11 +166,11 @@ final class OpenInference {
     }
 
     /**
-     * What the headers of a request say.
+     * The relevant headers of a request.
      *
-     * @param length of the body in bytes; negative when they do not say
-     * @param inferenceHeaderLength how many bytes of it are JSON; null for all
-     * @param encoding how it is compressed; null for not
+     * @param length length of the body in bytes; negative when unknown
+     * @param inferenceHeaderLength length of its JSON in bytes; null when the whole body is JSON
+     * @param encoding content encoding; null for none
      */
     record RequestHead(
             long length,
@@ -178,7 +181,7 @@ final class OpenInference {
             if (encoding != null && !encoding.strip().toLowerCase(Locale.ROOT).equals("identity")) {
                 throw new ResponseStatusException(
                         HttpStatus.UNSUPPORTED_MEDIA_TYPE,
-                        "'Content-Encoding' is '%s'; bodies have to come uncompressed"
+                        "'Content-Encoding' is '%s'; bodies must be uncompressed"
                                 .formatted(Datatype.shortened(encoding)));
             }
         }
@@ -190,7 +193,7 @@ final class OpenInference {
             try {
                 return Long.valueOf(inferenceHeaderLength.strip());
             } catch (NumberFormatException e) {
-                throw InferenceRequestReader.invalid("'%s' is '%s', which is no number of bytes"
+                throw InferenceRequestReader.invalid("'%s' is '%s', which is not a number of bytes"
                         .formatted(HEADER_LENGTH, Datatype.shortened(inferenceHeaderLength)));
             }
         }

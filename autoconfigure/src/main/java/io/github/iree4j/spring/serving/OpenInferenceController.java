@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
 
-/** The Open Inference Protocol, version 2, over REST with Spring MVC, with the extension for binary tensor data. */
+/** The Open Inference Protocol, version 2, over REST with Spring MVC, with the binary tensor data extension. */
 @RestController
 @RequestMapping("/v2")
 public final class OpenInferenceController {
@@ -26,11 +26,11 @@ public final class OpenInferenceController {
     private final OpenInference protocol;
 
     /**
-     * A controller.
+     * Creates a controller.
      *
-     * @param models what is served
+     * @param models the served models
      * @param invocations makes the calls
-     * @param options limits
+     * @param options the limits
      */
     public OpenInferenceController(ServedModels models, InvocationService invocations, ServingOptions options) {
         this.protocol = new OpenInference(models, invocations, options);

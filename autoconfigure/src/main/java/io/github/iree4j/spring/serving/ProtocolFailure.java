@@ -15,7 +15,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.StreamConstraintsException;
 
 /**
- * A failure in the protocol's own form.
+ * A failure in the protocol's format.
  *
  * @param error what went wrong
  */
@@ -23,7 +23,7 @@ record ProtocolFailure(String error) {
 
     private static final Logger log = LoggerFactory.getLogger(ProtocolFailure.class);
 
-    /** The answer to a request that failed. */
+    /** The response to a failed request. */
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
             case IreeException e -> answer(HttpStatuses.of(e.code()), HttpStatuses.isTransient(e.code()), message(e));
@@ -42,7 +42,7 @@ record ProtocolFailure(String error) {
             case JacksonException e -> answer(HttpStatus.BAD_REQUEST, false, problem(e));
             default -> {
                 log.error("request of the open inference protocol failed", failure);
-                yield answer(HttpStatus.INTERNAL_SERVER_ERROR, false, "the server failed; its log says why");
+                yield answer(HttpStatus.INTERNAL_SERVER_ERROR, false, "internal server error; see the server log");
             }
         };
     }
@@ -53,7 +53,7 @@ record ProtocolFailure(String error) {
 
     private static String problem(JacksonException e) {
         String problem = e instanceof StreamConstraintsException
-                ? "the JSON of the body is beyond a limit: " + e.getOriginalMessage()
+                ? "the JSON of the body exceeds a limit: " + e.getOriginalMessage()
                 : "the body is not JSON";
         return e.getLocation() == null || e.getLocation().getLineNr() < 0
                 ? problem

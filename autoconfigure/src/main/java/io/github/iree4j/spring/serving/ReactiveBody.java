@@ -14,12 +14,12 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Work that blocks, beside event loops: each on a virtual thread of its own, which reads and writes bodies as streams. Buffers of the
- * network come and go with back-pressure, a few at a time.
+ * Runs blocking work off the event loops, each piece on its own virtual thread, which reads and writes bodies as
+ * streams. Network buffers are exchanged with back-pressure, a few at a time.
  */
 final class ReactiveBody {
 
-    /** How many buffers of a body are asked for at once. */
+    /** Number of buffers of a body requested at a time. */
     private static final int DEMAND = 8;
 
     private static final int CHUNK = 1 << 16;
@@ -35,7 +35,7 @@ final class ReactiveBody {
         T read(InputStream body) throws IOException;
     }
 
-    /** Does something that blocks, at each subscription; interrupted when that is cancelled. */
+    /** Runs blocking work at each subscription; cancellation interrupts it. */
     static <T> Mono<T> blocking(Callable<T> work) {
         return Mono.create(sink -> {
             AtomicBoolean cancelled = new AtomicBoolean();
@@ -43,7 +43,7 @@ final class ReactiveBody {
                 try {
                     sink.success(work.call());
                 } catch (Throwable e) {
-                    if (!cancelled.get()) { // nobody is left who could be told
+                    if (!cancelled.get()) { // there is no subscriber any more otherwise
                         sink.error(e);
                     }
                 }
@@ -56,7 +56,7 @@ final class ReactiveBody {
         });
     }
 
-    /** Reads the body of a request, as a stream that blocks. */
+    /** Reads the body of a request as a blocking stream. */
     static <T> Mono<T> read(ServerHttpRequest request, Reader<T> reader) {
         return blocking(() -> {
             try (InputStream body = DataBufferUtils.subscriberInputStream(request.getBody(), DEMAND)) {
@@ -66,9 +66,9 @@ final class ReactiveBody {
     }
 
     /**
-     * Makes an inference, which is closed however its request ends.
+     * Makes an inference and sends its response; the inference is closed however the request ends.
      *
-     * @param exchange what asks, and gets the answer
+     * @param exchange the request and response
      * @param reader makes the inference
      */
     static Mono<Void> answer(ServerWebExchange exchange, Reader<Inference> reader) {
@@ -82,7 +82,7 @@ final class ReactiveBody {
         described.describe(response.getHeaders()::set);
         return response.writeWith(DataBufferUtils.outputStreamPublisher(
                 out -> {
-                    try (Inference inference = holder.take()) { // may be over already, when the client has left
+                    try (Inference inference = holder.take()) { // null if the client has disconnected
                         if (inference != null) {
                             inference.writeTo(out);
                         }
@@ -95,7 +95,7 @@ final class ReactiveBody {
                 CHUNK));
     }
 
-    /** Has an inference from when it is made until it is written, or until nobody wants it any more. */
+    /** Owns an inference until it is written or the request ends. */
     private static final class Holder {
         private @Nullable Inference inference;
         private boolean over;
@@ -109,7 +109,7 @@ final class ReactiveBody {
             return made;
         }
 
-        /** Hands it to whoever writes it, and closes it then. */
+        /** Transfers ownership to the writer. */
         synchronized @Nullable Inference take() {
             Inference taken = inference;
             inference = null;

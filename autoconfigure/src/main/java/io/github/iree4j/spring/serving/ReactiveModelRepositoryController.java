@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
 
-/** What {@link ModelRepositoryController} serves, with Spring WebFlux. */
+/** The counterpart of {@link ModelRepositoryController} for Spring WebFlux. */
 @RestController
 @RequestMapping("/v2/repository")
 public final class ReactiveModelRepositoryController {
@@ -23,9 +23,9 @@ public final class ReactiveModelRepositoryController {
     private final ModelRepository repository;
 
     /**
-     * A controller.
+     * Creates a controller.
      *
-     * @param programs what is loaded and unloaded
+     * @param programs the programs to load and unload
      */
     public ReactiveModelRepositoryController(Programs programs) {
         this.repository = new ModelRepository(programs);

@@ -18,25 +18,25 @@ import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
 
 /**
- * The Open Inference Protocol, version 2, over REST with Spring WebFlux, with the extension for binary tensor data. A client that leaves
- * cancels its call.
+ * The Open Inference Protocol, version 2, over REST with Spring WebFlux, with the binary tensor data extension. A
+ * client that disconnects cancels its call.
  */
 @RestController
 @RequestMapping("/v2")
 public final class ReactiveOpenInferenceController {
 
     /*
-     * Nothing here is answered on an event loop, not even what could be: Reactor Netty up to 1.3.7 stops reading from a connection when a
-     * request that came before the last one had quite ended is answered at once (its issue 4361), and inference ends on another thread.
+     * No request is answered on an event loop, even where that would not block: Reactor Netty up to 1.3.7 stops reading from a connection when a
+     * pipelined request is answered synchronously before the previous response has completed (its issue 4361), and inference completes on another thread.
      */
     private final OpenInference protocol;
 
     /**
-     * A controller.
+     * Creates a controller.
      *
-     * @param models what is served
+     * @param models the served models
      * @param invocations makes the calls
-     * @param options limits
+     * @param options the limits
      */
     public ReactiveOpenInferenceController(ServedModels models, InvocationService invocations, ServingOptions options) {
         this.protocol = new OpenInference(models, invocations, options);

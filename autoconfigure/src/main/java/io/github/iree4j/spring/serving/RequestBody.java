@@ -5,7 +5,7 @@ import java.io.InputStream;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
-/** The body of a request, which ends with a refusal when it is larger than this server takes. */
+/** The body of a request; reading fails when it exceeds the size limit. */
 final class RequestBody extends InputStream {
 
     private static final String PROPERTY = "iree.serving.max-request-size";
@@ -15,12 +15,12 @@ final class RequestBody extends InputStream {
     private long count;
 
     /**
-     * A body.
+     * Creates a body.
      *
-     * @param in where it comes from
-     * @param length how long the client says it is; negative when it does not
-     * @param limit the most bytes to take
-     * @throws ResponseStatusException 413 when it says more than that
+     * @param in the stream to read
+     * @param length declared length; negative when unknown
+     * @param limit maximum number of bytes
+     * @throws ResponseStatusException 413 when the declared length exceeds the limit
      */
     RequestBody(InputStream in, long length, long limit) {
         this.in = in;
@@ -30,7 +30,7 @@ final class RequestBody extends InputStream {
         }
     }
 
-    /** The most bytes that can still come. */
+    /** The maximum number of bytes left. */
     long remaining() {
         return limit - count;
     }
@@ -52,7 +52,7 @@ final class RequestBody extends InputStream {
         if (length == 0) {
             return 0;
         }
-        // One byte beyond the limit is looked for, so that a body of just the limit is not refused.
+        // Reads one byte beyond the limit, so that a body of exactly the limit is accepted.
         int read = in.read(target, offset, (int) Math.min(length, remaining() + 1));
         if (read > 0) {
             count += read;

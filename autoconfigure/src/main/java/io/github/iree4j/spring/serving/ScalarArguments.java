@@ -4,7 +4,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
 import java.util.List;
 
-/** Arguments that are primitives, which the protocol sends as tensors of one element. */
+/** Converts primitive arguments, which the protocol sends as tensors of one element. */
 final class ScalarArguments {
     private ScalarArguments() {}
 
@@ -22,7 +22,7 @@ final class ScalarArguments {
     private static Object value(ValueDeclaration argument, Tensor tensor, String name) {
         if (tensor.elementCount() != 1
                 || tensor.elementType().isFloat() != argument.type().startsWith("f")) {
-            throw InferenceRequestReader.invalid("input '%s' is one %s; given %d elements of %s"
+            throw InferenceRequestReader.invalid("input '%s' is a single %s; got %d elements of %s"
                     .formatted(name, argument.type(), tensor.elementCount(), tensor.elementType()));
         }
         return switch (argument.type()) {

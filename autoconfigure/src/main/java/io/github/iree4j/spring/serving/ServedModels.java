@@ -18,11 +18,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is served under which model name and version.
+ * Maps model names and versions to functions of programs.
  *
- * <p>Every program is served under its name and its versions. A model is one function: the one that is configured for the name, else the
- * program's only one, where {@code f$async} beside {@code f} does not count. {@code program.function} names any function of any program. Safe for use by any number of threads; programs that
- * are loaded, replaced or unloaded are so here.
+ * <p>Every program is served under its name and its versions. A model is one function: the configured one, else the
+ * program's only one, where {@code f$async} next to {@code f} does not count. {@code program.function} names any
+ * function of any program. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
  */
 public final class ServedModels {
 
@@ -32,9 +32,9 @@ public final class ServedModels {
     private final Map<String, String> functions;
 
     /**
-     * A function as a model.
+     * A function served as a model.
      *
-     * @param name the model's
+     * @param name the name of the model
      * @param located the function and its program
      */
     record Served(String name, LocatedFunction located) {
@@ -48,17 +48,17 @@ public final class ServedModels {
     }
 
     /**
-     * What is served of some programs.
+     * Creates the mapping.
      *
-     * @param programs the programs; all of them are served
-     * @param functions names of the functions that serve programs which have several, by the program's name
+     * @param programs the programs, all of which are served
+     * @param functions the function that serves a program with several functions, by program name
      */
     public ServedModels(Programs programs, Map<String, String> functions) {
         this.programs = programs;
         this.functions = Map.copyOf(functions);
     }
 
-    /** The name of the program that a model is of: the longest that fits. */
+    /** The name of the program of a model: the longest match. */
     private String programOf(String model) {
         for (int dot = model.length(); dot > 0; dot = model.lastIndexOf('.', dot - 1)) {
             String name = model.substring(0, dot);
@@ -71,7 +71,7 @@ public final class ServedModels {
                 "there is no model '%s'; there are %s".formatted(Datatype.shortened(model), names()));
     }
 
-    /** The versions of a model that can be called, the newest last. */
+    /** The ready versions of a model, the newest last. */
     List<String> versions(String model) {
         List<String> versions = new ArrayList<>();
         for (ProgramStatus status : programs.versions(programOf(model))) {
@@ -86,7 +86,7 @@ public final class ServedModels {
         return status.state() == ProgramState.READY;
     }
 
-    /** Whether every model can be called in some version, or has none loaded on purpose: at its first call, or not any more. */
+    /** Whether every model has a ready version or is intentionally not loaded: lazy, or unloaded. */
     boolean allReady() {
         return names().stream().allMatch(name -> {
             List<ProgramStatus> versions = programs.versions(name);
@@ -96,7 +96,7 @@ public final class ServedModels {
     }
 
     /**
-     * Whether a model can be called now.
+     * Returns whether a model is ready.
      *
      * @param version its version; null for any
      * @throws IreeException NOT_FOUND when there is no such model or version
@@ -116,16 +116,16 @@ public final class ServedModels {
     }
 
     /**
-     * The function that serves a model, to make one call on. A program that is loaded at its first call is loaded now.
+     * Finds the function that serves a model, for one call. Loads a lazy program.
      *
      * @param model its name
-     * @param version its version; null for the newest that is loaded
+     * @param version its version; null for the latest loaded one
      * @throws IreeException NOT_FOUND when there is none; UNAVAILABLE when it is not loaded yet
      */
     Served find(String model, @Nullable String version) {
         String program = programOf(model);
         if (version != null) {
-            isReady(model, version); // whether there is one
+            isReady(model, version); // throws if there is no such version
         }
         LoadedProgram loaded = programs.require(program, version);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
@@ -141,7 +141,7 @@ public final class ServedModels {
         if (all.size() == 1) {
             return all.getFirst().name();
         }
-        // What comes from PyTorch or ONNX has each function twice, once with fences.
+        // Programs imported from PyTorch or ONNX have each function twice, once with fences.
         Set<String> once = all.stream().map(ProgramFunction::name).collect(Collectors.toCollection(LinkedHashSet::new));
         all.forEach(each -> {
             if (once.contains(each.name())) {
@@ -165,7 +165,7 @@ public final class ServedModels {
                 .toList();
     }
 
-    /** What an argument or result is called; compilers leave names out. */
+    /** The name of an argument or result; compilers may omit it. */
     static String name(List<ValueDeclaration> values, int index, String otherwise) {
         String name = values.get(index).name();
         return name.isEmpty() ? otherwise + index : name;

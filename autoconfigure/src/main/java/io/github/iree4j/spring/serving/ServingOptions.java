@@ -1,11 +1,11 @@
 package io.github.iree4j.spring.serving;
 
 /**
- * What is served, and its limits.
+ * Options and limits of serving.
  *
- * @param maxRequestSize the most bytes that the body of a request may have
- * @param maxConcurrentRequests how many requests for inference may be in work at once; more are refused with 503
- * @param repository whether clients may load and unload models, and are told so
+ * @param maxRequestSize maximum size of a request body in bytes
+ * @param maxConcurrentRequests maximum number of concurrent inference requests; further ones are rejected with 503
+ * @param repository whether the model repository extension is enabled and advertised
  */
 public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, boolean repository) {
     /**

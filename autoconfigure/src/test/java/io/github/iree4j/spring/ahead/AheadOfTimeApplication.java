@@ -12,7 +12,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Calls a program and says on which device. */
+/** Calls a program and prints its device. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class AheadOfTimeApplication {

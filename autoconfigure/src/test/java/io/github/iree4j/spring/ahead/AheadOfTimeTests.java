@@ -24,7 +24,7 @@ class AheadOfTimeTests {
     Path directory;
 
     @Test
-    void namedBeansAreThereAheadOfTime() throws Exception {
+    void namedBeansSurviveAheadOfTimeProcessing() throws Exception {
         String[] properties = {
             "--iree.modules.adding.location=" + TestModules.adder(directory),
             "--iree.devices.cpu.uri=local",

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What DevTools leaves where it is when it restarts an application. */
+/** What survives a restart by DevTools. */
 @Tag("nightly")
 class DevToolsTests {
 
     @Test
-    void whatLoadsTheNativeLibraryIsNotRestarted() throws Exception {
+    void classesThatLoadTheNativeLibraryAreNotRestarted() throws Exception {
         Properties properties = new Properties();
         try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-devtools.properties")) {
             properties.load(in);
@@ -39,7 +39,7 @@ class DevToolsTests {
     }
 
     @Test
-    void anApplicationThatIsRestartedLoadsItsLibraryAndProgramsAgain(@TempDir Path directory) throws Exception {
+    void restartedApplicationReloadsItsPrograms(@TempDir Path directory) throws Exception {
         Path devTools = Path.of("target/devtools/spring-boot-devtools.jar").toAbsolutePath();
         assumeTrue(Files.exists(devTools), "the build has not fetched " + devTools);
         Path output = directory.resolve("output.txt");

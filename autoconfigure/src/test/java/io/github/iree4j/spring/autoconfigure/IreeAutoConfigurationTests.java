@@ -98,7 +98,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void aModuleMayRunOnADeviceOfItsOwn() {
+    void moduleMayRunOnItsOwnDevice() {
         runner.withPropertyValues(
                         "iree.modules.here.location=" + adder,
                         "iree.modules.there.location=" + adder,
@@ -155,7 +155,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void customizersSeeTheBuilderInTheirOrder() {
+    void runtimeCustomizersApplyInOrder() {
         runner.withUserConfiguration(Customizers.class).run(context -> {
             assertThat(context.getBean(Customizers.class).called).containsExactly("first", "second");
             assertThat(context.getBean(IreeRuntime.class).options().traceLeaks())
@@ -191,20 +191,21 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void everyFailureOfAnAsynchronousCallArrivesThroughTheFuture() {
+    void failuresOfAsynchronousCallsCompleteTheFuture() {
         withAdder().run(context -> {
             InvocationService invocations = context.getBean(InvocationService.class);
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(() -> invocations.invokeAsync("adding.refuse").join())
                     .withMessageContaining("not today");
             assertThatExceptionOfType(CompletionException.class)
-                    .isThrownBy(() -> invocations.invokeAsync("nobody.knows").join())
-                    .withMessageContaining("nobody.knows");
+                    .isThrownBy(
+                            () -> invocations.invokeAsync("unknown.function").join())
+                    .withMessageContaining("unknown.function");
         });
     }
 
     @Test
-    void unknownNamesSayWhatThereIs() {
+    void failuresForUnknownNamesListTheKnownOnes() {
         withAdder().run(context -> {
             InvocationService invocations = context.getBean(InvocationService.class);
             assertThatExceptionOfType(IreeException.class)
@@ -259,7 +260,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void archivesOfScopeDefaultServeProgramsThatNameNoScope() throws IOException {
+    void archivesOfTheDefaultScopeServeProgramsWithoutAScope() throws IOException {
         Path empty = directory.resolve("empty.irpa");
         Path weights = directory.resolve("weights.irpa");
         new IrpaWriter().stored("other", 1).write(empty);
@@ -282,7 +283,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void loadingIsAStepOfTheStart() {
+    void loadingIsAStartupStep() {
         BufferingApplicationStartup startup = new BufferingApplicationStartup(10_000);
         runner.withInitializer(context -> context.setApplicationStartup(startup))
                 .withPropertyValues("iree.modules.adding.location=" + adder)
@@ -296,7 +297,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void linesOfTheLogHaveFields() {
+    void logLinesHaveKeyValues() {
         Logger logger = (Logger) LoggerFactory.getLogger(ProgramStatusLog.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();
@@ -313,7 +314,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void parametersSayHowFarTheyAre() throws IOException {
+    void parameterProgressIsLogged() throws IOException {
         Path weights = directory.resolve("weights.irpa");
         new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
         runner.withPropertyValues(
@@ -343,7 +344,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void aModuleThatCannotBeLoadedStopsTheApplication() {
+    void moduleThatCannotBeLoadedFailsStartup() {
         runner.withPropertyValues("iree.modules.adding.location=" + directory.resolve("other.vmfb"))
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -352,7 +353,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void replacingAProgramThatCannotBeLoadedKeepsTheOldOne() {
+    void failedReplacementKeepsTheOldProgram() {
         withAdder().run(context -> {
             Programs programs = context.getBean(Programs.class);
             assertThatExceptionOfType(ProgramLoadException.class)

@@ -65,7 +65,7 @@ class IreeLifecycleTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void callsUnderWayEndBeforeTheApplicationDoes(boolean virtualThreads) throws Exception {
+    void callsInFlightEndBeforeTheApplicationStops(boolean virtualThreads) throws Exception {
         ConfigurableApplicationContext context = start("--spring.threads.virtual.enabled=" + virtualThreads);
         IreeRuntime runtime = context.getBean(IreeRuntime.class);
         Programs programs = context.getBean(Programs.class);
@@ -91,7 +91,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void callsThatDoNotEndInTimeAreCancelledAndNothingIsLeft() throws Exception {
+    void callsThatExceedTheDrainTimeoutAreCancelled() throws Exception {
         ConfigurableApplicationContext context = start("--iree.invocation.drain-timeout=50ms");
         IreeRuntime runtime = context.getBean(IreeRuntime.class);
         IreeEvents events = context.getBean(IreeEvents.class);
@@ -108,7 +108,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void anApplicationThatIsStoppedAndStartedTakesCallsAgain() throws Exception {
+    void restartedContextAcceptsCallsAgain() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             context.stop();
             assertThat(isRefused(context.getBean(Programs.class))).isTrue();
@@ -120,7 +120,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void listenersThatNeedTheProgramsHearOfTheirLoading() throws Exception {
+    void listenersThatDependOnProgramsReceiveTheirLoadEvents() throws Exception {
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.later.load=lazy", "--iree.modules.later.location=" + TestModules.adder(directory))) {
             Listener listener = context.getBean(Listener.class);
@@ -132,7 +132,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void aProgramLoadedInTheBackgroundIsThereSoon() throws Exception {
+    void backgroundProgramIsLoadedAfterStartup() throws Exception {
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.later.load=background",
                 "--iree.modules.later.location=" + TestModules.adder(directory))) {
@@ -148,7 +148,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void aProgramThatIsThereWhileTheApplicationSaysThatItIsNotReadyMakesItReady() throws Exception {
+    void programLoadedDuringTheReadinessEventMakesTheApplicationReady() throws Exception {
         Path late = directory.resolve("late").resolve("adder.vmfb");
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
@@ -162,7 +162,7 @@ class IreeLifecycleTests {
         }
     }
 
-    /** Hears first that the application is not ready, and has the program loaded before anybody else hears of it. */
+    /** Receives the readiness event first, and loads the program before other listeners receive it. */
     private record LoadsWhenNotReady(ConfigurableApplicationContext context, Path location)
             implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>>, PriorityOrdered {
         @Override

@@ -29,7 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 
-/** Devices, queues, pools and programs as beans, and what is adapted before they are made. */
+/** Devices, queues, pools and programs as beans, and their customizers. */
 class IreeNamedBeansTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -43,7 +43,7 @@ class IreeNamedBeansTests {
                     "iree.queues.main.device=fast");
 
     @Test
-    void devicesQueuesAndPoolsAreInjectedByTheirNames() {
+    void devicesQueuesAndPoolsAreInjectedByName() {
         runner.withUserConfiguration(Injected.class).run(context -> {
             Injected.Parts parts = context.getBean(Injected.Parts.class);
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -55,7 +55,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void programsAreInjectedByTheirNamesAndLoadedThen(@TempDir Path directory) throws Exception {
+    void programsAreInjectedByNameAndLoadedLazily(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues(
                         "iree.modules.one.location=" + adder,
@@ -74,7 +74,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void aNamedBeanBacksOffForOneOfTheUser() {
+    void namedBeanBacksOffWhenUserDefinesOne() {
         runner.withUserConfiguration(OwnPool.class)
                 .run(context -> assertThat(context.getBean("iree.pools.slow", Allocator.class))
                         .isSameAs(context.getBean(IreeRuntime.class)
@@ -104,7 +104,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void customizersChangeDevicesPoolsAndModulesInTheirOrder(@TempDir Path directory) throws Exception {
+    void customizersApplyToDevicesPoolsAndModulesInOrder(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withUserConfiguration(Customizers.class)
                 .withPropertyValues("iree.modules.one.location=" + adder, "iree.pools.slow.budget=1GB")
@@ -151,7 +151,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void aQuotaIsOfTheProgramByItsNameInTheProperties() {
+    void quotaAppliesToTheProgramOfThatName() {
         String add = TestModules.fixture("3.11.0/cpu/add.vmfb").toString();
         runner.withPropertyValues(
                         "iree.modules.poor.location=" + add,

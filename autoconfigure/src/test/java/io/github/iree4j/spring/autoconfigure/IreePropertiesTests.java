@@ -36,7 +36,7 @@ class IreePropertiesTests {
     }
 
     @Test
-    void aDeviceOrPoolThatSaysLittleHasTheSameDefaultsAsOneThatSaysNothing() {
+    void partialDeviceAndPoolPropertiesKeepTheOtherDefaults() {
         IreeProperties properties = bind(Map.of("iree.devices.x.uri", "local", "iree.pools.x.quotas.a", "1MB"));
         assertThat(properties.devices().get("x"))
                 .isEqualTo(new IreeProperties.Device("local", 0, IreeProperties.Device.DEFAULT.inlineWork()));
@@ -71,21 +71,21 @@ class IreePropertiesTests {
     }
 
     @Test
-    void theFirstDeviceIsTheOneOfProgramsThatNameNone() {
+    void firstDeviceIsTheDefaultDevice() {
         IreeProperties properties = bind(Map.of("iree.devices.cpu.uri", "local"));
         assertThat(properties.allDevices()).containsOnlyKeys("cpu");
         assertThat(properties.defaultDevice()).isEqualTo("cpu");
     }
 
     @Test
-    void aDeviceHasTheQueuesThatItHasWhenNobodySaysHowMany() {
+    void queueCountDefaultsToThatOfTheDevice() {
         IreeProperties properties = bind(Map.of("iree.devices.a.uri", "vulkan", "iree.queues.copies.device", "b"));
         assertThat(properties.queueCount("a")).isZero();
         assertThat(properties.queueCount("b")).isEqualTo(1);
     }
 
     @Test
-    void aDeviceHasAsManyQueuesAsAreNamed() {
+    void namedQueuesRaiseTheQueueCount() {
         IreeProperties properties = bind(Map.of(
                 "iree.queues.copies.index", "2",
                 "iree.queues.other.device", "b",
@@ -110,12 +110,12 @@ class IreePropertiesTests {
         try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8))
                     .contains("\"iree.enabled\"", "\"Whether to configure the runtime.\"")
-                    .contains("\"iree.device\"", "Device of programs that name none.")
+                    .contains("\"iree.device\"", "Default device of programs.")
                     .contains("\"iree.modules\"", "\"Compiled programs by name.\"")
                     .contains("\"iree.task.workers\"", "Number of workers.")
-                    .contains("\"iree.task.topology\"", "Where workers are")
-                    .contains("\"iree.task.affinity\"", "Whether to bind each worker")
-                    .contains("\"iree.task.scan-policy\"", "Order in which workers look");
+                    .contains("\"iree.task.topology\"", "Placement of workers")
+                    .contains("\"iree.task.affinity\"", "Whether to pin each worker")
+                    .contains("\"iree.task.scan-policy\"", "Order in which workers scan");
         }
     }
 

@@ -39,7 +39,7 @@ class IreeRuntimeHintsTests {
 
     /** The library registers them when it is loaded, and is not loaded if one is missing. */
     @Test
-    void classesWhoseMethodsTheLibraryRegistersAreThere() {
+    void registersTheClassesOfTheNativeMethods() {
         List<Class<?>> shims = new ClassFileImporter()
                 .importPackagesOf(IreeRuntime.class).stream()
                         .filter(type -> type.getMethods().stream()
@@ -65,7 +65,7 @@ class IreeRuntimeHintsTests {
     }
 
     @Test
-    void everyDriverAndLoaderOfOursCanBeMade() {
+    void everyDriverAndLoaderCanBeInstantiated() {
         for (ServiceLoader<?> services : new ServiceLoader<?>[] {
             ServiceLoader.load(DriverProvider.class), ServiceLoader.load(ExecutableLoader.class)
         }) {

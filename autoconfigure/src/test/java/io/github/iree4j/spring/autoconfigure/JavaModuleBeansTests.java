@@ -59,7 +59,7 @@ class JavaModuleBeansTests {
             Path again = TestModules.doubling(directory);
             context.getBean(Programs.class).load(ProgramSource.of("other", again.toString()));
             try (Results results = context.getBean(InvocationService.class).invoke("other.fourfold", 1)) {
-                assertThat(results.intValue(0)).isEqualTo(4); // programs that are not of the properties as well
+                assertThat(results.intValue(0)).isEqualTo(4); // also in programs that are not configured by properties
             }
             assertThat(MADE).hasValue(1);
             context.getBean(Programs.class).unload("other");
@@ -69,7 +69,7 @@ class JavaModuleBeansTests {
     }
 
     @Test
-    void programsThatDoNotImportFromItDoWithout() throws Exception {
+    void programsWithoutTheImportDoNotCreateTheBean() throws Exception {
         bare.withUserConfiguration(LazySingleton.class)
                 .withPropertyValues("iree.modules.adder.location=" + TestModules.adder(directory))
                 .run(context -> {
@@ -88,7 +88,7 @@ class JavaModuleBeansTests {
     }
 
     @Test
-    void eachContextHasItsOwnOfAPrototype() throws Exception {
+    void eachContextHasItsOwnPrototype() throws Exception {
         runner().withUserConfiguration(Prototype.class)
                 .withPropertyValues("iree.modules.doubling.contexts=3")
                 .run(context -> {
@@ -109,12 +109,12 @@ class JavaModuleBeansTests {
     }
 
     @Test
-    void aMissingModuleSaysWhatIsImported() throws Exception {
+    void failureForAMissingModuleNamesTheImport() throws Exception {
         runner().run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("custom.twice"));
     }
 
     @Test
-    void twoBeansOfOneNameAreRefused() throws Exception {
+    void rejectsTwoBeansOfOneModule() throws Exception {
         runner().withUserConfiguration(Singleton.class, Twin.class)
                 .run(context -> assertThat(context)
                         .getFailure()

@@ -20,7 +20,7 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.util.ClassUtils;
 
-/** With all of our auto-configuration, an application does without each library that it may have. */
+/** With all auto-configurations, an application starts without each optional library. */
 class OptionalLibrariesTests {
 
     @TempDir
@@ -52,7 +52,7 @@ class OptionalLibrariesTests {
                 "tools.jackson,com.fasterxml.jackson",
                 "org.springframework.web,jakarta.servlet,org.springframework.boot.actuate,org.springframework.boot.health,io.micrometer,io.github.resilience4j,reactor,org.reactivestreams,tools.jackson"
             })
-    void callsAreMadeWithout(String packages) throws Exception {
+    void callsWorkWithoutOptionalLibraries(String packages) throws Exception {
         String module = "iree.modules.adder.location=" + TestModules.adder(directory);
         FilteredClassLoader without = new FilteredClassLoader(packages.split(","));
         new ApplicationContextRunner()

@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 
-/** What a person reads whose application does not start. */
+/** Failure analyses of applications that do not start. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("nightly")
 class StartupFailureTests {
@@ -33,7 +33,7 @@ class StartupFailureTests {
     Path directory;
 
     @Test
-    void aMissingModuleIsNamedWithItsPropertyAndFullPath(CapturedOutput output) {
+    void missingModuleFileIsReportedWithPropertyAndPath(CapturedOutput output) {
         fail("--iree.modules.classifier.location=models/none.vmfb");
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -44,7 +44,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aMissingClassPathModuleIsNamed(CapturedOutput output) {
+    void missingClassPathModuleIsReported(CapturedOutput output) {
         fail("--iree.modules.classifier.location=classpath:models/none.vmfb");
         assertThat(output)
                 .contains("Module 'classifier' could not be loaded from 'classpath:models/none.vmfb'")
@@ -52,13 +52,13 @@ class StartupFailureTests {
     }
 
     @Test
-    void aMissingLocationIsNamed(CapturedOutput output) {
+    void missingLocationIsReported(CapturedOutput output) {
         fail("--iree.modules.classifier.parameters.model=weights.irpa");
         assertThat(output).contains("Set 'iree.modules.classifier.location' to the module file");
     }
 
     @Test
-    void aMissingArchiveIsNamedWithItsScope(CapturedOutput output) throws IOException {
+    void missingArchiveIsReportedWithItsScope(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),
                 "--iree.modules.adding.parameters.model=" + directory.resolve("none.irpa"));
@@ -68,7 +68,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aProgramThatNeedsMoreMemoryThanItMayHaveLeadsToTheBudget(CapturedOutput output) throws IOException {
+    void exceedingTheBudgetSuggestsToRaiseIt(CapturedOutput output) throws IOException {
         fail("--iree.modules.hungry.location=" + TestModules.hungry(directory), "--iree.pools.local.budget=1MB");
         assertThat(output)
                 .contains("Module 'hungry' could not be loaded")
@@ -78,7 +78,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aProgramThatImportsWhatThisRuntimeLacksLeadsToTheCompiler(CapturedOutput output) throws IOException {
+    void unsupportedImportSuggestsToRecompile(CapturedOutput output) throws IOException {
         fail("--iree.modules.future.location=" + TestModules.future(directory));
         assertThat(output)
                 .contains("Module 'future' could not be loaded")
@@ -88,7 +88,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aProgramThatImportsFromAModuleOfTheApplicationLeadsToABean(CapturedOutput output) throws IOException {
+    void missingJavaModuleSuggestsABean(CapturedOutput output) throws IOException {
         fail("--iree.modules.doubling.location=" + TestModules.doubling(directory));
         assertThat(output)
                 .contains("Module 'doubling' could not be loaded")
@@ -97,7 +97,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void whatIsNoModuleIsSaidSo(CapturedOutput output) throws IOException {
+    void fileThatIsNotAModuleIsReported(CapturedOutput output) throws IOException {
         Path text =
                 Files.writeString(directory.resolve("text.vmfb"), "This is a text and not a module at all. Really.");
         fail("--iree.modules.classifier.location=" + text);
@@ -107,7 +107,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void whatIsWrongWithATopologyIsNamed(CapturedOutput output) {
+    void malformedTopologyIsReported(CapturedOutput output) {
         fail("--iree.task.topology=cpus=0-x");
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -116,7 +116,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void moreWorkersThanPlacesAreRefusedWithBothNumbers(CapturedOutput output) {
+    void tooManyWorkersAreReportedWithTheLimit(CapturedOutput output) {
         fail("--iree.task.topology=each=0-1", "--iree.task.workers=3");
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -125,7 +125,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void anUnknownDeviceIsNamedWithThoseThereAre(CapturedOutput output) {
+    void unknownDeviceIsReportedWithTheAvailableDrivers(CapturedOutput output) {
         fail("--iree.device=abacus");
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -135,7 +135,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aDeviceThatTheProgramDoesNotAcceptLeadsToTheFlagsOfTheCompiler(CapturedOutput output) throws IOException {
+    void rejectedDeviceSuggestsCompilerFlags(CapturedOutput output) throws IOException {
         fail("--iree.modules.classifier.location=" + TestModules.demanding(directory));
         assertThat(output)
                 .contains("HAL device `default` not found or unavailable")
@@ -144,13 +144,13 @@ class StartupFailureTests {
     }
 
     @Test
-    void anotherBytecodeVersionIsNamedWithOurs(CapturedOutput output) throws IOException {
+    void unsupportedBytecodeVersionIsReported(CapturedOutput output) throws IOException {
         fail("--iree.modules.adding.location=" + withBytecodeVersion(99, TestModules.adder(directory)));
         assertThat(output).contains("99.0").contains("17.0").contains("iree-compile");
     }
 
     @Test
-    void aMissingScopeIsNamedWithItsProperty(CapturedOutput output) {
+    void missingScopeIsReportedWithItsProperty(CapturedOutput output) {
         fail(
                 "--iree.modules.scale2.location=" + TestModules.fixture("3.11.0/cpu/scale2.vmfb"),
                 "--iree.modules.scale2.parameters.model=" + TestModules.fixture("scale_weights.irpa"));
@@ -161,7 +161,7 @@ class StartupFailureTests {
 
     @Test
     @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "the fixture fits this machine")
-    void aProgramForAnotherMachineIsRefusedWithBothFormats(CapturedOutput output) {
+    void programForAnotherArchitectureIsReportedWithBothFormats(CapturedOutput output) {
         fail("--iree.modules.add.location=" + TestModules.fixture("3.13.0/cpu-arm_64/add.vmfb"));
         assertThat(output)
                 .contains("embedded-elf-arm_64")
@@ -170,7 +170,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void anotherChecksumIsNamedWithItsProperty(CapturedOutput output) throws IOException {
+    void checksumMismatchIsReportedWithItsProperty(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),
                 "--iree.modules.adding.sha256=" + "0".repeat(64));
@@ -180,13 +180,13 @@ class StartupFailureTests {
     }
 
     @Test
-    void aChecksumThatIsNoneIsNamedWithItsProperty(CapturedOutput output) throws IOException {
+    void malformedChecksumIsReportedWithItsProperty(CapturedOutput output) throws IOException {
         fail("--iree.modules.adding.location=" + TestModules.adder(directory), "--iree.modules.adding.sha256=abc");
         assertThat(output).contains("iree.modules.adding.sha256").contains("must have 64 hexadecimal digits");
     }
 
     @Test
-    void aFormatThatIsNotAllowedLeadsToTheProperty(CapturedOutput output) {
+    void disallowedFormatSuggestsTheProperty(CapturedOutput output) {
         fail(
                 "--iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
                 "--iree.executables.allowed-formats=vmvx-bytecode-fb");
@@ -196,7 +196,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void aSharedLibraryLeadsToTheFlagAndTheProperty(CapturedOutput output) {
+    void sharedLibrarySuggestsTheFlagAndTheProperty(CapturedOutput output) {
         fail("--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu-system/math_f32.vmfb"));
         assertThat(output)
                 .contains("Compile the program without --iree-llvmcpu-link-embedded=false")
@@ -204,7 +204,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void whereOnlyBytecodeMayRunASharedLibraryIsNoOtherThanMachineCode(CapturedOutput output) {
+    void sharedLibraryIsTreatedAsNativeCodeWhenOnlyBytecodeIsAllowed(CapturedOutput output) {
         fail(
                 "--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu-system/math_f32.vmfb"),
                 "--iree.executables.allowed-formats=vmvx-bytecode-fb");
@@ -214,19 +214,19 @@ class StartupFailureTests {
     }
 
     @Test
-    void aBudgetBeyondTheMachineIsRefused(CapturedOutput output) {
+    void rejectsBudgetBeyondTheMemoryOfTheMachine(CapturedOutput output) {
         fail("--iree.pools.local.budget=900TB");
         assertThat(output).contains("iree.pools.local.budget").contains("It is more than this machine");
     }
 
     @Test
-    void memoryOfADeviceThatThereIsNotIsRefused(CapturedOutput output) {
+    void rejectsPoolOfAnUnknownDevice(CapturedOutput output) {
         fail("--iree.pools.gpu.budget=1GB");
         assertThat(output).contains("iree.pools.gpu").contains("There is no device of that name; there are [local]");
     }
 
     @Test
-    void numbersOutOfRangeAreRefusedWithTheirProperty(CapturedOutput output) throws IOException {
+    void valuesOutOfRangeAreReportedWithTheirProperty(CapturedOutput output) throws IOException {
         String module = "--iree.modules.adding.location=" + TestModules.adder(directory);
         for (String property : new String[] {
             "iree.devices.local.queue-count=65",
@@ -242,7 +242,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void deniedNativeAccessLeadsToTheFlagOfTheJvm() throws Exception {
+    void deniedNativeAccessSuggestsTheJvmFlag() throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--illegal-native-access=deny",

@@ -56,8 +56,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Many clients over HTTP at once, whose requests are made together. Batches wait on a clock that the test moves, calls at a gate that it
- * opens, and the test knows how many requests have come: what is merged does not depend on how fast anything is.
+ * Concurrent HTTP clients whose requests are batched. Batches wait on a manual clock, calls at a gate, and the test
+ * knows how many requests have arrived, so that batching does not depend on timing.
  */
 @SpringBootTest(
         classes = BatchingOverHttpTests.Application.class,
@@ -105,7 +105,7 @@ class BatchingOverHttpTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        // The file is there because a module has to have one; its functions come from Java, see below.
+        // A module must have a file; its functions come from Java, see below.
         registry.add("iree.modules.rows.location", () -> {
             try {
                 return TestModules.adder(directory).toString();
@@ -125,7 +125,7 @@ class BatchingOverHttpTests {
     @AfterEach
     void nothingIsLeft() {
         application.gate.countDown();
-        // A client has its answer before the server has cleaned up; the class's timeout fails what stays.
+        // A client may receive its response before the server has cleaned up; the class's timeout fails leaks.
         while (runtime.leakReport().openTensors() != 0
                 || runtime.leakReport().bytesLive() != bytesBefore
                 || programs.activeCalls() != 0
@@ -137,7 +137,7 @@ class BatchingOverHttpTests {
 
     // Clients.
 
-    /** Asks for twice some rows of two numbers each; answers when the server does. */
+    /** Sends rows of two numbers to be doubled; completes with the response. */
     private CompletableFuture<HttpResponse<String>> ask(float[] rows, long timeoutMillis) {
         String body = """
                 {"inputs": [{"name": "x", "shape": [%d, 2], "datatype": "FP32", "data": %s}],
@@ -182,10 +182,10 @@ class BatchingOverHttpTests {
                 meters.find("iree.batch.size").tag("module", "rows").summary());
     }
 
-    // What holds.
+    // Tests.
 
     @Test
-    void requestsThatComeWithinTheDelayAreOneCall() throws Exception {
+    void requestsWithinTheDelayAreOneCall() throws Exception {
         application.gate.countDown();
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
@@ -213,7 +213,7 @@ class BatchingOverHttpTests {
             questions.add(rows);
             answers.add(ask(rows));
         }
-        // The first batches are full and stand at the gate; while they do, everything else comes and waits.
+        // The first batches are full and wait at the gate; meanwhile all other requests arrive.
         application.awaitArrivals(clients);
         timer.advance(10 * MILLI);
         application.gate.countDown();
@@ -227,11 +227,11 @@ class BatchingOverHttpTests {
     }
 
     @Test
-    void theDeadlineOfOneClientIsNotThatOfTheOthers() throws Exception {
+    void deadlineOfOneClientDoesNotAffectTheOthers() throws Exception {
         float[] full = new float[2 * MAX_SIZE];
         CompletableFuture<HttpResponse<String>> first = ask(full);
         CompletableFuture<HttpResponse<String>> second = ask(full);
-        application.awaitArrivals(2); // as many batches as may be are in work
+        application.awaitArrivals(2); // the maximum number of batches is in flight
         CompletableFuture<HttpResponse<String>> hurried = ask(new float[] {1, 2}, 8);
         CompletableFuture<HttpResponse<String>> patient = ask(new float[] {3, 4}, 9000);
         CompletableFuture<HttpResponse<String>> without = ask(5, 6);
@@ -252,7 +252,7 @@ class BatchingOverHttpTests {
     }
 
     @Test
-    void aDeadlineThatPassesInABatchFailsOnlyItsClient() throws Exception {
+    void deadlineThatExpiresInABatchFailsOnlyItsClient() throws Exception {
         CompletableFuture<HttpResponse<String>> hurried = ask(new float[] {1, 2}, 20);
         CompletableFuture<HttpResponse<String>> patient = ask(3, 4);
         application.awaitArrivals(2);
@@ -267,10 +267,10 @@ class BatchingOverHttpTests {
     }
 
     @Test
-    void whenTooManyWaitTheNextIsToldToComeBackLater() throws Exception {
+    void fullQueueRejectsWithRetryAfter() throws Exception {
         float[] full = new float[2 * MAX_SIZE];
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
-        int most = 2 + 64; // in work, and batches' worth of rows that may wait
+        int most = 2 + 64; // in flight, and the queue capacity in batches
         for (int i = 0; i < most; i++) {
             answers.add(ask(full));
         }
@@ -292,7 +292,7 @@ class BatchingOverHttpTests {
         volatile CountDownLatch gate = new CountDownLatch(0);
         volatile CountDownLatch entered = new CountDownLatch(1);
         private final Semaphore arrivals = new Semaphore(0);
-        private int arrived; // of those awaited; only on the thread of the test
+        private int arrived; // awaited so far; confined to the test thread
 
         void begin() {
             gate = new CountDownLatch(1);
@@ -301,7 +301,7 @@ class BatchingOverHttpTests {
             arrived = 0;
         }
 
-        /** Waits until so many requests in all wait for a batch or are in one. */
+        /** Waits until a total number of requests wait for a batch or are in one. */
         void awaitArrivals(int count) throws InterruptedException {
             arrivals.acquire(count - arrived);
             arrived = count;
@@ -317,7 +317,7 @@ class BatchingOverHttpTests {
             return new ManualTimer();
         }
 
-        /** Stands outside of the batching: whatever has gone through it waits for a batch. */
+        /** Precedes batching: every request that has passed it waits for a batch. */
         @Bean
         @Order(InvocationInterceptor.BATCHING_ORDER - 1)
         InvocationInterceptor countsArrivals() {

@@ -10,7 +10,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
-/** The same over WebFlux and Netty, and what only these can. */
+/** The same over WebFlux and Netty, and what only they support. */
 @TestPropertySource(
         properties = {
             "spring.main.web-application-type=reactive",
@@ -19,7 +19,7 @@ import org.springframework.test.context.TestPropertySource;
 class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {
 
     @Test
-    void aClientThatLeavesCancelsItsCall(
+    void disconnectingCancelsTheCall(
             @LocalServerPort int port,
             @Autowired Application application,
             @Autowired ManualTimer timer,
@@ -36,7 +36,7 @@ class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {
             application.entered.await();
             assertThat(programs.activeCalls()).isEqualTo(1);
         }
-        while (programs.activeCalls() > 0) { // the gate is shut: nothing else ends it
+        while (programs.activeCalls() > 0) { // the gate is closed: only cancellation ends it
             Thread.onSpinWait();
         }
         assertThat(application.gate.getCount()).isEqualTo(1);

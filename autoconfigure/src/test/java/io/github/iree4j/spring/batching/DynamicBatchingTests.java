@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Batches on a clock that the test moves, called on the thread of the test unless it says otherwise. */
+/** Batching with a manual clock, on the test thread unless stated otherwise. */
 @Timeout(900)
 class DynamicBatchingTests {
 
@@ -84,7 +84,7 @@ class DynamicBatchingTests {
         go.countDown();
         batching.close();
         long deadline = System.nanoTime() + 60_000 * MILLI;
-        // Callers have their results before a queue is forgotten.
+        // Callers receive their results before the queue is discarded.
         while ((program.activeCalls() > 0 || batching.queueCount() > 0) && System.nanoTime() < deadline) {
             Thread.onSpinWait();
         }
@@ -165,7 +165,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aFullBatchIsCalledAtOnce() {
+    void fullBatchIsCalledImmediately() {
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> b = call(3, 4, 5, 6);
         assertThat(a).isNotDone();
@@ -178,7 +178,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void theFirstWaitsNoLongerThanTheDelay() {
+    void firstCallWaitsNoLongerThanTheDelay() {
         CompletableFuture<Results> a = call(1, 2);
         timer.advance(6 * MILLI);
         CompletableFuture<Results> b = call(3, 4);
@@ -191,7 +191,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void nobodyWaitsLongerThanHalfOfTheirDeadline() {
+    void callsWaitNoLongerThanHalfTheirDeadline() {
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> hurried =
                 call("twice", Duration.ofMillis(4), 0, Tensor.of(new float[] {3, 4}, 1, 2));
@@ -210,7 +210,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void rowsAreAddedUpToTheNextBucket() {
+    void batchesArePaddedToTheNextBucket() {
         batching = batching(8, 10, List.of(8, 4, 1), 16, 4);
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> b = call(3, 4);
@@ -226,7 +226,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aFunctionWithANumberOfRowsOfItsOwnIsFilledUp() {
+    void fixedSizeFunctionIsPadded() {
         CompletableFuture<Results> a = call("four", null, 0, Tensor.of(new float[] {1, 2}, 1, 2));
         CompletableFuture<Results> b = call("four", null, 0, Tensor.of(new float[] {3, 4}, 1, 2));
         timer.advance(10 * MILLI);
@@ -236,7 +236,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void onlyEqualShapesAreCalledTogether() {
+    void onlyEqualShapesAreMerged() {
         CompletableFuture<Results> two = call("any", null, 0, Tensor.of(new float[] {1, 2}, 1, 2));
         CompletableFuture<Results> three = call("any", null, 0, Tensor.of(new float[] {1, 2, 3}, 1, 3));
         assertThat(batching.queueCount()).isEqualTo(2);
@@ -267,7 +267,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void oneThatIsCancelledWhileItWaitsIsNotCalled() {
+    void callCancelledWhileWaitingIsNotMade() {
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> b = call(3, 4);
         assertThat(a.cancel(true)).isTrue();
@@ -277,7 +277,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void oneWhoseDeadlinePassesWhileItWaitsFails() {
+    void callWhoseDeadlineExpiresWhileWaitingFails() {
         batching = batching(1, 10, List.of(), 16, 1);
         CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         CompletableFuture<Results> late =
@@ -291,7 +291,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void oneWhoseDeadlinePassesInABatchFailsAndTheOthersGoOn() throws Exception {
+    void callWhoseDeadlineExpiresInABatchFailsAlone() throws Exception {
         CompletableFuture<Results> late =
                 call(onWorkers, "slow", Duration.ofMillis(8), 0, Tensor.of(new float[] {1, 2}, 1, 2));
         CompletableFuture<Results> other = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {3, 4}, 1, 2));
@@ -305,7 +305,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aBatchThatEverybodyHasGivenUpIsCancelled() throws Exception {
+    void batchIsCancelledWhenAllCallersHaveCancelled() throws Exception {
         CompletableFuture<Results> a = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         CompletableFuture<Results> b = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         timer.advance(10 * MILLI);
@@ -313,14 +313,14 @@ class DynamicBatchingTests {
         a.cancel(true);
         assertThat(program.activeCalls()).isEqualTo(1);
         b.cancel(true);
-        while (program.activeCalls() > 0) { // the program itself never goes on
+        while (program.activeCalls() > 0) { // the program itself never resumes
             Thread.onSpinWait();
         }
         assertThat(calls).hasValue(0);
     }
 
     @Test
-    void whileABatchIsInWorkTheNextOneGathers() throws Exception {
+    void nextBatchGathersWhileOneIsInFlight() throws Exception {
         batching = batching(4, 10, List.of(), 16, 1);
         CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         timer.advance(10 * MILLI);
@@ -336,7 +336,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void whenTooManyWaitMoreAreRefused() {
+    void rejectsCallsWhenTheQueueIsFull() {
         batching = batching(8, 10, List.of(), 2, 1);
         CompletableFuture<Results> a = call(1, 2, 3, 4);
         CompletableFuture<Results> refused = call(5, 6);
@@ -347,7 +347,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void theFailureOfABatchIsThatOfEachCall() {
+    void failureOfABatchFailsEachCall() {
         CompletableFuture<Results> a = call("fails", null, 0, Tensor.of(new float[2], 1, 2));
         CompletableFuture<Results> b = call("fails", null, 0, Tensor.of(new float[2], 1, 2));
         timer.advance(10 * MILLI);
@@ -356,7 +356,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aTensorThatItsOwnerClosedTooEarlyFailsOnlyItsCall() {
+    void tensorClosedTooEarlyFailsOnlyItsCall() {
         Tensor closed = Tensor.of(new float[2], 1, 2);
         CompletableFuture<Results> a = call("twice", null, 0, closed);
         CompletableFuture<Results> b = call(3, 4);
@@ -367,7 +367,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void callsThatWaitWhenTheirProgramIsUnloadedAreMadeOneByOne() {
+    void waitingCallsOfAnUnloadedProgramAreMadeIndividually() {
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> b = call(3, 4);
         program.close(); // the end of the chain would find its successor
@@ -377,13 +377,13 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aLargeCallGoesItsOwnWay() {
+    void largeCallIsMadeAlone() {
         assertThat(result(call(new float[10]))).hasSize(10);
         assertThat(batches).isEmpty();
     }
 
     @Test
-    void closingCallsWhatWaits() {
+    void closingCallsTheWaitingEntries() {
         CompletableFuture<Results> a = call(1, 2);
         batching.close();
         assertThat(result(a)).containsExactly(2, 4);
@@ -391,7 +391,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aFunctionThatCannotBeBatchedSaysWhy() {
+    void unbatchableFunctionIsReported() {
         CompletableFuture<Results> call = call("whole", null, 0, Tensor.of(new float[2]));
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(call::get)
@@ -400,7 +400,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void callersOnManyThreadsGetTheirOwnRows() throws Exception {
+    void concurrentCallersReceiveTheirOwnRows() throws Exception {
         batching = new DynamicBatching(
                 Map.of("rows", new BatchingOptions(16, Duration.ofMillis(1), List.of(4, 8, 16), 10_000, 2)),
                 BatchTimer.system(),

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.batching;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/** Time that passes when a test says so. */
+/** A manual clock. */
 final class ManualTimer implements BatchTimer {
     private record Task(long at, long order, Runnable action) {}
 
@@ -28,7 +28,7 @@ final class ManualTimer implements BatchTimer {
         };
     }
 
-    /** Lets time pass, and what is planned until then happen. */
+    /** Advances the time and runs the actions that are due. */
     void advance(long nanos) {
         long target = nanoTime() + nanos;
         while (true) {

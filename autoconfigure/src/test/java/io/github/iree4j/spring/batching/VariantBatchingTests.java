@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Batches of a function for 1 and 4 rows of 4 and of 8 words, on a clock that the test moves. */
+/** Batches of a function for 1 and 4 rows of 4 and of 8 words, with a manual clock. */
 @Timeout(900)
 class VariantBatchingTests {
 
@@ -96,7 +96,7 @@ class VariantBatchingTests {
     }
 
     @Test
-    void aBatchIsFullWhenItFillsTheLargestOfItsLength() {
+    void batchIsFullAtTheLargestVariantOfItsLength() {
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             calls.add(call(words(1, 1 + i, i)));
@@ -108,7 +108,7 @@ class VariantBatchingTests {
     }
 
     @Test
-    void whenItsTimeComesABatchIsDividedWhereThatAddsFewerRows() {
+    void dueBatchIsSplitWhereThatAvoidsPadding() {
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             calls.add(call(words(1, 3, 1 + i)));
@@ -124,7 +124,7 @@ class VariantBatchingTests {
     }
 
     @Test
-    void oneThatFitsNoVariantIsRefusedByItself() {
+    void callThatFitsNoVariantFailsAlone() {
         CompletableFuture<Results> tooLong = call(words(1, 9, 1));
         assertThat(tooLong).isCompletedExceptionally();
         assertThat(((IreeException) tooLong.exceptionNow()).code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
@@ -132,18 +132,18 @@ class VariantBatchingTests {
 
     @ParameterizedTest
     @CsvSource({"1,1", "2,1", "3,3", "4,4", "5,4", "7,4", "8,4", "9,4", "11,4", "12,12", "13,13", "15,15", "16,16"})
-    void rowsAreDividedWhereThatSavesMoreThanAQuarter(int waiting, int taken) {
+    void rowsAreSplitWhereThatSavesMoreThanAQuarter(int waiting, int taken) {
         assertThat(RowSizes.of(List.of(1L, 4L, 16L)).next(waiting)).isEqualTo(taken);
     }
 
     @ParameterizedTest
     @CsvSource({"1,1", "3,3", "4,4", "5,5", "8,8", "11,11", "13,13", "16,16"})
-    void sizesThatLeaveMuchAreFilledUp(int waiting, int taken) {
+    void rowsArePaddedWhereSplittingSavesLittle(int waiting, int taken) {
         assertThat(RowSizes.of(List.of(4L, 10L, 16L)).next(waiting)).isEqualTo(taken);
     }
 
     @Test
-    void anyNumberIsTakenWhereAFunctionIsForAny() {
+    void dynamicFunctionTakesAnyNumberOfRows() {
         assertThat(RowSizes.of(List.of(4L, Long.MAX_VALUE)).next(7)).isEqualTo(7);
         assertThat(RowSizes.ANY.next(7)).isEqualTo(7);
     }

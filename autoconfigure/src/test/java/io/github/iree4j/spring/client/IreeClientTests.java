@@ -161,19 +161,19 @@ class IreeClientTests {
     }
 
     @Test
-    void whatDoesNotFitIsFreedAndSaid() {
+    void mismatchedResultsAreClosedAndReported() {
         Floats floats = factory.create(Floats.class);
         float[] ones = {1, 1, 1, 1};
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> floats.nested(ones, ones))
-                .withMessage("a tensor of shape [4] is no float[][], which has 2 dimensions");
+                .withMessage("a tensor of shape [4] cannot be a float[][], which has 2 dimensions");
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> floats.none(ones, ones))
                 .withMessage("result 0 is a tensor of 4 elements, not one Integer");
     }
 
     @Test
-    void callsMayBeMadeLaterAndGivenUp() {
+    void asynchronousCallsCanBeCancelled() {
         Adder adder = factory.create(Adder.class);
         assertThat(adder.later(CallOptions.DEFAULTS, 1, 2).join()).isEqualTo(3);
         try (Timeline timeline = runtime.createTimeline();
@@ -191,7 +191,7 @@ class IreeClientTests {
     }
 
     @Test
-    void deadlinesAreThoseOfTheMethodUnlessTheCallHasItsOwn() {
+    void callOptionsOverrideTheDeadlineOfTheMethod() {
         Adder adder = factory.create(Adder.class);
         try (Timeline timeline = runtime.createTimeline()) {
             assertThatExceptionOfType(IreeException.class)
@@ -231,23 +231,23 @@ class IreeClientTests {
     }
 
     @Test
-    void clientsAreObjects() {
+    void clientsImplementObjectMethods() {
         Adder adder = factory.create(Adder.class);
         assertThat(adder).isEqualTo(adder).isNotEqualTo(factory.create(Adder.class));
         assertThat(adder).hasToString("client of program 'adder' (Adder)").hasSameHashCodeAs(adder);
     }
 
     @Test
-    void signaturesThatAreNoFunctionsAreRefusedAtOnce() {
+    void unsupportedSignaturesAreRejectedAtCreation() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> factory.create(Texts.class))
                 .withMessageContaining("method 'add'")
-                .withMessageContaining("a result of type java.lang.String is no tensor");
+                .withMessageContaining("a result of type java.lang.String is not a tensor");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> factory.create(Maps.class))
                 .withMessageContaining("an argument of type java.util.Map");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> factory.create(Plain.class))
-                .withMessageContaining("no interface with @IreeClient");
+                .withMessageContaining("not an interface with @IreeClient");
     }
 }

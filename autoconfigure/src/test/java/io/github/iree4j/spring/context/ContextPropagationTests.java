@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
-/** What is seen of the caller's thread where its call ends. */
+/** Propagation of the caller's context to the thread that completes the call. */
 @Timeout(900)
 class ContextPropagationTests {
 
@@ -53,7 +53,7 @@ class ContextPropagationTests {
                     IreeObservationAutoConfiguration.class,
                     IreeReactiveAutoConfiguration.class));
 
-    /** What a thread has. */
+    /** The context of a thread. */
     private record Seen(@Nullable String user, @Nullable Observation observation) {
         static Seen now(ObservationRegistry registry) {
             return new Seen(MDC.get("user"), registry.getCurrentObservation());
@@ -62,7 +62,7 @@ class ContextPropagationTests {
 
     @BeforeEach
     @AfterEach
-    void nobody() {
+    void clearMdc() {
         MDC.clear();
     }
 
@@ -76,7 +76,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void whatFollowsACallSeesDiagnosticContextAndObservationOfItsCaller() throws Exception {
+    void continuationsSeeTheMdcAndObservationOfTheCaller() throws Exception {
         runner().run(context -> {
             ObservationRegistry registry = context.getBean(ObservationRegistry.class);
             Observation caller = Observation.start("caller", registry);
@@ -92,17 +92,17 @@ class ContextPropagationTests {
                                 return Seen.now(registry);
                             });
                 }
-                MDC.put("user", "somebody who waits"); // and may be the one who completes it
+                MDC.put("user", "another caller"); // this thread may complete the call
                 timeline.semaphore().signal(1);
                 assertThat(seen.join()).isEqualTo(new Seen("caller", caller));
-                assertThat(MDC.get("user")).isEqualTo("somebody who waits");
+                assertThat(MDC.get("user")).isEqualTo("another caller");
             }
             caller.stop();
         });
     }
 
     @Test
-    void aCallerWithoutContextLeavesNoneForWhatFollows() throws Exception {
+    void continuationsOfACallerWithoutContextSeeNone() throws Exception {
         runner().run(context -> {
             try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
                     Fence after = timeline.at(1)) {
@@ -113,7 +113,7 @@ class ContextPropagationTests {
                             results.close();
                             seen.set(MDC.get("user"));
                         });
-                MDC.put("user", "somebody who waits");
+                MDC.put("user", "another caller");
                 timeline.semaphore().signal(1);
                 done.join();
                 assertThat(seen.get()).isNull();
@@ -122,7 +122,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void interceptorsSeeItWhenTheCallTheyWatchEnds() throws Exception {
+    void interceptorsSeeTheContextOnCompletion() throws Exception {
         runner().withUserConfiguration(Watcher.class).run(context -> {
             ObservationRegistry registry = context.getBean(ObservationRegistry.class);
             Observation caller = Observation.start("caller", registry);
@@ -138,10 +138,10 @@ class ContextPropagationTests {
                 call.join().close();
             }
             caller.stop();
-            // Whoever joins the call may go on before all that follows it has been told.
+            // join() may return before all continuations have run.
             Seen seen = context.getBean(Watcher.class).seen.get(60, TimeUnit.SECONDS);
             assertThat(seen.user()).isEqualTo("caller");
-            // The interceptor stands within the observation of the call, whose parent is the caller's.
+            // The interceptor runs within the observation of the call, whose parent is the caller's.
             assertThat(seen.observation()).isNotNull();
             assertThat(seen.observation().getContextView().getName()).isEqualTo("iree.invocations");
             assertThat(seen.observation().getContextView().getParentObservation())
@@ -150,7 +150,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void subscribersSeeItInReactor() throws Exception {
+    void reactorSubscribersSeeTheContext() throws Exception {
         runner().run(context -> {
             ObservationRegistry registry = context.getBean(ObservationRegistry.class);
             Observation caller = Observation.start("caller", registry);
@@ -178,7 +178,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void whatTheApplicationRegisteredIsSeenAsWell() throws Exception {
+    void registeredThreadLocalsArePropagated() throws Exception {
         ThreadLocal<String> tenant = new ThreadLocal<>();
         ContextRegistry.getInstance().registerThreadLocalAccessor("tenant", tenant);
         try {
@@ -203,7 +203,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void givingUpReachesTheCall() throws Exception {
+    void cancellationReachesTheCall() throws Exception {
         runner().run(context -> {
             try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
                     Fence never = timeline.at(1)) {
@@ -218,7 +218,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void doesWithoutTheLibrary() {
+    void worksWithoutTheLibrary() {
         bare.withClassLoader(new FilteredClassLoader("io.micrometer.context"))
                 .run(context -> assertThat(context)
                         .hasNotFailed()
@@ -227,7 +227,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void backsOffForTheUsersOwn() {
+    void backsOffWhenUserDefinesOne() {
         ContextInvocationInterceptor own = new ContextInvocationInterceptor(new ContextRegistry(), 7);
         bare.withBean("ireeCallerContext", ContextInvocationInterceptor.class, () -> own)
                 .run(context -> assertThat(context.getBean("ireeCallerContext")).isSameAs(own));

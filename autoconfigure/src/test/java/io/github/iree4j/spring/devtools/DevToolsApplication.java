@@ -9,7 +9,9 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Is restarted once by DevTools, as after a change of a class; says at each start what works and ends after the second. */
+/**
+ * Restarted once by DevTools, as after a change of a class; prints its checks at each start and exits after the second.
+ */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class DevToolsApplication {
@@ -42,7 +44,7 @@ public class DevToolsApplication {
                 Thread.ofPlatform().start(DevToolsApplication::restart);
                 return;
             }
-            // Kept over the restart with its class, so that it can be asked.
+            // Survives the restart with its class, for inspection.
             IreeRuntime first = (IreeRuntime) before;
             System.out.printf(
                     "first runtime: programs %d, device %s%n",

@@ -48,7 +48,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aLoadedProgramIsUpAndSaysWhereItRuns(@TempDir Path directory) throws Exception {
+    void loadedProgramIsUpWithItsDevices(@TempDir Path directory) throws Exception {
         String location = TestModules.adder(directory).toUri().toString();
         programs.load(ProgramSource.of("adding", location));
         Health health = health("modules", "adding");
@@ -58,7 +58,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aProgramIsDownWithTheReasonWhenItIsClosed(@TempDir Path directory) throws Exception {
+    void closedProgramIsDownWithTheReason(@TempDir Path directory) throws Exception {
         programs.load(ProgramSource.of(
                         "adding", TestModules.adder(directory).toUri().toString()))
                 .program()
@@ -69,7 +69,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aProgramThatIsLoadedAtItsFirstCallIsUpBefore(@TempDir Path directory) throws Exception {
+    void lazyProgramIsUpBeforeItsFirstCall(@TempDir Path directory) throws Exception {
         programs.define(
                 ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
         Health health = health("modules", "adding");
@@ -78,7 +78,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aLostDeviceDegradesAndItsProgramsGoDown(@TempDir Path directory) throws Exception {
+    void lostDeviceDegradesAndItsProgramsAreDown(@TempDir Path directory) throws Exception {
         programs.load(ProgramSource.builder(
                         "adding", TestModules.adder(directory).toUri().toString())
                 .devices(List.of("two"))
@@ -94,7 +94,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aProgramThatIsLikelyToBeWrongIsUpAndSaysSo() {
+    void programWithWarningsIsUpAndListsThem() {
         String location = Path.of("../fixtures/modules/3.13.0/vulkan/compare_i1.vmfb")
                 .toUri()
                 .toString();
@@ -118,14 +118,14 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void aPoolSaysHowFullItIs() {
+    void poolReportsItsUsage() {
         Health health = health("pools", "one");
         assertThat(health.getStatus()).isEqualTo(Status.UP);
         assertThat(health.getDetails()).containsEntry("live", 0L).containsKeys("budget", "waiters");
     }
 
     @Test
-    void whatThereIsNotHasNoHealth() {
+    void unknownNamesHaveNoHealth() {
         assertThat(contributor.getContributor("weather")).isNull();
         assertThat(((CompositeHealthContributor) contributor.getContributor("modules")).getContributor("none"))
                 .isNull();

@@ -41,7 +41,7 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tensors into a controller and out of it over real HTTP, and failures as problem details. */
+/** Tensors as controller bodies over real HTTP, and failures as problem details. */
 @SpringBootTest(
         classes = TensorBodiesOverHttpTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -72,9 +72,9 @@ class TensorBodiesOverHttpTests {
     }
 
     @AfterEach
-    void whatIsWrittenIsClosed() {
+    void writtenTensorsAreClosed() {
         while (runtime.leakReport().openTensors()
-                != 0) { // the client may have its answer before the server has cleaned up
+                != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }
     }
@@ -141,7 +141,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void fromOneFormToAnother() throws Exception {
+    void convertsBetweenFormats() throws Exception {
         HttpResponse<byte[]> response = post(
                 "application/json",
                 "application/octet-stream",
@@ -168,13 +168,13 @@ class TensorBodiesOverHttpTests {
             quoteCharacter = '`',
             value = {
                 "application/octet-stream;type=f32 | 1234 | 'shape' is missing",
-                "application/octet-stream;type=f32;shape=4 | 1234 | the body of 4 bytes does not hold what it says: a tensor of 16 bytes",
+                "application/octet-stream;type=f32;shape=4 | 1234 | the body of 4 bytes does not match its header: a tensor of 16 bytes",
                 "application/octet-stream;type=f32;shape=1 | 12345678 | longer than the 4 bytes",
                 "application/octet-stream;type=q3;shape=1 | 1234 | q3",
                 "application/octet-stream;type=f32;shape=1000000000 | 1234 | a tensor of 4000000000 bytes is larger than 4",
                 "application/x-npy | 1234 | ",
             })
-    void whatIsNoTensorIsAProblem(String type, String body, String detail) throws Exception {
+    void invalidTensorIsAProblemDetail(String type, String body, String detail) throws Exception {
         JsonNode problem = problem(
                 post(type, "application/x-npy, application/problem+json", body.getBytes(StandardCharsets.US_ASCII)),
                 400);
@@ -185,7 +185,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void whatIsTooLargeIsAProblem() throws Exception {
+    void tooLargeTensorIsAProblemDetail() throws Exception {
         JsonNode problem = problem(
                 post(
                         "application/octet-stream;type=f32;shape=600",
@@ -195,7 +195,8 @@ class TensorBodiesOverHttpTests {
         assertThat(problem.required("detail").stringValue())
                 .contains("a tensor of 2400 bytes is larger than 2048")
                 .contains("'iree.http.max-tensor-size'");
-        // of what it refuses Tomcat reads 2 MiB; beyond, it closes the connection, and a client may miss the answer
+        // Tomcat reads 2 MiB of a rejected body; beyond that it closes the connection, and a client may miss the
+        // response
         JsonNode unread = problem(
                 post(
                         "application/octet-stream;type=f32;shape=300000",
@@ -206,7 +207,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void bytesThatNobodyDescribesAreNotUnderstood() throws Exception {
+    void rawBytesWithoutParametersAreUnsupported() throws Exception {
         problem(post("application/octet-stream", "application/x-npy, application/problem+json", FOUR), 415);
     }
 

@@ -37,7 +37,7 @@ class IreeMetricsTests {
             .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeMetricsAutoConfiguration.class));
 
     @Test
-    void everyMeterIsThereAsItIsDocumented(@TempDir Path directory) throws Exception {
+    void everyMeterMatchesItsDocumentation(@TempDir Path directory) throws Exception {
         String adder = TestModules.adder(directory).toUri().toString();
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
@@ -82,7 +82,7 @@ class IreeMetricsTests {
     }
 
     @Test
-    void metersFollowWhatHappens() {
+    void metersFollowActivity() {
         runner.withPropertyValues("iree.devices.cpu.uri=local").run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             MeterRegistry registry = context.getBean(MeterRegistry.class);

@@ -78,7 +78,7 @@ class ObservationInvocationInterceptorTests {
     }
 
     @Test
-    void whatIsCalledBackRunsInTheScopeOfTheCaller(@TempDir Path directory) throws Exception {
+    void callbacksRunInTheScopeOfTheCaller(@TempDir Path directory) throws Exception {
         runner(directory).run(context -> {
             ObservationRegistry registry = context.getBean(ObservationRegistry.class);
             AtomicReference<Observation> seen = new AtomicReference<>();
@@ -126,7 +126,7 @@ class ObservationInvocationInterceptorTests {
     }
 
     @Test
-    void aConventionOfTheUserReplacesTheUsualOne(@TempDir Path directory) throws Exception {
+    void userConventionReplacesTheDefault(@TempDir Path directory) throws Exception {
         runner(directory).withUserConfiguration(OwnConvention.class).run(context -> {
             context.getBean(InvocationService.class).invoke("adding.add", 1, 2).close();
             TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))

@@ -104,14 +104,14 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void programsWithoutProtectionAreNotTouched() {
+    void programsWithoutProtectionPassThrough() {
         answers.add(success());
         assertThat(new ResilienceInterceptor(Map.of()).intercept(request, chain))
                 .isCompleted();
     }
 
     @Test
-    void afterTooManyFailuresCallsAreRefused() {
+    void openBreakerRejectsCalls() {
         ModelProtection protection = new ModelProtection(breaker(), null, null, null);
         answers.add(failure(StatusCode.INTERNAL));
         answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
@@ -124,7 +124,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void mistakesOfCallersAreNoFailuresOfTheProgram() {
+    void callerErrorsDoNotCountAsFailures() {
         CircuitBreaker breaker = breaker();
         ModelProtection protection = new ModelProtection(breaker, null, null, null);
         for (StatusCode code : List.of(
@@ -137,7 +137,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void noMoreCallsAreUnderWayThanTheBulkheadHolds() {
+    void bulkheadLimitsCallsInFlight() {
         Bulkhead bulkhead = Bulkhead.of(
                 "iree.m", BulkheadConfig.custom().maxConcurrentCalls(1).build());
         ModelProtection protection = new ModelProtection(null, bulkhead, null, null);
@@ -146,14 +146,14 @@ class ResilienceInterceptorTests {
         call(protection);
         CompletableFuture<Results> refused = call(protection);
         assertThat(code(refused)).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
-        assertThat(refused.exceptionNow()).hasMessageContaining("1 calls of program 'm' are under way");
+        assertThat(refused.exceptionNow()).hasMessageContaining("1 calls of program 'm' are in flight");
         running.cancel(true);
         answers.add(success());
         assertThat(call(protection)).isCompleted();
     }
 
     @Test
-    void whatPassesIsTriedAgain() {
+    void retriesTransientFailures() {
         ModelProtection protection = new ModelProtection(null, null, null, retry());
         answers.add(failure(StatusCode.UNAVAILABLE));
         answers.add(failure(StatusCode.RESOURCE_EXHAUSTED));
@@ -163,7 +163,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void whatDoesNotPassIsNotTriedAgain() {
+    void doesNotRetryPermanentFailures() {
         ModelProtection protection = new ModelProtection(null, null, null, retry());
         for (StatusCode code : List.of(
                 StatusCode.INVALID_ARGUMENT, StatusCode.INTERNAL, StatusCode.DEADLINE_EXCEEDED, StatusCode.ABORTED)) {
@@ -174,7 +174,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void attemptsComeToAnEnd() {
+    void attemptsAreLimited() {
         for (int i = 0; i < 3; i++) {
             answers.add(failure(StatusCode.UNAVAILABLE));
         }
@@ -183,7 +183,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void givingUpReachesTheAttemptUnderWay() {
+    void cancellationReachesTheCurrentAttempt() {
         CompletableFuture<Results> running = new CompletableFuture<>();
         answers.add(running);
         CompletableFuture<Results> call = call(new ModelProtection(null, null, null, retry()));
@@ -193,7 +193,7 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void theShorterTimeLimitHolds() {
+    void shorterTimeLimitApplies() {
         answers.add(success());
         answers.add(success());
         ModelProtection protection = new ModelProtection(null, null, Duration.ofSeconds(1), null);

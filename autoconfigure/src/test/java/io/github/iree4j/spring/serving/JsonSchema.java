@@ -12,8 +12,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Checks documents by the keywords of JSON Schema that {@code protocol/open-inference-v2.schema.json} uses. A keyword that is not known here
- * fails, so that no schema can ask for something that is not checked.
+ * Checks documents by the keywords of JSON Schema that {@code protocol/open-inference-v2.schema.json} uses. An unknown
+ * keyword fails, so that no constraint of a schema goes unchecked.
  */
 final class JsonSchema {
 
@@ -30,7 +30,7 @@ final class JsonSchema {
         }
     }
 
-    /** What is wrong with a document, by one of the definitions; nothing when it is as it should be. */
+    /** The violations of a document against one of the definitions; empty if it is valid. */
     List<String> problems(String definition, JsonNode document) {
         List<String> problems = new ArrayList<>();
         check(root.required("$defs").required(definition), document, "$", problems);
@@ -42,7 +42,7 @@ final class JsonSchema {
             JsonNode wanted = keyword.getValue();
             switch (keyword.getKey()) {
                 case "$ref" -> check(resolve(wanted.stringValue()), value, at, problems);
-                case "type" -> require(isOfType(wanted, value), at, "is no " + wanted, problems);
+                case "type" -> require(isOfType(wanted, value), at, "is not of type " + wanted, problems);
                 case "enum" -> require(contains(wanted, value), at, value + " is none of " + wanted, problems);
                 case "pattern" ->
                     require(

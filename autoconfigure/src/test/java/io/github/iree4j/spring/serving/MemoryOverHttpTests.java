@@ -38,8 +38,8 @@ import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Clients over HTTP whose calls together need more memory than the device may give. Each call takes 8 MiB in queue order and then stands at
- * a gate that the test opens, so that as many calls as fit hold their memory while the others wait for theirs.
+ * HTTP clients whose calls together exceed the memory budget of the device. Each call allocates 8 MiB in queue order
+ * and then waits at a gate, so that as many calls as fit hold their memory while the others wait for theirs.
  */
 @SpringBootTest(
         classes = MemoryOverHttpTests.Application.class,
@@ -113,14 +113,14 @@ class MemoryOverHttpTests {
     }
 
     @AfterEach
-    void nothingStaysAtTheGate() {
+    void gateIsEmpty() {
         application.gate.countDown();
     }
 
     @Test
-    void clientsThatTogetherExceedTheBudgetAreAllAnsweredAndSoAreThoseThatComeLater() throws Exception {
+    void clientsThatExceedTheBudgetTogetherAreAllAnswered() throws Exception {
         long before = live();
-        for (int round = 0; round < 3; round++) { // needs are unknown at first, and known later
+        for (int round = 0; round < 3; round++) { // memory needs are unknown in the first round
             application.gate = new CountDownLatch(1);
             List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
@@ -139,7 +139,7 @@ class MemoryOverHttpTests {
             application.inside.acquire(CLIENTS - FITTING);
             assertThat(answer(ask(41))).isEqualTo(42);
             application.inside.acquire();
-            while (programs.activeCalls() > 0) { // a client has its answer before the server has cleaned up
+            while (programs.activeCalls() > 0) { // the client may receive its response before the server has cleaned up
                 Thread.onSpinWait();
             }
             assertThat(live()).isEqualTo(before);
@@ -160,7 +160,7 @@ class MemoryOverHttpTests {
         }
     }
 
-    /** What each call passes while it holds its memory. */
+    /** The gate that each call passes while it holds its memory. */
     @IreeModule("gate")
     static class Gate {
         private final Application application;

@@ -48,7 +48,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The protocol over real HTTP, by a client written from its public text: what it requires of a response is checked in {@link #checked}.
+ * The protocol over real HTTP, with a client written from its public text; {@link #checked} checks the requirements on
+ * responses.
  */
 @SpringBootTest(
         classes = OpenInferenceTests.Application.class,
@@ -112,9 +113,9 @@ class OpenInferenceTests {
     }
 
     @AfterEach
-    void noRequestLeavesAnythingOpen() {
+    void requestsLeaveNothingOpen() {
         while (runtime.leakReport().openTensors()
-                != 0) { // the client may have its answer before the server has cleaned up
+                != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }
     }
@@ -147,7 +148,10 @@ class OpenInferenceTests {
         return checked(response);
     }
 
-    /** What $inference_response requires: names, tensors with name, shape, datatype and as many elements as the shape has. */
+    /**
+     * The requirements of $inference_response: names, tensors with name, shape, datatype and as many elements as the
+     * shape has.
+     */
     private JsonNode checked(HttpResponse<byte[]> response) {
         int length = response.headers()
                 .firstValue("Inference-Header-Content-Length")
@@ -207,10 +211,10 @@ class OpenInferenceTests {
         return BodyPublishers.ofByteArray(body.array());
     }
 
-    // What it answers.
+    // Responses.
 
     @Test
-    void saysThatItIsAliveAndReady() throws Exception {
+    void reportsLiveAndReady() throws Exception {
         assertThat(get("/health/live").get("live").booleanValue()).isTrue();
         assertThat(get("/health/ready").get("ready").booleanValue()).isTrue();
         assertThat(get("/models/mul/ready").get("ready").booleanValue()).isTrue();
@@ -218,7 +222,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void saysWhatTheServerCan() throws Exception {
+    void reportsServerMetadata() throws Exception {
         JsonNode server = get("");
         assertThat(server.get("name").stringValue()).isEqualTo("iree4j");
         assertThat(server.get("extensions").get(0).stringValue()).isEqualTo("binary_tensor_data");
@@ -275,7 +279,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void allOutputsMayBeAskedForInBinary() throws Exception {
+    void allOutputsMayBeRequestedInBinary() throws Exception {
         HttpResponse<byte[]> response = post(
                 "/models/add/infer",
                 ADD.replaceFirst("\\{", "{\"parameters\": {\"binary_data_output\": true, \"timeout\": 60000000}, "));
@@ -296,7 +300,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void aFunctionThatIsThereWithFencesTooIsOneFunction() throws Exception {
+    void functionWithAnAsyncTwinIsOneModel() throws Exception {
         assertThat(get("/models/twofold").get("inputs").size()).isEqualTo(1);
         JsonNode answer = infer("twofold", """
                 {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [21]}]}""");
@@ -304,7 +308,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void theNewestVersionThatIsLoadedAnswersUnlessOneIsNamed() throws Exception {
+    void latestLoadedVersionAnswersByDefault() throws Exception {
         assertThat(infer("sum", ADD).get("model_version").stringValue()).isEqualTo("2");
         assertThat(infer("sum/versions/1", ADD).get("model_version").stringValue())
                 .isEqualTo("1");
@@ -315,7 +319,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void programsThatComeAndGoAreServedMeanwhile() throws Exception {
+    void servedModelsFollowLoadedPrograms() throws Exception {
         assertThat(post("/models/fresh/infer", ADD).statusCode()).isEqualTo(404);
         programs.load(ProgramSource.of("fresh", "file:" + fixture("3.11.0/cpu/add.vmfb")));
         infer("fresh", ADD);
@@ -324,7 +328,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void clientsUnloadAndLoadModelsWhereTheyMay() throws Exception {
+    void clientsUnloadAndLoadModelsWhenEnabled() throws Exception {
         assertThat(post("/repository/models/mul/unload", "").statusCode()).isEqualTo(200);
         assertThat(send(to("/models/mul/ready")).statusCode()).isEqualTo(503);
         HttpResponse<byte[]> index = post("/repository/index", "");
@@ -337,7 +341,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void aClientThatLeavesInTheMiddleOfItsBodyLeavesNothingBehind() throws Exception {
+    void clientThatDisconnectsDuringItsBodyLeavesNothingOpen() throws Exception {
         String header =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
         long before = runtime.leakReport().bytesLive();
@@ -352,7 +356,7 @@ class OpenInferenceTests {
         }
         while (runtime.leakReport().bytesLive() != before
                 || runtime.leakReport().openTensors() != 0) {
-            Thread.onSpinWait(); // the class's timeout fails what stays
+            Thread.onSpinWait(); // the class's timeout fails leaks
         }
         infer("add", ADD);
     }
@@ -364,7 +368,7 @@ class OpenInferenceTests {
             value = {
                 "seven | the body is not JSON (line 1, column",
                 "[] | the request must be an object",
-                "{} | 'inputs' is missing; it has to name [input0, input1]",
+                "{} | 'inputs' is missing; it must name [input0, input1]",
                 "{\"inputs\": 1} | 'inputs' must be an array",
                 "{\"inputs\": []} | input 'input0' (tensor<4xf32>) is missing",
                 "{\"inputs\": [{\"name\": \"x\"}]} | there is no input 'x'; the inputs are [input0, input1]",
@@ -375,19 +379,19 @@ class OpenInferenceTests {
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\"}]} | neither 'data' nor",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"data\": [1, 2]}]} | has 2 elements, but shape [4] has 4",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1, 2, 3]}]} | more elements than shape [2]",
-                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1, \"x\"]}]} | element 1 of 'data' of input 'input0', x, is no FP32",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1, \"x\"]}]} | element 1 of 'data' of input 'input0', x, is not a valid FP32",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [128]}]} | out of the range of INT8, -128 to 127",
-                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [1.5]}]} | is no INT8",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [1.5]}]} | is not a valid INT8",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2, 2], \"datatype\": \"FP32\", \"data\": [[1, 2], [3]]}]} | dimension 1 differs",
-                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1000000000, 1000], \"datatype\": \"FP64\", \"data\": []}]} | of which the body cannot hold more than",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1000000000, 1000], \"datatype\": \"FP64\", \"data\": []}]} | but the body can hold at most",
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [9000000000000000000, 9], \"datatype\": \"FP64\", \"data\": []}]} | shape",
                 "{\"outputs\": [{\"name\": \"y\"}], \"inputs\": INPUTS} | there is no output 'y'; the outputs are [output0]",
                 "{\"outputs\": [{\"name\": \"output0\", \"parameters\": {\"binary_data\": 1}}]} | must be true or false",
                 "{\"parameters\": {\"timeout\": -1}} | 'timeout' must be a number of microseconds",
                 "{\"inputs\": INPUTS} x | the body is not JSON",
-                "{\"inputs\": INPUTS} {} | something follows the JSON",
+                "{\"inputs\": INPUTS} {} | unexpected data after the JSON",
             })
-    void saysWhatIsWrongWithARequest(String body, String message) throws Exception {
+    void reportsInvalidRequests(String body, String message) throws Exception {
         HttpResponse<byte[]> response =
                 post("/models/add/infer", body.replace("INPUTS", ADD.substring(ADD.indexOf('['), ADD.length() - 1)));
         assertThat(response.statusCode()).isEqualTo(400);
@@ -400,11 +404,11 @@ class OpenInferenceTests {
             quoteCharacter = '`',
             value = {
                 "0  | 16 | 'Inference-Header-Content-Length' is 0",
-                "9999999999 | 16 | 'Inference-Header-Content-Length' is 9999999999, where the body has at most",
+                "9999999999 | 16 | 'Inference-Header-Content-Length' is 9999999999, but the body has at most",
                 "   | 15 | 'binary_data_size' 15, but FP32 of shape [4] takes 16 bytes",
                 "   | 999999999999 | takes 16 bytes",
             })
-    void saysWhatIsWrongWithBinaryData(@Nullable String length, String size, String message) throws Exception {
+    void reportsInvalidBinaryData(@Nullable String length, String size, String message) throws Exception {
         String header =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": %s}}]}"
                         .formatted(size);
@@ -416,14 +420,14 @@ class OpenInferenceTests {
     }
 
     @Test
-    void contentsThatAreNotThereAreMissed() throws Exception {
+    void contentsOfWrongLengthAreReported() throws Exception {
         String header =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
         HttpResponse<byte[]> shorter = send(to("/models/add/infer")
                 .header("Inference-Header-Content-Length", Integer.toString(header.length()))
                 .POST(binary(header, new float[3])));
         assertThat(shorter.statusCode()).isEqualTo(400);
-        assertThat(error(shorter)).isEqualTo("input 'input0' takes 16 bytes, of which the body has at most 12 left");
+        assertThat(error(shorter)).isEqualTo("input 'input0' takes 16 bytes, but the body has at most 12 left");
         HttpResponse<byte[]> longer = send(to("/models/add/infer")
                 .header("Inference-Header-Content-Length", Integer.toString(header.length()))
                 .POST(binary(header, new float[5])));
@@ -431,7 +435,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void theProgramSaysWhichShapeItWants() throws Exception {
+    void shapeMismatchIsReportedByTheProgram() throws Exception {
         HttpResponse<byte[]> response = post("/models/add/infer", ADD.replace("[4]", "[2, 2]"));
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(error(response))
@@ -441,7 +445,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void aBodyThatIsTooLargeIsNotRead() throws Exception {
+    void rejectsBodiesBeyondTheLimit() throws Exception {
         String expected =
                 "the body of 65537 bytes is larger than 65536 bytes; send less, or raise 'iree.serving.max-request-size'";
         HttpResponse<byte[]> said = post("/models/add/infer", " ".repeat(65537));
@@ -455,12 +459,12 @@ class OpenInferenceTests {
     }
 
     @Test
-    void deepOnesAreRefused() throws Exception {
+    void rejectsDeeplyNestedRequests() throws Exception {
         HttpResponse<byte[]> response = post("/models/add/infer", "{\"inputs\": " + "[".repeat(30_000));
         assertThat(response.statusCode()).isEqualTo(400);
         HttpResponse<byte[]> skipped = post("/models/add/infer", "{\"other\": " + "[".repeat(30_000));
         assertThat(skipped.statusCode()).isEqualTo(400);
-        assertThat(error(skipped)).contains("beyond a limit");
+        assertThat(error(skipped)).contains("exceeds a limit");
     }
 
     @Test
@@ -476,7 +480,7 @@ class OpenInferenceTests {
     }
 
     @Test
-    void mutatedRequestsAreAnsweredOrRefused() throws Exception {
+    void mutatedRequestsAreAnsweredOrRejected() throws Exception {
         long seed = Long.getLong("iree4j.test.seed", 20261120);
         Random random = new Random(seed);
         byte[] good = ADD.getBytes(StandardCharsets.UTF_8);

@@ -22,9 +22,9 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A client of the Open Inference Protocol, written from its public text. Every message that goes out or comes in is checked by {@code
- * protocol/open-inference-v2.schema.json}, and by what the text says beside the schemas: statuses, content types, lengths, the order of
- * binary contents, how many elements a tensor has and what they are.
+ * A client of the Open Inference Protocol, written from its public text. Every message sent or received is checked
+ * against {@code protocol/open-inference-v2.schema.json}, and against the requirements of the text beyond the schemas:
+ * statuses, content types, lengths, the order of binary contents, and the number and type of a tensor's elements.
  */
 final class ProtocolClient {
 
@@ -32,7 +32,7 @@ final class ProtocolClient {
     private static final JsonMapper JSON = JsonMapper.shared();
     private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-    /** The table of the text, with BF16 as Triton has it. */
+    /** The datatypes of the text, with BF16 as in Triton. */
     private static final Map<String, Integer> SIZES = Map.ofEntries(
             Map.entry("BOOL", 1),
             Map.entry("UINT8", 1),
@@ -56,7 +56,7 @@ final class ProtocolClient {
     }
 
     /**
-     * What was answered to an inference.
+     * The response to an inference.
      *
      * @param json the object
      * @param contents of outputs that came in binary, by name
@@ -71,7 +71,7 @@ final class ProtocolClient {
         }
     }
 
-    /** Puts a request for inference together. */
+    /** Builds an inference request. */
     final class Inference {
         private final String path;
         private final ObjectNode request = JSON.createObjectNode();
@@ -110,7 +110,7 @@ final class ProtocolClient {
             return input;
         }
 
-        /** Asks for an output; in binary or not, or as the request says of all. */
+        /** Requests an output; in binary or not, or by the default of the request. */
         Inference output(String name, @Nullable Boolean inBinary) {
             wanted.put(name, inBinary);
             ObjectNode output = request.withArray("outputs").addObject().put("name", name);
@@ -186,13 +186,13 @@ final class ProtocolClient {
             return new Answer(json, contents);
         }
 
-        /** Makes the request, which must fail; returns what the server says of it. */
+        /** Makes the request, which must fail; returns the server's message. */
         String refused(int status) throws Exception {
             return error(send(), status);
         }
     }
 
-    /** How many elements there are, all of which must be of the datatype. */
+    /** The number of elements, all of which must be of the datatype. */
     private static int elements(JsonNode data, String datatype) {
         int count = 0;
         for (JsonNode element : data) {
@@ -225,12 +225,12 @@ final class ProtocolClient {
         return new Inference("/models/" + model + "/infer");
     }
 
-    /** Asks something that must be answered with a status and as a definition says. */
+    /** Sends a GET request; the response must have a status and match a definition. */
     JsonNode get(String path, int status, String definition) throws IOException, InterruptedException {
         return answer(http.send(to(path).build(), BodyHandlers.ofByteArray()), status, definition);
     }
 
-    /** Sends an object, or nothing, that must be answered with a status and as a definition says. */
+    /** Sends an object, or nothing; the response must have a status and match a definition. */
     JsonNode post(String path, @Nullable String body, String asked, int status, String definition)
             throws IOException, InterruptedException {
         if (body != null) {
@@ -241,7 +241,7 @@ final class ProtocolClient {
         return answer(http.send(request.build(), BodyHandlers.ofByteArray()), status, definition);
     }
 
-    /** Sends something that no client should, which must be refused. */
+    /** Sends an invalid request, which must be rejected. */
     String refused(String path, Map<String, String> headers, byte[] body, int status)
             throws IOException, InterruptedException {
         HttpRequest.Builder request = to(path).POST(BodyPublishers.ofByteArray(body));

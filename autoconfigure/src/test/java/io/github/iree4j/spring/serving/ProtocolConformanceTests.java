@@ -45,7 +45,10 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.JsonNode;
 
-/** What the public texts of the protocol say of messages, over real HTTP, with a client that checks each by its schema. */
+/**
+ * Conformance to the public texts of the protocol, over real HTTP, with a client that checks each message against its
+ * schema.
+ */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -95,9 +98,9 @@ class ProtocolConformanceTests {
     }
 
     @AfterEach
-    void noRequestLeavesAnythingOpen() {
+    void requestsLeaveNothingOpen() {
         while (runtime.leakReport().openTensors()
-                != 0) { // the client may have its answer before the server has cleaned up
+                != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }
     }
@@ -108,7 +111,7 @@ class ProtocolConformanceTests {
     void healthOfTheServer() throws Exception {
         assertThat(client.get("/health/live", 200, "server-live").get("live").booleanValue())
                 .isTrue();
-        // A model that is loaded at its first call holds nobody up.
+        // A lazy model does not delay readiness.
         assertThat(client.get("/health/ready", 200, "server-ready").get("ready").booleanValue())
                 .isTrue();
         programs.define(ProgramSource.of("broken", "file:nowhere.vmfb"));
@@ -148,7 +151,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void metadataNameWhatAClientHasToSend() throws Exception {
+    void metadataDescribesTheInputs() throws Exception {
         JsonNode pair = client.get("/models/values", 200, "model-metadata");
         assertThat(pair.get("inputs").toString())
                 .isEqualTo(
@@ -162,7 +165,7 @@ class ProtocolConformanceTests {
 
     // Inference.
 
-    /** Name of the type here, of the protocol, two elements in JSON as they are answered, and in binary. */
+    /** Element type, datatype of the protocol, two elements in JSON as in responses, and in binary. */
     static Stream<Arguments> datatypes() {
         return Stream.of(
                 Arguments.of("i1", "BOOL", "[true,false]", "0100"),
@@ -182,8 +185,7 @@ class ProtocolConformanceTests {
 
     @ParameterizedTest
     @MethodSource("datatypes")
-    void everyDatatypeGoesInAndOutInJsonAndInBinary(String type, String datatype, String json, String hex)
-            throws Exception {
+    void everyDatatypeWorksInJsonAndInBinary(String type, String datatype, String json, String hex) throws Exception {
         String model = "values.echo_" + type;
         byte[] binary = HexFormat.of().parseHex(hex);
         assertThat(client.get("/models/" + model, 200, "model-metadata")
@@ -239,7 +241,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void binaryContentsLieInTheOrderOfTheRequest() throws Exception {
+    void binaryContentsFollowTheOrderOfTheRequest() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("b", "INT32", "[3]", ints(7, 8, 9))
                 .input("a", "FP32", "[1, 2]", floats(1, 2))
@@ -250,7 +252,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void jsonAndBinaryMixInOneRequestAndOneAnswer() throws Exception {
+    void jsonAndBinaryMixInOneRequestAndResponse() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("a", "FP32", "[2, 2]", "[[1, 2], [3, 4]]")
                 .input("b", "INT32", "[1]", ints(7))
@@ -262,7 +264,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void whatAnOutputSaysOverridesWhatTheRequestSays() throws Exception {
+    void outputParameterOverridesThatOfTheRequest() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("a", "FP32", "[1, 2]", "[1, 2]")
                 .input("b", "INT32", "[1]", "[7]")
@@ -274,7 +276,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void onlyTheOutputsThatAreAskedForAreAnswered() throws Exception {
+    void onlyRequestedOutputsAreReturned() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .id("42")
                 .input("a", "FP32", "[1, 2]", "[1, 2]")
@@ -286,7 +288,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void nothingIsAnsweredInBinaryToo() throws Exception {
+    void emptyTensorsWorkInBinary() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("a", "FP32", "[0, 2]", new byte[0])
                 .input("b", "INT32", "[0]", new byte[0])
@@ -296,7 +298,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void parametersThatNobodyKnowsAreNotInTheWay() throws Exception {
+    void unknownParametersAreIgnored() throws Exception {
         client.inference("adder")
                 .parameter("text", "a")
                 .parameter("number", 1.5)
@@ -307,7 +309,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void aVersionAnswersWithItsName() throws Exception {
+    void versionedResponseNamesItsVersion() throws Exception {
         for (String version : List.of("1", "2")) {
             ProtocolClient.Answer answer = client.inference("adder/versions/" + version)
                     .input("input0", "INT32", "[1]", "[40]")
@@ -319,7 +321,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void whatJsonHasNoNumberForIsAString() throws Exception {
+    void nonFiniteNumbersAreStrings() throws Exception {
         assertThat(client.inference("values.echo_f32")
                         .input("x", "FP32", "[3]", "[\"NaN\", \"Infinity\", \"-Infinity\"]")
                         .infer()
@@ -332,7 +334,7 @@ class ProtocolConformanceTests {
     // Failures.
 
     @Test
-    void stringsAreRefused() throws Exception {
+    void rejectsStrings() throws Exception {
         assertThat(client.inference("values.echo_ui8")
                         .input("x", "BYTES", "[1]", "[\"text\"]")
                         .refused(400))
@@ -344,7 +346,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void requestsThatNoModelCanAnswerAreRefused() throws Exception {
+    void rejectsUnanswerableRequests() throws Exception {
         assertThat(client.inference("nothing").refused(404)).contains("'nothing'");
         assertThat(client.inference("adder/versions/9").refused(404)).contains("'9'");
         assertThat(client.inference("adder").refused(400)).contains("'input0'");
@@ -366,13 +368,13 @@ class ProtocolConformanceTests {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "Inference-Header-Content-Length | abc  | 400 | which is no number of bytes",
+                "Inference-Header-Content-Length | abc  | 400 | which is not a number of bytes",
                 "Inference-Header-Content-Length | -5   | 400 | 'Inference-Header-Content-Length' is -5",
-                "Content-Encoding                | gzip | 415 | bodies have to come uncompressed",
-                "Content-Type                    | application/octet-stream | 400 | says where the JSON ends",
-                "Content-Type                    | text/plain | 400 | says where the JSON ends",
+                "Content-Encoding                | gzip | 415 | bodies must be uncompressed",
+                "Content-Type                    | application/octet-stream | 400 | the length of the JSON, is missing",
+                "Content-Type                    | text/plain | 400 | the length of the JSON, is missing",
             })
-    void headersThatDoNotFitAreRefused(String header, String value, int status, String message) throws Exception {
+    void rejectsInconsistentHeaders(String header, String value, int status, String message) throws Exception {
         byte[] body = """
                 {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "parameters": {"binary_data_size": 4}}]}""".getBytes(StandardCharsets.UTF_8);
         assertThat(client.refused("/models/adder/infer", Map.of(header, value), body, status))
@@ -382,7 +384,7 @@ class ProtocolConformanceTests {
     // The repository.
 
     @Test
-    void theIndexNamesAllModelsOrThoseThatAreReady() throws Exception {
+    void indexListsAllOrReadyModels() throws Exception {
         JsonNode all = client.post("/repository/index", null, "", 200, "repository-index");
         assertThat(all.findValuesAsString("name")).contains("values", "adder", "later");
         assertThat(all.findValuesAsString("state")).contains("READY", "UNAVAILABLE");
@@ -413,7 +415,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void whereAModelComesFromIsNotUpToClients() throws Exception {
+    void clientsCannotSetTheLocationOfAModel() throws Exception {
         for (String parameter : List.of("config", "file:1/model.vmfb")) {
             JsonNode refused = client.post(
                     "/repository/models/later/load",
@@ -431,7 +433,7 @@ class ProtocolConformanceTests {
     @EnableAutoConfiguration
     static class Application {
 
-        /** Functions that answer what they are asked. */
+        /** Functions that return their inputs. */
         @Bean
         IreeModuleCustomizer values(IreeRuntime runtime) {
             return (name, options) -> {

@@ -2,7 +2,7 @@ package org.springframework.cloud.context.environment;
 
 import org.springframework.context.ApplicationEvent;
 
-/** Stands for Spring Cloud's, of which only the name counts. */
+/** Stand-in for Spring Cloud's event, of which only the name matters. */
 public final class EnvironmentChangeEvent extends ApplicationEvent {
     private static final long serialVersionUID = 1;
 

@@ -11,7 +11,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.ResourcePatternResolver;
 import org.springframework.stereotype.Component;
 
-/** The documents that are searched: Markdown below {@code search.documents}. */
+/** The searchable documents: Markdown files below {@code search.documents}. */
 @Component
 final class Documents {
 
@@ -43,7 +43,7 @@ final class Documents {
         }
     }
 
-    /** Below the root. */
+    /** The path relative to the root. */
     private static String path(Resource file, String root) {
         try {
             String url = file.getURL().toString();

@@ -13,7 +13,10 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
-/** Puts the passages into the vector store, once the application is up, and finds them there. What is in it is found while the rest comes. */
+/**
+ * Adds the passages to the vector store once the application is ready, and searches it. Passages are searchable while
+ * others are still being added.
+ */
 @Component
 final class Index {
 
@@ -32,19 +35,19 @@ final class Index {
     }
 
     /**
-     * How far it is.
+     * Progress of indexing.
      *
-     * @param passages how many there are; 0 before they are read
-     * @param indexed how many can be found
-     * @param problem why no more come; null when all is well
+     * @param passages number of passages; 0 before they are read
+     * @param indexed number of searchable passages
+     * @param problem why indexing stopped; null if it did not fail
      */
     record Progress(int passages, int indexed, @Nullable String problem) {}
 
     /**
-     * A passage that was found.
+     * A search result.
      *
      * @param passage the passage
-     * @param score how near it is, 1 for the same
+     * @param score its similarity, 1 for identical
      */
     record Hit(Passage passage, double score) {}
 
@@ -66,7 +69,7 @@ final class Index {
         filler.start();
     }
 
-    /** Waits until it has all that it will have. */
+    /** Waits until indexing has ended. */
     void join() throws InterruptedException {
         filler.join();
     }
@@ -88,7 +91,7 @@ final class Index {
                 return; // the application is stopping
             }
             progress = new Progress(progress.passages, progress.indexed, String.valueOf(e.getMessage()));
-            LOGGER.error("the index has {} of {} passages, and gets no more", progress.indexed, progress.passages, e);
+            LOGGER.error("indexing stopped after {} of {} passages", progress.indexed, progress.passages, e);
         }
     }
 
@@ -115,7 +118,7 @@ final class Index {
                 score == null ? 0 : score);
     }
 
-    /** Gives up what is not indexed yet, before programs stop to take calls. */
+    /** Stops indexing before programs reject calls. */
     @EventListener(ContextClosedEvent.class)
     void stop() {
         filler.interrupt();

@@ -6,13 +6,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Cuts a document into passages: its paragraphs, items and rows, short neighbours together and long ones in parts. Code is left out. */
+/**
+ * Splits a document into passages: its paragraphs, list items and table rows, with short neighbours merged and long
+ * ones split. Code is omitted.
+ */
 final class Markdown {
 
-    /** Words of a passage that takes no neighbour any more. */
+    /** Number of words from which a passage is not merged with its neighbour. */
     private static final int ENOUGH = 40;
 
-    /** Words that a passage is cut after, at the end of a sentence. */
+    /** Number of words after which a passage is split, at the end of a sentence. */
     private static final int MOST = 90;
 
     private static final Pattern HEADING = Pattern.compile("(#{1,6})(?:\\s+(.*))?");
@@ -30,7 +33,7 @@ final class Markdown {
     }
 
     /**
-     * Cuts a document.
+     * Splits a document.
      *
      * @param page its file
      * @param text its contents

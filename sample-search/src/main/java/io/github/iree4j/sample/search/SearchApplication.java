@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.annotation.Bean;
 
-/** Finds passages of documents by what they mean. */
+/** Finds passages of documents by meaning. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 class SearchApplication {
@@ -18,7 +18,7 @@ class SearchApplication {
         SpringApplication.run(SearchApplication.class, arguments);
     }
 
-    /** In memory; a starter of Spring AI for a database replaces it. */
+    /** In memory; a Spring AI starter for a vector database replaces it. */
     @Bean
     @ConditionalOnMissingBean
     VectorStore vectorStore(EmbeddingModel model) {

@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** Answers the page: {@code GET /search} and {@code GET /model}. */
+/** Serves the page's requests: {@code GET /search} and {@code GET /model}. */
 @RestController
 final class SearchController {
 
@@ -25,30 +25,30 @@ final class SearchController {
     }
 
     /**
-     * What was found.
+     * The results.
      *
-     * @param query what was asked
+     * @param query the query
      * @param hits the nearest first
-     * @param millis how long that took
-     * @param index how much can be found
+     * @param millis the duration of the search
+     * @param index progress of indexing
      */
     record Answer(String query, List<Index.Hit> hits, double millis, Index.Progress index) {}
 
     /**
-     * What finds it.
+     * The model in use.
      *
-     * @param name the model's
-     * @param dimensions numbers of an embedding
-     * @param isSmall whether it is the one that comes with this application
-     * @param index how much can be found
+     * @param name the name of the model
+     * @param dimensions length of an embedding
+     * @param isSmall whether it is the model bundled with this application
+     * @param index progress of indexing
      */
     record Model(String name, int dimensions, boolean isSmall, Index.Progress index) {}
 
     @GetMapping("/search")
     Answer search(@RequestParam(name = "q") String query, @RequestParam(defaultValue = "8") int limit) {
         if (query.length() > properties.maxQueryLength()) {
-            throw refused("'q' has %d characters, and at most %d are taken"
-                    .formatted(query.length(), properties.maxQueryLength()));
+            throw refused(
+                    "'q' has %d characters; the limit is %d".formatted(query.length(), properties.maxQueryLength()));
         }
         if (limit < 1 || limit > MOST) {
             throw refused("'limit' must be between 1 and %d, not %d".formatted(MOST, limit));

@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The {@code search.*} properties.
  *
- * @param documents Directory of the Markdown that is searched, with a slash at its end.
- * @param maxQueryLength Most characters of a query.
+ * @param documents Directory of the Markdown files to search, ending with a slash.
+ * @param maxQueryLength Maximum number of characters of a query.
  */
 @ConfigurationProperties("search")
 record SearchProperties(

@@ -10,13 +10,13 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is checked in is what its sources make. */
+/** The checked-in encoder is reproducible from its sources. */
 class EncoderTests {
 
     private static final Path SOURCES = Path.of("src/main/iree");
 
     @Test
-    void theSourceIsTheOneThatWasCompiled() throws Exception {
+    void sourceIsUnchangedSinceCompilation() throws Exception {
         String recorded = Files.readString(SOURCES.resolve("encoder.sha256"));
         byte[] digest =
                 MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(SOURCES.resolve("encoder.mlir")));
@@ -27,7 +27,7 @@ class EncoderTests {
 
     @Test
     @Tag("nightly")
-    void theSameDocumentsMakeTheSameEncoder() throws Exception {
+    void encoderIsReproducible() throws Exception {
         List<Passage> passages = Markdown.passages("README.md", Files.readString(Path.of("../README.md")));
         EncoderTrainer.Encoder first = new EncoderTrainer(passages).train();
         EncoderTrainer.Encoder second = new EncoderTrainer(passages).train();

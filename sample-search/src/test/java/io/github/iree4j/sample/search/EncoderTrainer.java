@@ -21,12 +21,13 @@ import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Makes the small encoder out of the documents that it is to search: its vocabulary, and for each token a vector of which one half says in
- * whose company the token is found (latent semantic analysis: the strongest directions of tokens by passages), and the other which token it
- * is (random signs). Rare tokens weigh more than common ones. It knows no language; what these documents do not say, it does not know.
+ * Trains the small encoder on the documents to search: its vocabulary, and for each token a vector of which one half
+ * encodes the tokens it co-occurs with (latent semantic analysis: the strongest directions of tokens by passages), and
+ * the other the token itself (random signs). Rare tokens weigh more than common ones. It knows only what is in these
+ * documents, and no language.
  *
- * <p>{@code EncoderTrainer DOCUMENTS MODELS} reads the Markdown below one directory and writes {@code tokenizer.json} and {@code encoder.irpa} into the
- * other. The same documents give the same files.
+ * <p>{@code EncoderTrainer DOCUMENTS MODELS} reads the Markdown below one directory and writes {@code tokenizer.json}
+ * and {@code encoder.irpa} into the other. The same documents give the same files.
  */
 final class EncoderTrainer {
 
@@ -182,7 +183,7 @@ final class EncoderTrainer {
 
     // -- vectors
 
-    /** How much a token says: the fewer passages have it, the more. */
+    /** The weight of a token: higher the fewer passages contain it. */
     private double[] weights(List<Map<Integer, Integer>> counts) {
         int[] having = new int[VOCABULARY];
         counts.forEach(count -> count.keySet().forEach(token -> having[token]++));
@@ -232,7 +233,7 @@ final class EncoderTrainer {
         }
     }
 
-    /** Columns of length one, at right angles. */
+    /** Makes the columns orthonormal. */
     private static void orthonormalize(double[][] matrix) {
         for (int column = 0; column < COMPANY; column++) {
             for (int before = 0; before < column; before++) {

@@ -12,7 +12,7 @@ class MarkdownTests {
     }
 
     @Test
-    void passagesKnowTheirHeadings() {
+    void passagesHaveTheirHeadings() {
         assertThat(passages("""
                 # The title
                 Before.
@@ -29,7 +29,7 @@ class MarkdownTests {
     }
 
     @Test
-    void markupAndCodeAreLeftOut() {
+    void markupAndCodeAreOmitted() {
         assertThat(passages("""
                 # T
                 See [the *page*](page.md) of **`iree.modules`**, 2*3.
@@ -60,7 +60,7 @@ class MarkdownTests {
     }
 
     @Test
-    void longTextsAreCutAtSentences() {
+    void longTextsAreSplitAtSentences() {
         String sentence = "word ".repeat(29) + "end. ";
         List<Passage> passages = passages("# T\n" + sentence.repeat(10));
         assertThat(passages)
@@ -73,7 +73,7 @@ class MarkdownTests {
     }
 
     @Test
-    void anythingIsTaken() {
+    void anyTextIsAccepted() {
         assertThat(passages("")).isEmpty();
         assertThat(passages("```\nnever closed")).isEmpty();
         assertThat(passages("|||\n#\n######\n- \n")).isEmpty();

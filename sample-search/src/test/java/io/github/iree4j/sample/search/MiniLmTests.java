@@ -18,7 +18,10 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The application with the model that bin/prepare-model makes; {@code -Diree4j.model.minilm=DIRECTORY} says where it is. */
+/**
+ * The application with the model that bin/prepare-model makes; {@code -Diree4j.model.minilm=DIRECTORY} is its
+ * directory.
+ */
 @Tag("nightly")
 @Timeout(600)
 class MiniLmTests {
@@ -37,7 +40,7 @@ class MiniLmTests {
 
     /** Numbers of the model's own framework. */
     @Test
-    void sentencesAreAsNearAsTheModelsMakersSay() {
+    void similaritiesMatchThePublishedOnes() {
         try (ConfigurableApplicationContext context = start()) {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             assertThat(model.dimensions()).isEqualTo(384);
@@ -59,7 +62,7 @@ class MiniLmTests {
 
     /** With programs for some shapes, too: bin/prepare-model minilm --variants. */
     @Test
-    void textsOfAllLengthsAreTheSameTogetherAndAlone() throws Exception {
+    void batchedTextsMatchIndividualOnes() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             List<String> texts = new ArrayList<>();

@@ -59,7 +59,7 @@ class SearchWebTests {
 
     /** Documents change; most answers stay. */
     @Test
-    void answersMostQuestionsInTheFirstFive() throws Exception {
+    void mostQuestionsAreAnsweredInTheTopFive() throws Exception {
         int found = 0;
         List<String> questions = new ClassPathResource("questions.txt")
                 .getContentAsString(StandardCharsets.UTF_8)
@@ -80,13 +80,13 @@ class SearchWebTests {
     }
 
     @Test
-    void findsWhatIsOnlyBegun() throws Exception {
+    void findsPartialWords() throws Exception {
         search("vulk").andExpect(jsonPath("$.hits[0].passage.text").value(containsString("ulkan")));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "   ", "?!", "\ud83d\ude00"})
-    void findsNothingForWhatSaysNothing(String query) throws Exception {
+    void findsNothingForEmptyQueries(String query) throws Exception {
         search(query)
                 .andExpect(status().isOk())
                 .andExpect(jsonPath("$.hits.length()").value(0));
@@ -101,16 +101,16 @@ class SearchWebTests {
                 "<script>alert(1)</script>",
                 "Ünïcödé fence"
             })
-    void takesAnyQuery(String query) throws Exception {
+    void acceptsAnyQuery(String query) throws Exception {
         search(query).andExpect(status().isOk());
     }
 
     @Test
-    void saysWhatIsWrongWithARequest() throws Exception {
+    void reportsInvalidRequests() throws Exception {
         search("x".repeat(301))
                 .andExpect(status().isBadRequest())
                 .andExpect(content().contentType(MediaType.APPLICATION_PROBLEM_JSON))
-                .andExpect(jsonPath("$.detail").value("'q' has 301 characters, and at most 300 are taken"));
+                .andExpect(jsonPath("$.detail").value("'q' has 301 characters; the limit is 300"));
         mvc.perform(get("/search").param("q", "fence").param("limit", "51"))
                 .andExpect(status().isBadRequest())
                 .andExpect(jsonPath("$.detail").value("'limit' must be between 1 and 50, not 51"));
@@ -118,7 +118,7 @@ class SearchWebTests {
     }
 
     @Test
-    void saysThatItIsTheSmallEncoder() throws Exception {
+    void reportsTheSmallEncoder() throws Exception {
         mvc.perform(get("/model"))
                 .andExpect(jsonPath("$.name").value("small-encoder"))
                 .andExpect(jsonPath("$.isSmall").value(true))

@@ -7,18 +7,17 @@ import java.util.Deque;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Which texts of a request go through the program together. Used once. */
+/** Divides the texts of a request into calls of the program. Used once. */
 final class BatchPlan {
 
     /*
-     * What a call costs is known before it is made: the tokens that it computes, padding included, at the price of the shape that it goes
-     * to, and something for the call itself. Sorted by length, the texts of each call of the cheapest plan can be taken from one stretch:
-     * a call is as long as its longest text, and exchanging texts between two calls until the longer ones are in the longer call makes
-     * neither longer. So best[n], the cheapest way to call for the n shortest, is best[n - k] and one call for the k that come then, for
-     * some k.
+     * The cost of a call is known in advance: its tokens, padding included, at the price of its shape, plus a constant per call. With texts sorted by length, there is a cheapest plan whose calls are contiguous ranges: a call is as long as its longest text, and exchanging texts between two calls until the longer ones are in the longer call lengthens neither. So best[n], the minimum cost for the n shortest texts, is best[n - k] plus one call for the next k, for some k.
      */
 
-    /** What a call costs beside its tokens, in tokens: MiniLM takes twice as long for a token of 16 as for one of 256. A guess for others. */
+    /**
+     * Constant cost of a call, in tokens: MiniLM takes twice as long per token for 16 tokens as for 256. A guess for
+     * other models.
+     */
     static final int CALL = 16;
 
     private final List<Tokens> tokens;
@@ -27,11 +26,11 @@ final class BatchPlan {
     private final List<Integer> byLength;
 
     /**
-     * Begins a plan.
+     * Creates a plan.
      *
-     * @param tokens those of each text, at least one and no more than the encoder takes
-     * @param encoder what the program takes
-     * @param settings limits of calls whose number of texts the program leaves open
+     * @param tokens the tokens of each text, at least one and at most as many as the encoder takes
+     * @param encoder the signature of the program
+     * @param settings limits of calls with a dynamic number of texts
      */
     BatchPlan(List<Tokens> tokens, EncoderSignature encoder, EmbeddingSettings settings) {
         this.tokens = tokens;
@@ -47,7 +46,7 @@ final class BatchPlan {
         return tokens.get(text).size();
     }
 
-    /** Batches with each text in one of them. */
+    /** Returns batches that contain each text once. */
     List<TokenBatch> batches() {
         int count = byLength.size();
         int most = Math.min(
@@ -68,7 +67,7 @@ final class BatchPlan {
             best[end] = Double.POSITIVE_INFINITY;
             for (int k = 1; k <= Math.min(end, most); k++) {
                 if (!encoder.masks() && size(byLength.get(end - k)) != longest) {
-                    break; // shorter ones could not be told from padding
+                    break; // without a mask shorter texts cannot be distinguished from padding
                 }
                 double cost = best[end - k] + costs[k];
                 if (cost < best[end]) {
@@ -84,7 +83,7 @@ final class BatchPlan {
         return List.copyOf(batches);
     }
 
-    /** Where the program has a size of its own, it is filled up here; to the shape of a variant, the runtime does. */
+    /** Pads to the fixed sizes of the program; the runtime pads to the shape of a variant. */
     private TokenBatch batch(List<Integer> texts) {
         return new TokenBatch(
                 texts,
@@ -92,7 +91,7 @@ final class BatchPlan {
                 encoder.length() > 0 ? encoder.length() : padded(size(texts.getLast())));
     }
 
-    /** What calls cost whose longest text has so many tokens, by their number of texts. */
+    /** The cost of calls with a longest text of so many tokens, by number of texts. */
     private double[] costs(int longest, int most) {
         double[] open = new double[most + 1];
         double[] filled = new double[most + 1];
@@ -115,7 +114,7 @@ final class BatchPlan {
             }
         }
         for (int k = most; k > 0; k--) {
-            filled[k] = Math.min(filled[k], k < most ? filled[k + 1] : filled[k]); // fewer texts have room as well
+            filled[k] = Math.min(filled[k], k < most ? filled[k + 1] : filled[k]); // fewer texts fit too
             open[k] = Math.min(open[k], filled[k]) + CALL;
         }
         return open;

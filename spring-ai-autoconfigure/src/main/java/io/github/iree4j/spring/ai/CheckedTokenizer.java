@@ -12,26 +12,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes tokens of prefix and text, and refuses what a model should not get. A text is judged by what it has itself: a prefix makes no
- * embedding of a text that would have no tokens without it. Safe from any thread.
+ * Tokenizes prefix and text, and rejects invalid texts. A text is judged without its prefix: a text without tokens of
+ * its own is rejected. Thread-safe.
  */
 final class CheckedTokenizer {
 
     /*
-     * A tokenizer takes time and memory for each token, 500 bytes for example, a model looks at a few hundred of them, and texts come from
-     * anybody. So a long text is given to it piece by piece, each time twice as much from the start, until there are twice as many tokens
-     * as are kept: what follows could not change those.
+     * A tokenizer takes time and memory for each token, 500 bytes for example, while a model uses a few hundred of them, and texts are untrusted. So a long text is tokenized by prefixes of doubling length, until there are twice as many tokens as are kept: the rest cannot change those.
      */
     private static final int LEAST_PIECE = 4096;
 
-    /** Characters of the first piece, for each token that is kept. Words of European languages have about 5. */
+    /** Characters of the first prefix for each kept token. Words of European languages have about 5. */
     private static final int CHARACTERS_PER_TOKEN = 32;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(CheckedTokenizer.class);
 
     private final TextTokenizer tokenizer;
     private final EmbeddingSettings settings;
-    /** How many tokens prefixes have, the special ones around them included. */
+    /** The number of tokens of each prefix, special tokens included. */
     private final Map<TextKind, Integer> prefixSizes = new ConcurrentHashMap<>();
 
     private final AtomicBoolean warned = new AtomicBoolean();
@@ -41,7 +39,7 @@ final class CheckedTokenizer {
         this.settings = settings;
     }
 
-    /** What the settings say; else what the tokenizer does. */
+    /** The limit of the settings, else that of the tokenizer. */
     int maxTokens() {
         return settings.maxTokens() != null
                 ? settings.maxTokens()
@@ -51,7 +49,7 @@ final class CheckedTokenizer {
     /**
      * Checks that a prefix leaves room for text.
      *
-     * @param most how many tokens a text may have with it
+     * @param most maximum number of tokens, prefix included
      * @throws IreeException FAILED_PRECONDITION when it does not
      */
     void checkPrefix(TextKind kind, int most) {
@@ -59,7 +57,7 @@ final class CheckedTokenizer {
         if (!prefix.isEmpty() && prefixSize(kind, prefix) >= most) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
-                    "the prefix of iree.ai.embedding.prefix.%s has %d tokens, special ones included, which leaves no room for text where at most %d are taken; shorten it or raise iree.ai.embedding.max-tokens"
+                    "the prefix of iree.ai.embedding.prefix.%s has %d tokens, special ones included, which leaves no room for text within the limit of %d; shorten it or raise iree.ai.embedding.max-tokens"
                             .formatted(kind.name().toLowerCase(Locale.ROOT), prefixSize(kind, prefix), most));
         }
     }
@@ -69,15 +67,15 @@ final class CheckedTokenizer {
     }
 
     /**
-     * Makes tokens.
+     * Tokenizes a text.
      *
-     * @param text refused when null
+     * @param text the text; rejected when null
      * @param index of the text in the request, from 0
      * @param count how many texts the request has
-     * @param kind says the prefix
-     * @param most how many tokens the text may have with it
-     * @return at least one, of which only as many as may be
-     * @throws IreeException INVALID_ARGUMENT naming the text and the limit
+     * @param kind selects the prefix
+     * @param most maximum number of tokens, prefix included
+     * @return at least one token, cut to the limit
+     * @throws IreeException INVALID_ARGUMENT when the text is rejected, naming it and the limit
      */
     Checked tokenize(@Nullable String text, int index, int count, TextKind kind, int most) {
         if (text == null) {
@@ -87,7 +85,7 @@ final class CheckedTokenizer {
             throw refused(
                     index,
                     count,
-                    "has %d characters, and at most %d are taken; divide it or raise iree.ai.embedding.max-text-length"
+                    "has %d characters, but the limit is %d; split it or raise iree.ai.embedding.max-text-length"
                             .formatted(text.length(), settings.maxTextLength()));
         }
         int length = piece(text, Math.max(LEAST_PIECE, (long) CHARACTERS_PER_TOKEN * most));
@@ -97,13 +95,13 @@ final class CheckedTokenizer {
             tokens = withPrefix(text.substring(0, length), kind);
         }
         if (tokens.size() == 0) {
-            throw refused(index, count, "has no tokens, of %d characters; leave it out".formatted(text.length()));
+            throw refused(index, count, "has no tokens in %d characters; omit it".formatted(text.length()));
         }
         if (tokens.size() > most && !settings.truncate()) {
             throw refused(
                     index,
                     count,
-                    "has %s%d tokens, and at most %d are taken; divide it, or set iree.ai.embedding.truncate=true to have it cut"
+                    "has %s%d tokens, but the limit is %d; split it, or set iree.ai.embedding.truncate=true to truncate it"
                             .formatted(length < text.length() ? "at least " : "", tokens.size(), most));
         }
         return new Checked(tokens.cut(most), tokens.size() > most);
@@ -112,12 +110,12 @@ final class CheckedTokenizer {
     /**
      * The tokens of a text.
      *
-     * @param tokens as many as a text may have
+     * @param tokens the tokens, cut to the limit
      * @param isCut whether there were more
      */
     record Checked(Tokens tokens, boolean isCut) {}
 
-    /** So many characters, or one more where a character has two halves. */
+    /** That many characters, or one more to avoid splitting a surrogate pair. */
     private static int piece(String text, long wanted) {
         if (wanted >= text.length()) {
             return text.length();
@@ -125,7 +123,7 @@ final class CheckedTokenizer {
         return (int) wanted + (Character.isHighSurrogate(text.charAt((int) wanted - 1)) ? 1 : 0);
     }
 
-    /** None when the text alone has none. */
+    /** Empty when the text alone has no tokens. */
     private Tokens withPrefix(String text, TextKind kind) {
         String prefix = settings.prefixes().of(kind);
         if (prefix.isEmpty()) {
@@ -133,7 +131,7 @@ final class CheckedTokenizer {
         }
         if (text.startsWith(prefix) && warned.compareAndSet(false, true)) {
             LOGGER.warn(
-                    "a text begins with '{}', which iree.ai.embedding.prefix.{} puts before it once more; texts that have a prefix already are of kind 'plain', see iree.ai.embedding.prefix.strings",
+                    "a text already starts with '{}', which iree.ai.embedding.prefix.{} adds again; use kind 'plain' for texts with a prefix, see iree.ai.embedding.prefix.strings",
                     prefix,
                     kind.name().toLowerCase(Locale.ROOT));
         }

@@ -6,28 +6,32 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
 
 /**
- * What an {@link IreeEmbeddingModel} has to know of its program, and what it may take.
+ * Settings of an {@link IreeEmbeddingModel}: how to call its program, and limits.
  *
- * @param module name of the program, which is the name of the model as well
- * @param function name of its function; null for the only one it has
- * @param inputs what each argument of the function is, in their order; empty where their names say it or there are at most two
- * @param tokenType what tokens are where the function does not declare its arguments, as those that come from ONNX or PyTorch do not
- * @param result which result of the function, from 0
- * @param pooling how the vectors of tokens become one; null for {@link Pooling#NONE} where the result has two dimensions and {@link
- *     Pooling#MEAN} where it has three
+ * @param module name of the program, also used as the name of the model
+ * @param function name of its function; null for its only one
+ * @param inputs meaning of each argument of the function, in order; empty where their names tell or there are at most
+ *     two
+ * @param tokenType the token type where the function does not declare its arguments, as with imports from ONNX or
+ *     PyTorch
+ * @param result index of the result with the vectors, from 0
+ * @param pooling how token vectors are pooled; null for {@link Pooling#NONE} where the result has two dimensions and
+ *     {@link Pooling#MEAN} where it has three
  * @param normalize whether embeddings have length 1
- * @param dimensions how many numbers an embedding has: longer ones of the program are cut; null for those of the program
- * @param maxTokens most tokens of a text, special ones included; null for what the tokenizer says, or 512
- * @param truncate whether longer texts are cut; else they are refused
- * @param maxTextLength most characters of a text
- * @param maxRequestSize most texts of a request
- * @param maxBatchSize most texts of one call of the program, where it takes any number
- * @param maxBatchTokens most tokens of one call, padding included, where the program takes any number of texts; a text of its own may have more
- * @param padTo lengths, in tokens, that texts are padded to, for programs without variants; a batch without one that is long enough is padded to its longest text
- * @param paddingId number of the token that texts are padded with
- * @param timeout how long a request may take, tokenizing included; null for as long as it takes
- * @param metadataMode which metadata of a document are embedded with its text
- * @param prefixes what is put before texts
+ * @param dimensions length of an embedding; longer vectors of the program are truncated; null for the program's length
+ * @param maxTokens maximum number of tokens of a text, special ones included; null for the tokenizer's limit, or 512
+ * @param truncate whether longer texts are truncated rather than rejected
+ * @param maxTextLength maximum number of characters of a text
+ * @param maxRequestSize maximum number of texts of a request
+ * @param maxBatchSize maximum number of texts of one call, where the program takes any number
+ * @param maxBatchTokens maximum number of tokens of one call, padding included, where the program takes any number of
+ *     texts; a single text may have more
+ * @param padTo lengths, in tokens, that texts are padded to, for programs without variants; a batch beyond the largest
+ *     is padded to its longest text
+ * @param paddingId id of the padding token
+ * @param timeout maximum duration of a request, tokenization included; null for none
+ * @param metadataMode which metadata of a document is embedded with its text
+ * @param prefixes prefixes of texts
  */
 public record EmbeddingSettings(
         String module,
@@ -50,13 +54,13 @@ public record EmbeddingSettings(
         MetadataMode metadataMode,
         TextPrefixes prefixes) {
 
-    /** Where neither settings nor tokenizer say how many tokens of a text a model looks at. */
+    /** The token limit where neither settings nor tokenizer define one. */
     static final int USUAL_MAX_TOKENS = 512;
 
     /**
      * Checks ranges.
      *
-     * @throws IllegalArgumentException naming the one that is not in its range
+     * @throws IllegalArgumentException when a value is out of range, naming it
      */
     public EmbeddingSettings {
         inputs = List.copyOf(inputs);
@@ -87,10 +91,10 @@ public record EmbeddingSettings(
     }
 
     /**
-     * Settings as the properties have them by default.
+     * Returns the default settings of the properties.
      *
      * @param module name of the program
-     * @return to be adapted
+     * @return the settings
      */
     public static EmbeddingSettings of(String module) {
         return new EmbeddingSettings(

@@ -18,15 +18,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a function that encodes texts takes and returns.
+ * The signature of a function that encodes texts.
  *
- * @param inputs what each argument is
- * @param types the type of each argument's elements
- * @param rows how many texts it takes; 0 for any number
- * @param length how many tokens of each text; 0 for any number
- * @param pooling how its result becomes one vector for each text; null where neither settings nor declaration say it
- * @param dimensions how many numbers a vector has; 0 when it is not declared
- * @param shapes which shapes calls can have: those of the variants, where the function has them; at least one
+ * @param inputs the meaning of each argument
+ * @param types the element type of each argument
+ * @param rows number of texts; 0 for any number
+ * @param length number of tokens of each text; 0 for any number
+ * @param pooling how its result is pooled to one vector per text; null where neither settings nor declaration tell
+ * @param dimensions length of a vector; 0 when it is not declared
+ * @param shapes the possible shapes of calls: those of the variants, if any; at least one
  */
 record EncoderSignature(
         List<TokenInput> inputs,
@@ -41,18 +41,19 @@ record EncoderSignature(
     private static final Set<ElementType> FLOATS =
             Set.of(ElementType.F32, ElementType.F16, ElementType.BF16, ElementType.F64);
 
-    /** Most tokens of an argument that is filled up: 1 GB of them. */
+    /** Maximum number of tokens of a padded argument: 1 GB of them. */
     private static final int LARGEST = 1 << 27;
 
-    /** Whether padding can be told from tokens. */
+    /** Whether padding can be distinguished from tokens. */
     boolean masks() {
         return inputs.contains(TokenInput.ATTENTION_MASK);
     }
 
     /**
-     * Reads what a function declares.
+     * Reads the declaration of a function.
      *
-     * @throws IreeException FAILED_PRECONDITION when texts cannot be encoded by it, or it is not said how
+     * @throws IreeException FAILED_PRECONDITION when the function cannot encode texts, or its declaration does not tell
+     *     how
      */
     static EncoderSignature of(ProgramFunction function, EmbeddingSettings settings) {
         List<ValueDeclaration> arguments = function.arguments();
@@ -73,7 +74,7 @@ record EncoderSignature(
                     || !INTEGERS.contains(argument.elementType())) {
                 throw not(
                         function,
-                        "argument %d is %s, wanted is a tensor of texts by tokens, tensor<?x?xi64> for example"
+                        "argument %d is %s, expected a tensor of texts by tokens, such as tensor<?x?xi64>"
                                 .formatted(i, argument.type()));
             }
             rows = agreed(function, i, "texts", rows, shape.get(0));
@@ -81,21 +82,19 @@ record EncoderSignature(
             types.add(argument.elementType());
         }
         if (Math.max(1L, rows) * Math.max(1, length) > LARGEST) {
-            throw not(
-                    function,
-                    "an argument has %dx%d tokens, and at most %d are possible".formatted(rows, length, LARGEST));
+            throw not(function, "an argument has %dx%d tokens, but the limit is %d".formatted(rows, length, LARGEST));
         }
         List<CallShape> shapes = shapes(function, rows, length, settings);
         int longest = longest(shapes);
         if (settings.maxTokens() != null && longest > 0 && settings.maxTokens() > longest) {
             throw not(
                     function,
-                    "it takes %d tokens of a text, and iree.ai.embedding.max-tokens is %d"
+                    "it takes %d tokens of a text, but iree.ai.embedding.max-tokens is %d"
                             .formatted(longest, settings.maxTokens()));
         }
         ValueDeclaration result = result(function, settings);
         List<Long> shape = result.shape();
-        if (shape == null) { // what it is shows when it is there
+        if (shape == null) { // checked when the result is available
             return new EncoderSignature(
                     List.copyOf(inputs), List.copyOf(types), rows, length, settings.pooling(), 0, shapes);
         }
@@ -103,7 +102,7 @@ record EncoderSignature(
         if (shape.size() != pooling.rank()) {
             throw not(
                     function,
-                    "result %d is %s; pooling %s wants %s"
+                    "result %d is %s; pooling %s requires %s"
                             .formatted(
                                     settings.result(),
                                     result.type(),
@@ -114,13 +113,13 @@ record EncoderSignature(
         if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
             throw not(
                     function,
-                    "its vectors have %d numbers, and iree.ai.embedding.dimensions is %d"
+                    "its vectors have %d dimensions, but iree.ai.embedding.dimensions is %d"
                             .formatted(dimensions, settings.dimensions()));
         }
         return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, pooling, dimensions, shapes);
     }
 
-    /** How many tokens of a text it takes at most; 0 for any number. */
+    /** The maximum number of tokens of a text; 0 for any number. */
     int maxLength() {
         return longest(shapes);
     }
@@ -137,8 +136,7 @@ record EncoderSignature(
             return List.of(new CallShape(rows, length, 1));
         }
         if (!settings.padTo().isEmpty()) {
-            throw not(
-                    function, "it has variants, to whose shapes texts are padded; leave iree.ai.embedding.pad-to out");
+            throw not(function, "it has variants, to whose shapes texts are padded; remove iree.ai.embedding.pad-to");
         }
         List<List<String>> dimensions = variants.rules().inputs().stream()
                 .map(ShapeRules.Value::dimensions)
@@ -148,13 +146,13 @@ record EncoderSignature(
         if (dimensions.size() != 1 || new HashSet<>(dimensions.getFirst()).size() != 2) {
             throw not(
                     function,
-                    "the shape rules %s do not say the same of each argument, '[batch length], [batch length] mask' for example"
+                    "the shape rules %s differ between arguments; they must be like '[batch length], [batch length] mask'"
                             .formatted(variants.rules()));
         }
         List<CallShape> shapes = new ArrayList<>();
         for (FunctionVariant variant : variants.all()) {
             Map<String, Long> sizes = variant.sizes();
-            if (!sizes.containsValue(0L)) { // else there is no room for a text
+            if (!sizes.containsValue(0L)) { // otherwise no text fits
                 shapes.add(new CallShape(
                         size(sizes.getOrDefault(dimensions.getFirst().getFirst(), (long) rows)),
                         size(sizes.getOrDefault(dimensions.getFirst().getLast(), (long) length)),
@@ -162,7 +160,7 @@ record EncoderSignature(
             }
         }
         if (shapes.isEmpty()) {
-            throw not(function, "its variants have room for no texts");
+            throw not(function, "its variants have no room for texts");
         }
         return List.copyOf(shapes);
     }
@@ -173,7 +171,7 @@ record EncoderSignature(
             if (settings.inputs().size() != arguments.size()) {
                 throw not(
                         function,
-                        "it has %d arguments, and iree.ai.embedding.inputs names %d"
+                        "it has %d arguments, but iree.ai.embedding.inputs names %d"
                                 .formatted(arguments.size(), settings.inputs().size()));
             }
             return settings.inputs();
@@ -188,14 +186,14 @@ record EncoderSignature(
         if (named.size() == arguments.size() && named.contains(TokenInput.INPUT_IDS)) {
             return named;
         }
-        // Beyond two, models differ in their order, and a wrong one gives wrong embeddings without a word.
+        // Beyond two, the order differs between models, and a wrong order silently gives wrong embeddings.
         return switch (arguments.size()) {
             case 1 -> List.of(TokenInput.INPUT_IDS);
             case 2 -> List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK);
             default ->
                 throw not(
                         function,
-                        "it has %d arguments; say what they are, in their order, in iree.ai.embedding.inputs, 'input-ids, attention-mask, token-type-ids' for example"
+                        "it has %d arguments; name their meanings, in order, in iree.ai.embedding.inputs, such as 'input-ids, attention-mask, token-type-ids'"
                                 .formatted(arguments.size()));
         };
     }
@@ -206,7 +204,7 @@ record EncoderSignature(
             throw not(function, "its arguments differ in their number of %s".formatted(what));
         }
         if (declared == 0) {
-            throw not(function, "argument %d has room for no %s".formatted(argument, what));
+            throw not(function, "argument %d has no room for %s".formatted(argument, what));
         }
         return size;
     }
@@ -221,7 +219,7 @@ record EncoderSignature(
         if (settings.result() >= results.size()) {
             throw not(
                     function,
-                    "it has %d results, and iree.ai.embedding.result is %d"
+                    "it has %d results, but iree.ai.embedding.result is %d"
                             .formatted(results.size(), settings.result()));
         }
         ValueDeclaration result = results.get(settings.result());
@@ -231,13 +229,13 @@ record EncoderSignature(
         if (!result.isTensor() || result.shape() == null || !FLOATS.contains(result.elementType())) {
             throw not(
                     function,
-                    "result %d is %s, wanted is a tensor of floats; iree.ai.embedding.result says which one it is"
+                    "result %d is %s, expected a tensor of floats; iree.ai.embedding.result selects the result"
                             .formatted(settings.result(), result.type()));
         }
         return result;
     }
 
-    /** Programs that come from PyTorch, which those from ONNX do as well, say nothing but that there are references. */
+    /** Programs imported from PyTorch or ONNX declare only that there are references. */
     private static boolean isUndeclared(ValueDeclaration value) {
         return value.elementType() == null && value.type().equals("!vm.ref<?>");
     }
@@ -245,7 +243,6 @@ record EncoderSignature(
     private static IreeException not(ProgramFunction function, @Nullable String why) {
         return new IreeException(
                 StatusCode.FAILED_PRECONDITION,
-                "'%s' cannot embed texts, since %s; it is %s"
-                        .formatted(function.fullName(), why, function.declaration()));
+                "'%s' cannot embed texts: %s; it is %s".formatted(function.fullName(), why, function.declaration()));
     }
 }

@@ -24,23 +24,22 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /**
- * A tokenizer of Hugging Face, from its {@code tokenizer.json}, by DJL's binding. Native code; it comes with the jar and is copied to DJL's cache
- * directory, {@code ~/.djl.ai} or what {@code DJL_CACHE_DIR} says. Nothing is read from the network. Safe for use by any number of threads.
+ * A Hugging Face tokenizer, loaded from its {@code tokenizer.json} through DJL's binding. Its native code is in the jar
+ * and is copied to DJL's cache directory, {@code ~/.djl.ai} or {@code DJL_CACHE_DIR}. Does not access the network.
+ * Thread-safe.
  */
 public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoCloseable {
 
-    /** The largest in use, of 250,000 words of a hundred languages, have 20 MB. */
+    /** The largest known ones, with 250,000 words of a hundred languages, have 20 MB. */
     private static final int LARGEST_FILE = 256 << 20;
 
-    /** Of what surrounds the model: those in use have some kilobytes. */
+    /** Limit of each part other than the model; known ones have a few kilobytes. */
     private static final int LARGEST_PART = 1 << 20;
 
     private static final Map<String, String> OFFLINE = Map.of("OPT_OUT_TRACKING", "true", "RUST_FLAVOR", "cpu");
 
     /*
-     * Three things of the native code shape this class. A failure within a call for several texts ends the process, so texts go one by
-     * one. What it cuts off is never freed, so it cuts nothing and Tokens.cut does. And it does not know whether a tokenizer is still in
-     * use when that is deleted, so close() waits for those who are in it.
+     * Three properties of the native code shape this class. A failure in a call for several texts crashes the process, so texts are tokenized one at a time. It leaks what it truncates, so Tokens.cut truncates instead. And deleting a tokenizer in use is not detected, so close() waits for calls in flight.
      */
     private final String location;
     private final ReadWriteLock inUse = new ReentrantReadWriteLock();
@@ -58,8 +57,9 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
      *
      * @param file its {@code tokenizer.json}
      * @return the tokenizer, to be closed by the caller
-     * @throws IreeException NOT_FOUND when the file cannot be opened; DATA_LOSS when it cannot be read; INVALID_ARGUMENT when it is no tokenizer;
-     *     RESOURCE_EXHAUSTED when it is larger than 256 MB; UNAVAILABLE when the native code cannot be used here
+     * @throws IreeException NOT_FOUND when the file cannot be opened; DATA_LOSS when it cannot be read;
+     *     INVALID_ARGUMENT when it is not a tokenizer; RESOURCE_EXHAUSTED when it is larger than 256 MB; UNAVAILABLE
+     *     when the native code cannot be used here
      */
     public static HuggingFaceTextTokenizer load(Resource file) {
         String location = file.getDescription();
@@ -73,7 +73,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
             }
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s is no tokenizer that the library understands: %s; it has to be the tokenizer.json of the model"
+                    "%s is not a tokenizer that the library supports: %s; it must be the tokenizer.json of the model"
                             .formatted(location, e.getMessage()),
                     e);
         } catch (LinkageError e) {
@@ -88,7 +88,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         }
         return new IreeException(
                 StatusCode.UNAVAILABLE,
-                "%s needs native code of ai.djl.huggingface:tokenizers, which cannot be used here: %s; it is there for Linux, macOS and Windows, is copied to ~/.djl.ai or DJL_CACHE_DIR, which must be writable, and needs native access (--enable-native-access=ALL-UNNAMED)"
+                "%s needs native code of ai.djl.huggingface:tokenizers, which cannot be used here: %s; it is available for Linux, macOS and Windows, is copied to ~/.djl.ai or DJL_CACHE_DIR, which must be writable, and needs native access (--enable-native-access=ALL-UNNAMED)"
                         .formatted(location, root),
                 cause);
     }
@@ -99,14 +99,14 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
             if (json.length > LARGEST_FILE) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "%s has more than %d bytes, which no tokenizer has".formatted(location, LARGEST_FILE));
+                        "%s has more than %d bytes, too many for a tokenizer".formatted(location, LARGEST_FILE));
             }
             return json;
         } catch (IOException e) {
             boolean missing = !file.exists();
             throw new IreeException(
                     missing ? StatusCode.NOT_FOUND : StatusCode.DATA_LOSS,
-                    "%s %s; it has to be the tokenizer.json of the model"
+                    "%s %s; it must be the tokenizer.json of the model"
                             .formatted(
                                     location,
                                     missing ? "does not exist" : "cannot be read: %s".formatted(e.getMessage())),
@@ -114,7 +114,10 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         }
     }
 
-    /** What is clearly no tokenizer never gets to native code. Takes no memory for what it does not look at. */
+    /**
+     * Rejects files that are clearly not tokenizers before they reach native code. Allocates no memory for parts it
+     * skips.
+     */
     private static OptionalInt check(byte[] json, String location) {
         boolean hasModel = false;
         int most = 0;
@@ -137,19 +140,19 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         } catch (JacksonException e) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s is no JSON: %s; it has to be the tokenizer.json of the model"
+                    "%s is not JSON: %s; it must be the tokenizer.json of the model"
                             .formatted(location, e.getOriginalMessage()),
                     e);
         }
         if (!hasModel) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s has no member 'model'; it has to be the tokenizer.json of the model".formatted(location));
+                    "%s has no member 'model'; it must be the tokenizer.json of the model".formatted(location));
         }
         return most > 0 ? OptionalInt.of(most) : OptionalInt.empty();
     }
 
-    /** The value at which the parser is, and passes, if it has parts. */
+    /** The object or array at the parser's position, which is advanced past it. */
     private static JsonNode part(JsonParser parser, byte[] json, String name, String location) {
         if (!parser.currentToken().isStructStart()) {
             return MissingNode.getInstance();
@@ -160,13 +163,16 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         if (start < 0 || size > LARGEST_PART) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s has a member '%s' of %s, and at most %d bytes of UTF-8 are taken"
+                    "%s has a member '%s' of %s; the limit is %d bytes of UTF-8"
                             .formatted(location, name, start < 0 ? "another encoding" : size + " bytes", LARGEST_PART));
         }
         return JsonMapper.shared().readTree(json, (int) start, (int) size);
     }
 
-    /** A template with a special token that is not declared passes the library's own checks, and ends the process at the first text. */
+    /**
+     * A template with an undeclared special token passes the library's checks, but crashes the process at the first
+     * text.
+     */
     private static void checkTemplates(JsonNode processor, String location) {
         JsonNode declared = processor.path("special_tokens");
         for (String template : List.of("single", "pair")) {
@@ -186,7 +192,8 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     }
 
     /**
-     * Unless told otherwise, the library asks the cloud where it runs, tells its makers, and downloads native code where it finds a GPU.
+     * By default, the library queries cloud metadata, reports usage to its vendor, and downloads native code if it
+     * finds a GPU.
      */
     private static HuggingFaceTokenizer open(byte[] json) throws IOException {
         synchronized (OFFLINE) {
@@ -201,7 +208,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
                 return HuggingFaceTokenizer.newInstance(
                         new ByteArrayInputStream(json), Map.of("truncation", "false", "padding", "false"));
             } finally {
-                changed.keySet().forEach(System::clearProperty); // they are meant for us and not for others who use it
+                changed.keySet().forEach(System::clearProperty); // must not affect other users of the library
             }
         }
     }
@@ -227,7 +234,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     }
 
     /**
-     * Half a character anywhere makes the native code read all that is beyond Unicode's first 65,536 characters, and zeros, as something else.
+     * Replaces unpaired surrogates: one anywhere makes the native code misread zeros and all supplementary characters.
      */
     private static String wellFormed(String text) {
         int half = half(text, 0);
@@ -241,7 +248,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         return whole.toString();
     }
 
-    /** Where the next one is; the length when there is none. */
+    /** The index of the next one; the length if there is none. */
     private static int half(String text, int from) {
         for (int i = from; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -276,7 +283,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         }
     }
 
-    /** Frees native memory, once nobody uses it. Harmless when repeated. */
+    /** Frees native memory after calls in flight have ended. Idempotent. */
     @Override
     public void close() {
         Lock writing = inUse.writeLock();

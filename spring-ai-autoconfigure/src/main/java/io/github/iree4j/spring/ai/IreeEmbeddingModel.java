@@ -37,30 +37,31 @@ import org.springframework.util.Assert;
 /**
  * Embeds texts with a program that the application has loaded.
  *
- * <p>The texts of a request are tokenized, sorted by length, and go through the program in batches that fill the shapes it was compiled for,
- * by {@link InvocationService}, so that its interceptors, timeouts and observations apply. Where calls of the program are batched
- * dynamically, those of several requests that are padded to the same length join. Embeddings are in the order of the texts.
+ * <p>The texts of a request are tokenized, sorted by length, and passed to the program in batches that fill the shapes
+ * it was compiled for, through {@link InvocationService}, so that its interceptors, timeouts and observations apply.
+ * Where calls of the program are batched dynamically, calls of several requests that are padded to the same length are
+ * merged. Embeddings are in the order of the texts.
  *
- * <p><b>Prefixes.</b> Where the settings have them, one is put before each text: that of documents where texts come as {@link Document}s,
- * that of queries, or what the settings say, where they come as strings, and any that the {@linkplain IreeEmbeddingOptions#as options} ask for. It
- * counts among the tokens of the text and is never cut.
+ * <p><b>Prefixes.</b> If configured, a prefix is added to each text: that of documents for {@link Document}s, that of
+ * queries, or as configured, for strings, and any that the {@linkplain IreeEmbeddingOptions#as options} select. It
+ * counts toward the tokens of the text and is never truncated.
  *
- * <p><b>Limits.</b> A text has at most as many tokens as the settings, or the tokenizer, say: the rest is cut off, or the text is refused. Null, texts without
- * a single token, texts and requests that are too long are refused with INVALID_ARGUMENT, before anything is called. A request without
- * texts gives a response without embeddings.
+ * <p><b>Limits.</b> The settings, or the tokenizer, limit the tokens of a text: the rest is truncated, or the text is
+ * rejected. Null, texts without tokens, and texts and requests beyond the limits are rejected with INVALID_ARGUMENT
+ * before any call is made. A request without texts gives a response without embeddings.
  *
- * <p><b>Time.</b> A request fails with DEADLINE_EXCEEDED when its timeout passes, and with CANCELLED when its thread is interrupted; the call
- * that is under way is then given up.
+ * <p><b>Time.</b> A request fails with DEADLINE_EXCEEDED when its timeout expires, and with CANCELLED when its thread
+ * is interrupted; the current call is then cancelled.
  *
- * <p>A program that is replaced is used at once: a request that is under way begins anew, so that all of its embeddings are of one program. The tokenizer stays the caller's. Safe for use by any number of
- * threads.
+ * <p>A replaced program takes effect immediately: a request in flight restarts, so that all of its embeddings are from
+ * one program. The caller keeps ownership of the tokenizer. Thread-safe.
  */
 public final class IreeEmbeddingModel implements EmbeddingModel {
 
-    /** What observations call the provider of the model. */
+    /** The name of the provider in observations. */
     public static final String PROVIDER = "iree";
 
-    /** So often a request begins anew. */
+    /** Maximum number of restarts of a request. */
     private static final int MOST_ATTEMPTS = 5;
 
     private static final EmbeddingModelObservationConvention DEFAULT_CONVENTION =
@@ -76,18 +77,18 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     private volatile @Nullable KnownSignature known;
     private volatile int measuredDimensions;
 
-    /** That of the function which was called last. */
+    /** The signature of the function called last. */
     private record KnownSignature(ProgramFunction function, EncoderSignature signature) {}
 
     /**
-     * A model.
+     * Creates a model.
      *
-     * @param programs knows the program; need not be loaded yet
+     * @param programs contains the program, which need not be loaded yet
      * @param invocations calls it
-     * @param tokenizer makes tokens of texts; borrowed
-     * @param settings what the program is like
-     * @param observations where requests are observed
-     * @param convention names and tags of observations; null for the usual ones
+     * @param tokenizer tokenizes texts; borrowed
+     * @param settings settings of the program, and limits
+     * @param observations receives the observations of requests
+     * @param convention names and tags of observations; null for the default
      */
     public IreeEmbeddingModel(
             Programs programs,
@@ -105,10 +106,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     }
 
     /**
-     * Checks that the program can embed texts as the settings say; loads it if it is not loaded.
+     * Checks that the program can embed texts with the settings; loads it if it is not loaded.
      *
-     * @throws IreeException FAILED_PRECONDITION when it cannot, saying what it is; NOT_FOUND when there is no such program or function; what
-     *     loading it fails with
+     * @throws IreeException FAILED_PRECONDITION when it cannot, describing it; NOT_FOUND when there is no such program
+     *     or function; the load failure when loading it fails
      */
     public void check() {
         int maxTokens = maxTokens(signature(locate().function()));
@@ -146,13 +147,13 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (!model().equals(options.model())) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "model '%s' was asked for, and this is '%s'; name that one or none"
+                    "model '%s' was requested, but this is '%s'; name that model or none"
                             .formatted(options.model(), model()));
         }
         if (texts.size() > settings.maxRequestSize()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "a request of %d texts, and at most %d are taken; divide it or raise iree.ai.embedding.max-request-size"
+                    "a request of %d texts exceeds the limit of %d; split it or raise iree.ai.embedding.max-request-size"
                             .formatted(texts.size(), settings.maxRequestSize()));
         }
         if (texts.isEmpty()) {
@@ -166,11 +167,11 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         }
         throw new IreeException(
                 StatusCode.ABORTED,
-                "program '%s' was replaced %d times while a request of %d texts was under way; try again"
+                "program '%s' was replaced %d times during a request of %d texts; try again"
                         .formatted(model(), MOST_ATTEMPTS, texts.size()));
     }
 
-    /** Null when the program was replaced in between: embeddings of two models are not for one response. */
+    /** Null when the program was replaced meanwhile: a response must not mix embeddings of two models. */
     private @Nullable EmbeddingResponse attempt(List<String> texts, IreeEmbeddingOptions options, Deadline deadline) {
         LocatedFunction first = locate();
         EncoderSignature signature = signature(first.function());
@@ -189,7 +190,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         float[][] vectors = new float[texts.size()][];
         for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
             deadline.check();
-            LocatedFunction located = locate(); // of the contexts that the program has, the one with the fewest calls
+            LocatedFunction located = locate(); // selects the least loaded context of the program
             if (!located.program().equals(first.program())) {
                 return null;
             }
@@ -210,7 +211,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                 new EmbeddingResponseMetadata(model(), new DefaultUsage(used, 0, used), Map.of("truncated", cut)));
     }
 
-    /** What the settings or the tokenizer say, as far as the program takes that. */
+    /** The limit of the settings or the tokenizer, capped by that of the program. */
     private int maxTokens(EncoderSignature signature) {
         int said = tokenizer.maxTokens();
         return signature.maxLength() > 0 ? Math.min(said, signature.maxLength()) : said;
@@ -256,7 +257,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (shape.length != pooling.rank() || shape[0] != batch.rows() || !pooled && shape[1] != batch.length()) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "'%s' made a tensor of shape %s of %dx%d tokens; pooling %s wants %s"
+                    "'%s' returned a tensor of shape %s for %dx%d tokens; pooling %s requires %s"
                             .formatted(
                                     model(),
                                     Arrays.toString(shape),
@@ -277,7 +278,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         }
     }
 
-    /** How many numbers of each vector are wanted. */
+    /** The requested length of each vector. */
     private int kept(IreeEmbeddingOptions options, int dimensions) {
         Integer wanted = options.dimensions() != null ? options.dimensions() : settings.dimensions();
         if (wanted == null) {
@@ -286,7 +287,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (wanted < 1 || wanted > dimensions) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "embeddings of %d dimensions were asked for, and model '%s' has %d"
+                    "embeddings of %d dimensions were requested, but model '%s' has %d"
                             .formatted(wanted, model(), dimensions));
         }
         return wanted;
@@ -295,14 +296,14 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     private LocatedFunction locate() {
         String function = settings.function();
         if (function == null) {
-            // Some modules have each function twice, the second with fences under a name like the first's.
+            // Some modules have each function twice, the second with fences and a similar name.
             List<ProgramFunction> all = programs.require(settings.module(), null).program().functions().stream()
                     .filter(each -> !each.name().endsWith("$async"))
                     .toList();
             if (all.size() != 1) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,
-                        "program '%s' has the functions %s; say which one embeds texts in iree.ai.embedding.function"
+                        "program '%s' has the functions %s; name the one that embeds texts in iree.ai.embedding.function"
                                 .formatted(
                                         settings.module(),
                                         all.stream().map(ProgramFunction::name).toList()));
@@ -345,13 +346,13 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     @Override
     public @Nullable String getEmbeddingContent(Document document) {
         Assert.notNull(document, "'document' must not be null");
-        // Without metadata a formatted document still has the lines that come before its text.
+        // Even without metadata, a formatted document has lines before its text.
         return settings.metadataMode() == MetadataMode.NONE
                 ? document.getText()
                 : document.getFormattedContent(settings.metadataMode());
     }
 
-    /** What the program declares; where it does not, a call of it says. */
+    /** The declared length, otherwise determined by a call. */
     @Override
     public int dimensions() {
         if (settings.dimensions() != null) {
@@ -364,7 +365,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         return declared > 0 ? declared : measuredDimensions;
     }
 
-    /** When a request has to be answered. */
+    /** The deadline of a request. */
     private final class Deadline {
         private final long end;
         private final @Nullable Duration timeout;
@@ -382,7 +383,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             }
         }
 
-        /** For the next call; null for as long as it takes. */
+        /** The remaining time for the next call; null for no limit. */
         @Nullable
         Duration left() {
             return timeout == null ? null : Duration.ofNanos(Math.max(0, end - System.nanoTime()));

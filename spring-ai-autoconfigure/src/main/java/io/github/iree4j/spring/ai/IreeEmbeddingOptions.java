@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.embedding.EmbeddingOptions;
 
 /**
- * How one request is answered, beside what {@link EmbeddingOptions} has.
+ * Options of one request, in addition to {@link EmbeddingOptions}.
  *
- * @param model null or the name of the model, which has no others
- * @param dimensions length of the embeddings, which are cut to it; null for that of the model
- * @param timeout how long the request may take, tokenizing included; null for that of the model
- * @param priority which calls of the same program go first: higher ones
- * @param kind what the texts are, which says what is put before them; null for documents where they come as such, and else for what the
- *     model takes strings for
+ * @param model null or the name of the model; no other is supported
+ * @param dimensions length that embeddings are truncated to; null for that of the model
+ * @param timeout maximum duration of the request, tokenization included; null for that of the model
+ * @param priority priority among calls of the same program; higher first
+ * @param kind the kind of the texts, which selects their prefix; null for documents if they are {@code Document}s,
+ *     otherwise for the model's kind of strings
  */
 public record IreeEmbeddingOptions(
         @Nullable String model,
@@ -22,14 +22,14 @@ public record IreeEmbeddingOptions(
         @Nullable TextKind kind)
         implements EmbeddingOptions {
 
-    /** Nothing but what the model has. */
+    /** The defaults of the model. */
     public static final IreeEmbeddingOptions DEFAULTS = new IreeEmbeddingOptions(null, null, null, 0, null);
 
     /**
-     * Options of ours that say what others say.
+     * Converts options to this class.
      *
-     * @param options null for nothing
-     * @return the same ones when they are of this class
+     * @param options the options; null for the defaults
+     * @return the same instance if it is of this class
      */
     static IreeEmbeddingOptions of(@Nullable EmbeddingOptions options) {
         return switch (options) {
@@ -40,9 +40,9 @@ public record IreeEmbeddingOptions(
     }
 
     /**
-     * These options with a name where they have none.
+     * Returns these options with the model's name if they have none.
      *
-     * @param name the model's
+     * @param name the name of the model
      */
     IreeEmbeddingOptions ofModel(String name) {
         return model == null || model.isEmpty()
@@ -53,7 +53,7 @@ public record IreeEmbeddingOptions(
     /**
      * Returns these options with a timeout.
      *
-     * @param limit how long the request may take
+     * @param limit maximum duration of the request
      * @return the options
      */
     public IreeEmbeddingOptions within(@Nullable Duration limit) {
@@ -83,7 +83,7 @@ public record IreeEmbeddingOptions(
     /**
      * Returns these options for texts of a kind.
      *
-     * @param value null for what they come as
+     * @param value the kind; null for the default
      * @return the options
      */
     public IreeEmbeddingOptions as(@Nullable TextKind value) {

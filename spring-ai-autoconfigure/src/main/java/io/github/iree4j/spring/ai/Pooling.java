@@ -1,30 +1,30 @@
 package io.github.iree4j.spring.ai;
 
-/** How the vectors of a text's tokens become the vector of the text. */
+/** How token vectors are combined into the vector of a text. */
 public enum Pooling {
-    /** Their mean, special tokens included and padding not. */
+    /** The mean, including special tokens but not padding. */
     MEAN,
-    /** That of the first token. */
+    /** The vector of the first token. */
     CLS,
-    /** That of the last token which is no padding. */
+    /** The vector of the last token that is not padding. */
     LAST,
     /** The program returns one vector for each text. */
     NONE;
 
-    /** The one for a result that has so many dimensions. */
+    /** The default for a result of that rank. */
     static Pooling usual(int rank) {
         return rank == 2 ? NONE : MEAN;
     }
 
-    /** How many dimensions the result has. */
+    /** The rank of the result. */
     int rank() {
         return this == NONE ? 2 : 3;
     }
 
-    /** What the result has to be, for people. */
+    /** Human-readable description of the required result. */
     String wanted() {
         return this == NONE
-                ? "a vector for each text, tensor<?x384xf32> for example"
-                : "one for each token of each text, tensor<?x?x384xf32> for example";
+                ? "a vector for each text, such as tensor<?x384xf32>"
+                : "a vector for each token of each text, such as tensor<?x?x384xf32>";
     }
 }

@@ -1,11 +1,11 @@
 package io.github.iree4j.spring.ai;
 
-/** What a text is for. Models that were trained to find documents by questions want each of them to begin with words of its own. */
+/** The role of a text. Models trained for retrieval expect different prefixes for queries and documents. */
 public enum TextKind {
-    /** What is searched for. */
+    /** A search query. */
     QUERY,
-    /** What is found. */
+    /** A document to find. */
     DOCUMENT,
-    /** Neither, or a text that has its prefix already: nothing is put before it. */
+    /** Neither, or a text that already has its prefix: no prefix is added. */
     PLAIN
 }

@@ -1,18 +1,19 @@
 package io.github.iree4j.spring.ai;
 
 /**
- * What is put before texts before they become tokens, just once and whatever they begin with: two texts that differ have tokens that differ.
+ * Prefixes of texts, added once before tokenization whatever the texts start with, so that different texts have
+ * different tokens.
  *
- * @param query before queries; empty for nothing
- * @param document before documents; empty for nothing
- * @param strings what texts are that come as strings, where the request does not say it; what comes as a document is one
+ * @param query prefix of queries; empty for none
+ * @param document prefix of documents; empty for none
+ * @param strings the kind of strings, unless the request sets it; documents are always of kind document
  */
 public record TextPrefixes(String query, String document, TextKind strings) {
 
-    /** Texts as they are. */
+    /** No prefixes. */
     public static final TextPrefixes NONE = new TextPrefixes("", "", TextKind.QUERY);
 
-    /** What is put before a text of a kind. */
+    /** Returns the prefix of a kind. */
     String of(TextKind kind) {
         return switch (kind) {
             case QUERY -> query;

@@ -4,23 +4,24 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.OptionalInt;
 
-/** Makes tokens of texts, as the model was trained. Implementations are safe for use by any number of threads. */
+/** Tokenizes texts as the model was trained. Implementations are thread-safe. */
 public interface TextTokenizer {
 
     /**
-     * Makes the tokens of a text, all of them. Those at its start must not depend on what comes far behind them: of a long text only so much
-     * is given to this as the model looks at.
+     * Returns all tokens of a text. Tokens at its start must not depend on text far behind them: of a long text, only
+     * the part that the model uses is passed.
      *
      * @param text any text, empty included
-     * @return its tokens with the special ones that the model wants around them, without padding
-     * @throws IreeException INVALID_ARGUMENT when it cannot be tokenized; FAILED_PRECONDITION when this is closed
+     * @return its tokens with the special tokens of the model, without padding
+     * @throws IreeException INVALID_ARGUMENT when it cannot be tokenized; FAILED_PRECONDITION when the tokenizer is
+     *     closed
      */
     Tokens tokenize(String text);
 
     /**
-     * Returns how many tokens of a text the model is said to look at, special ones included.
+     * Returns the declared maximum number of tokens of a text, special ones included.
      *
-     * @return at least 1; empty where nothing is said
+     * @return at least 1; empty when it is not declared
      */
     default OptionalInt maxTokens() {
         return OptionalInt.empty();
@@ -29,17 +30,17 @@ public interface TextTokenizer {
     /**
      * The tokens of a text.
      *
-     * @param ids their numbers; not to be changed
-     * @param typeIds for each which of two texts it belongs to; as many as there are ids
-     * @param leading how many special tokens are at the start
-     * @param trailing how many special tokens are at the end
+     * @param ids token ids; must not be modified
+     * @param typeIds for each token the segment it belongs to; as many as ids
+     * @param leading number of special tokens at the start
+     * @param trailing number of special tokens at the end
      */
     record Tokens(long[] ids, long[] typeIds, int leading, int trailing) {
 
         /**
          * Checks the numbers.
          *
-         * @throws IllegalArgumentException when they do not fit each other
+         * @throws IllegalArgumentException when they are inconsistent
          */
         public Tokens {
             if (typeIds.length != ids.length || leading < 0 || trailing < 0 || leading + trailing > ids.length) {
@@ -54,11 +55,11 @@ public interface TextTokenizer {
         }
 
         /**
-         * Cuts the end of the text off; special tokens stay.
+         * Truncates the text at its end; keeps special tokens.
          *
-         * @param most how many tokens may be left
-         * @return tokens, these if there are no more than that
-         * @throws IreeException INVALID_ARGUMENT when there is no room beside the special tokens
+         * @param most maximum number of tokens
+         * @return the truncated tokens; this instance if it is within the limit
+         * @throws IreeException INVALID_ARGUMENT when special tokens leave no room for text
          */
         public Tokens cut(int most) {
             if (ids.length <= most) {
@@ -68,7 +69,7 @@ public interface TextTokenizer {
             if (kept <= leading) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "%d tokens leave no room for text beside %d special ones; raise iree.ai.embedding.max-tokens"
+                        "%d tokens leave no room for text next to %d special ones; raise iree.ai.embedding.max-tokens"
                                 .formatted(most, leading + trailing));
             }
             return new Tokens(cut(ids, kept), cut(typeIds, kept), leading, trailing);

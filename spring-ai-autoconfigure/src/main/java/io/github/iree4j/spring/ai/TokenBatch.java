@@ -6,15 +6,15 @@ import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import java.util.List;
 
 /**
- * Texts that go through the program together, padded on their right.
+ * Texts of one call, padded on the right.
  *
  * @param texts their indices in the request
- * @param rows how many rows the tensors have, at least one for each text; those beyond repeat the last text
- * @param length tokens of each row, padding included
+ * @param rows number of rows of the tensors, at least one per text; extra rows repeat the last text
+ * @param length number of tokens of each row, padding included
  */
 record TokenBatch(List<Integer> texts, int rows, int length) {
 
-    /** One argument of the program; the caller closes it. */
+    /** Creates one argument of the program; the caller closes it. */
     Tensor tensor(TokenInput input, ElementType type, List<Tokens> tokens, long paddingId) {
         long[] values = new long[Math.multiplyExact(rows, length)];
         for (int row = 0; row < rows; row++) {

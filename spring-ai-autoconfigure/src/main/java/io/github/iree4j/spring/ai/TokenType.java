@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.hal.ElementType;
 
-/** What integers a program takes tokens as. */
+/** The integer type of tokens. */
 public enum TokenType {
     /** Of 64 bits. */
     I64(ElementType.I64),

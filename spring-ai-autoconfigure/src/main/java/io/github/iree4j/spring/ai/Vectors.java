@@ -4,18 +4,18 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
-/** From what a program returns for a text to its embedding. */
+/** Converts results of the program to embeddings. */
 final class Vectors {
     private Vectors() {}
 
     /**
      * The vector of one text.
      *
-     * @param values what the program returned
-     * @param start where the text begins
-     * @param dimensions numbers of a vector
-     * @param tokens how many vectors the text has before its padding; at least 1
-     * @param pooling what is made of them
+     * @param values the elements of the result
+     * @param start index of the text's first element
+     * @param dimensions length of a vector
+     * @param tokens number of the text's token vectors, without padding; at least 1
+     * @param pooling how to combine them
      * @return a new array
      */
     static float[] pooled(float[] values, int start, int dimensions, int tokens, Pooling pooling) {
@@ -46,11 +46,11 @@ final class Vectors {
     /**
      * An embedding.
      *
-     * @param vector changed
-     * @param kept how many of its numbers are wanted
-     * @param normalize whether its length is to be 1; one of zeros stays as it is
+     * @param vector the vector; modified
+     * @param kept number of dimensions to keep
+     * @param normalize whether to normalize it to length 1; a zero vector stays unchanged
      * @return the vector, or a shorter copy
-     * @throws IreeException INTERNAL when it holds something that is no number
+     * @throws IreeException INTERNAL when it contains NaN or infinity
      */
     static float[] finished(float[] vector, int kept, boolean normalize) {
         float[] cut = kept < vector.length ? Arrays.copyOf(vector, kept) : vector;
@@ -61,7 +61,7 @@ final class Vectors {
         if (!Double.isFinite(squares)) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "the program returned an embedding that holds NaN or infinity; it may overflow in its element type");
+                    "the program returned an embedding with NaN or infinity; it may overflow its element type");
         }
         if (normalize && squares > 0) {
             double length = Math.sqrt(squares);

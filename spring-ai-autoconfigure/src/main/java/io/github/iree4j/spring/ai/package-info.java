@@ -1,7 +1,7 @@
 /**
- * Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel} on a program: texts become tokens, tokens go through the program in
- * padded batches, and what comes out becomes one vector for each text. Start at {@link io.github.iree4j.spring.ai.IreeEmbeddingModel}.
- * Everything here may be used from any number of threads.
+ * Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel} on a program: texts are tokenized, tokens are
+ * passed to the program in padded batches, and its results become one vector per text. Start at {@link
+ * io.github.iree4j.spring.ai.IreeEmbeddingModel}. All types here are thread-safe.
  */
 @NullMarked
 package io.github.iree4j.spring.ai;

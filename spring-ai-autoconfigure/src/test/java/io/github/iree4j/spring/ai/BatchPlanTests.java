@@ -37,7 +37,7 @@ class BatchPlanTests {
     }
 
     @Test
-    void batchesKeepWithinTheirLimitsWhateverComes() {
+    void batchesStayWithinTheirLimits() {
         long seed = Long.getLong("iree4j.test.seed", 7);
         System.out.println("random: batches, seed " + seed);
         Random random = new Random(seed);
@@ -81,9 +81,9 @@ class BatchPlanTests {
         }
     }
 
-    /** All ways to divide a few texts are tried. */
+    /** Compares with all partitions of a few texts. */
     @Test
-    void noDivisionIntoCallsIsCheaper() {
+    void planIsOptimal() {
         long seed = Long.getLong("iree4j.test.seed", 17);
         System.out.println("random: divisions, seed " + seed);
         Random random = new Random(seed);
@@ -146,7 +146,7 @@ class BatchPlanTests {
         return least;
     }
 
-    /** All ways to put so many texts into groups. */
+    /** All partitions of so many texts. */
     private static List<List<List<Integer>>> divisions(int texts) {
         if (texts == 0) {
             return List.of(List.of());

@@ -56,9 +56,9 @@ class BatchedRequestsTests {
         }
     }
 
-    /** Nobody would be answered within the hour if they did not fill a batch together. */
+    /** The delay is an hour: the requests complete only if they fill a batch together. */
     @Test
-    void joinInOneCallAndGetTheirOwn() throws Exception {
+    void areMergedAndReceiveTheirOwnEmbeddings() throws Exception {
         List<String> texts = List.of("fence", "timeline of a device", "budget of a pool", "workers");
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<float[]>> futures = new ArrayList<>();

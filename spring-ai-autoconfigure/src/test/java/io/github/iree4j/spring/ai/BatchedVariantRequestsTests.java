@@ -37,9 +37,9 @@ class BatchedVariantRequestsTests {
     @EnableAutoConfiguration
     static class Application {}
 
-    /** Nobody would be answered within the hour if they did not fill the largest variant of their length together. */
+    /** The delay is an hour: the requests complete only if they fill the largest variant of their length together. */
     @Test
-    void joinInOneCallAndGetTheirOwn(
+    void areMergedAndReceiveTheirOwnEmbeddings(
             @Autowired FakePrograms scripts,
             @Autowired Programs programs,
             @Autowired InvocationService invocations,
@@ -57,7 +57,7 @@ class BatchedVariantRequestsTests {
                 futures.add(threads.submit(() -> model.embed(text)));
             }
             while (!futures.stream().allMatch(Future::isDone)) {
-                scripts.clock().runUntil(scripts.clock().now() + 1000); // the device works, and the hour does not pass
+                scripts.clock().runUntil(scripts.clock().now() + 1000); // the device works, but the hour does not pass
                 Thread.onSpinWait();
             }
             for (int i = 0; i < texts.size(); i++) {

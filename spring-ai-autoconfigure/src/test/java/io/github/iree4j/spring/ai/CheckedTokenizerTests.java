@@ -37,7 +37,7 @@ class CheckedTokenizerTests {
     }
 
     @Test
-    void longTextsHaveTheTokensThatTheyHaveAsAWhole() {
+    void longTextsHaveTheSameTokensAsWhenTokenizedAtOnce() {
         long seed = Long.getLong("iree4j.test.seed", 41);
         System.out.println("random: long texts, seed " + seed);
         Random random = new Random(seed);
@@ -62,7 +62,7 @@ class CheckedTokenizerTests {
     }
 
     @Test
-    void noMoreOfATextIsTokenizedThanIsLookedAt() {
+    void tokenizesOnlyTheNeededPartOfAText() {
         List<Integer> seen = new ArrayList<>();
         try (HuggingFaceTextTokenizer bert = TestTokenizers.bert()) {
             TextTokenizer watched = text -> {
@@ -78,7 +78,7 @@ class CheckedTokenizerTests {
             assertThat(seen).as("of 10,400,000 characters").containsExactly(512 * 32);
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> checked(watched, false).tokenize(text, 0, 1, TextKind.PLAIN, 512))
-                    .withMessageContaining("text 1 of 1 has at least 4098 tokens, and at most 512 are taken");
+                    .withMessageContaining("text 1 of 1 has at least 4098 tokens, but the limit is 512");
             seen.clear();
             Checked late =
                     checked(watched, true).tokenize(" ".repeat(9000) + "one two three", 0, 1, TextKind.PLAIN, 16);

@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** What Spring AI's interfaces promise to those who use them, by a real program with its kernels and parameters. */
+/** The contract of Spring AI's interfaces, with a real program with its kernels and parameters. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
 @Timeout(900)
 class EmbeddingModelContractTests {
@@ -94,7 +94,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void neitherOrderNorNumberOfTokensCounts() {
+    void embeddingsDoNotDependOnOrderOrBatchSize() {
         float[] one = model.embed("fence");
         float[] sum = model.embed("fence fence fence");
         assertThat(cosine(one, sum))
@@ -105,7 +105,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void documentsKeepTheirOrderWhateverTheStrategyDoes() {
+    void documentsKeepTheirOrderUnderAnyBatchingStrategy() {
         List<Document> documents = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             documents.add(new Document(TEXTS.get(i % TEXTS.size()) + " number " + i));
@@ -125,7 +125,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void responsesSayModelUsageAndIndices() {
+    void responsesHaveModelUsageAndIndices() {
         EmbeddingResponse response = model.embedForResponse(TEXTS);
         assertThat(response.getMetadata().getModel()).isEqualTo("encoder");
         assertThat(response.getMetadata().getUsage().getPromptTokens()).isGreaterThan(25);
@@ -134,7 +134,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void nullsAreTheCallersMistake() {
+    void rejectsNulls() {
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> model.embed((String) null));
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> model.embed((Document) null));
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> model.embed((List<String>) null));
@@ -144,7 +144,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void aVectorStoreFindsWhatIsNear() {
+    void vectorStoreFindsSimilarDocuments() {
         SimpleVectorStore store = SimpleVectorStore.builder(model).build();
         store.add(TEXTS.stream().map(Document::new).toList());
         assertThat(store.similaritySearch(SearchRequest.builder()
@@ -167,7 +167,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void anyTextIsEmbeddedOrRefusedAndNothingIsLeftOpen(@Autowired IreeRuntime runtime) {
+    void anyTextIsEmbeddedOrRejectedAndLeavesNothingOpen(@Autowired IreeRuntime runtime) {
         long seed = Long.getLong("iree4j.test.seed", 11);
         System.out.println("random: texts, seed " + seed);
         Random random = new Random(seed);
@@ -189,7 +189,7 @@ class EmbeddingModelContractTests {
     }
 
     @Test
-    void manyThreadsGetTheirOwnEmbeddings() throws Exception {
+    void concurrentRequestsReceiveTheirOwnEmbeddings() throws Exception {
         List<float[]> expected = model.embed(TEXTS);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<double[]>> futures = new ArrayList<>();

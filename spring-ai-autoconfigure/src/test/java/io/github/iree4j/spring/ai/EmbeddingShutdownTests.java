@@ -21,7 +21,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** An application that ends while it embeds texts, with a program that has kernels and parameters. */
+/** An application that stops while it embeds texts, with a program with kernels and parameters. */
 @Timeout(900)
 class EmbeddingShutdownTests {
 
@@ -33,7 +33,7 @@ class EmbeddingShutdownTests {
     static class Application {}
 
     @Test
-    void requestsUnderWayEndWithEmbeddingsOrAStatus() throws Exception {
+    void requestsInFlightEndWithEmbeddingsOrAStatus() throws Exception {
         String[] arguments =
                 Stream.of(SmallEncoder.properties()).map(each -> "--" + each).toArray(String[]::new);
         List<String> texts =

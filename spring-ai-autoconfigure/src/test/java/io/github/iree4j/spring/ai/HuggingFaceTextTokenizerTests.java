@@ -35,7 +35,7 @@ class HuggingFaceTextTokenizerTests {
     private Path directory;
 
     @Test
-    void putsSpecialTokensAroundATextAndCountsThem() {
+    void addsAndCountsSpecialTokens() {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             Tokens tokens = tokenizer.tokenize("One, two aab");
             assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, 10, 1, 11, 20, 21, 23, TestTokenizers.SEP);
@@ -47,7 +47,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void anEmptyTextHasTheSpecialTokensAlone() {
+    void emptyTextHasOnlySpecialTokens() {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             Tokens tokens = tokenizer.tokenize("");
             assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, TestTokenizers.SEP);
@@ -56,7 +56,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void cutsTextAndNeitherSpecialToken() {
+    void truncationKeepsSpecialTokens() {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             Tokens tokens = tokenizer.tokenize("one ".repeat(1000));
             assertThat(tokens.size())
@@ -67,7 +67,7 @@ class HuggingFaceTextTokenizerTests {
             assertThat(tokens.cut(2000)).isSameAs(tokens);
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> tokens.cut(2))
-                    .withMessageContaining("no room for text beside 2 special ones");
+                    .withMessageContaining("no room for text next to 2 special ones");
         }
     }
 
@@ -82,14 +82,14 @@ class HuggingFaceTextTokenizerTests {
                 "\uffff",
                 "a\u0301\u0301\u0301"
             })
-    void takesAnyTextThatJavaHas(String text) {
+    void acceptsAnyJavaString(String text) {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             assertThat(tokenizer.tokenize(text).size()).isGreaterThanOrEqualTo(2);
         }
     }
 
     @Test
-    void halfACharacterChangesNoOther() {
+    void unpairedSurrogatesDoNotAffectOtherCharacters() {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             for (String half : List.of("\ud800", "\udc00", "\udc00\ud83d")) {
                 assertThat(tokenizer.tokenize("\ud83d\ude00one " + half).ids())
@@ -105,7 +105,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void aTextThatTheModelHasNoTokenForIsAnErrorAndNotTheEnd() {
+    void textWithoutTokensFailsWithoutCrashing() {
         try (HuggingFaceTextTokenizer tokenizer =
                 HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {
             assertThat(tokenizer.tokenize("one two").ids()).containsExactly(0, 1);
@@ -118,25 +118,25 @@ class HuggingFaceTextTokenizerTests {
         }
     }
 
-    static Stream<Arguments> saysWhatIsWrongWithAFile() {
+    static Stream<Arguments> reportsInvalidFiles() {
         return Stream.of(
                 Arguments.of("", "has no member 'model'"),
-                Arguments.of("this is not it", "is no JSON"),
-                Arguments.of(TestTokenizers.BERT.substring(0, 700), "is no JSON"),
+                Arguments.of("this is not it", "is not JSON"),
+                Arguments.of(TestTokenizers.BERT.substring(0, 700), "is not JSON"),
                 Arguments.of("[]", "has no member 'model'"),
                 Arguments.of("{\"hidden_size\": 384}", "has no member 'model'"),
-                Arguments.of("{\"model\": {}}", "no tokenizer that the library understands"),
+                Arguments.of("{\"model\": {}}", "is not a tokenizer that the library supports"),
                 Arguments.of(
                         TestTokenizers.BERT.replace("\"WordPiece\", \"unk", "\"Telepathy\", \"unk"),
-                        "no tokenizer that the library understands"),
+                        "is not a tokenizer that the library supports"),
                 Arguments.of(
                         TestTokenizers.BERT.replace("\"one\": 10", "\"one\": -10"),
-                        "no tokenizer that the library understands"));
+                        "is not a tokenizer that the library supports"));
     }
 
     @ParameterizedTest
     @MethodSource
-    void saysWhatIsWrongWithAFile(String json, String problem) {
+    void reportsInvalidFiles(String json, String problem) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> HuggingFaceTextTokenizer.load(TestTokenizers.file(json)))
                 .withMessageContaining("tokenizer.json of the test")
@@ -144,9 +144,9 @@ class HuggingFaceTextTokenizerTests {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
     }
 
-    /** Ten million numbers would be as many objects. */
+    /** Materialised, ten million numbers would be as many objects. */
     @Test
-    void whatIsNotLookedAtTakesNoMemory() {
+    void skippedPartsTakeNoMemory() {
         byte[] json = ("{\"x\": [" + "0,".repeat(10_000_000) + "0]}").getBytes(StandardCharsets.UTF_8);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
@@ -158,7 +158,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void refusesTemplatesThatAreTooLargeAndOtherEncodings() {
+    void rejectsLargeTemplatesAndOtherEncodings() {
         String large = TestTokenizers.BERT.replace("\"pair\": [", "\"pair\": [" + " ".repeat(1 << 20));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> HuggingFaceTextTokenizer.load(TestTokenizers.file(large)))
@@ -171,9 +171,9 @@ class HuggingFaceTextTokenizerTests {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
     }
 
-    /** The library takes the last of them, and ends the process for a token that is not declared. */
+    /** The library uses the last one, and crashes the process on an undeclared token. */
     @Test
-    void everyOneOfSeveralTemplatesIsLookedAt() {
+    void checksEachOfSeveralTemplates() {
         String bad = """
                 "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[NO]", "type_id": 0}}],
                   "pair": [], "special_tokens": {}},
@@ -188,7 +188,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void saysThatAFileIsMissing() {
+    void reportsMissingFile() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() ->
                         HuggingFaceTextTokenizer.load(new FileSystemResource(directory.resolve("tokenizer.json"))))
@@ -197,7 +197,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void damagedFilesAreRefusedOrRead() {
+    void damagedFilesAreRejectedOrRead() {
         long seed = Long.getLong("iree4j.test.seed", 20251122);
         System.out.println("fuzz: damaged tokenizers, seed " + seed);
         Random random = new Random(seed);
@@ -221,7 +221,7 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void closingWaitsForThoseWhoAreInIt() throws Exception {
+    void closingWaitsForCallsInFlight() throws Exception {
         for (int round = 0; round < 20; round++) {
             HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert();
             String text = "one two three ".repeat(200);
@@ -251,13 +251,13 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
-    void theLibraryAsksNoCloudWhereItRuns() throws Exception {
+    void libraryDoesNotQueryCloudMetadata() throws Exception {
         TestTokenizers.bert().close();
         Field asked = Ec2Utils.class.getDeclaredField("lastCheckIn");
         asked.setAccessible(true);
         assertThat(asked.getLong(null)).isZero();
         assertThat(System.getProperty("OPT_OUT_TRACKING"))
-                .as("nobody else's business")
+                .as("system properties are restored")
                 .isNull();
     }
 }

@@ -95,7 +95,7 @@ class IreeEmbeddingModelTests {
     // -- pooling
 
     @Test
-    void theMeanIsOfAllTokensAndOfNoPadding() {
+    void meanCoversAllTokensWithoutPadding() {
         List<float[]> vectors = model().embed(List.of("one", "one two three"));
         assertThat(vectors.get(0)).containsExactly((2 + 10 + 3) / 3f, 1, 1);
         assertThat(vectors.get(1)).containsExactly((2 + 10 + 11 + 12 + 3) / 5f, 2, 1);
@@ -103,7 +103,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void theVectorOfTheFirstTokenIsThatOfCls() {
+    void firstTokenPoolingUsesTheClsVector() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.pooling = Pooling.CLS;
             return adapted;
@@ -112,7 +112,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void theVectorOfTheLastTokenIsNotThatOfPadding() {
+    void lastTokenPoolingIgnoresPadding() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.pooling = Pooling.LAST;
             return adapted;
@@ -121,7 +121,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void whatTheProgramPoolsIsTakenAsItIs() {
+    void pooledResultsAreUsedUnchanged() {
         scripts.program(
                 "encoder",
                 program -> program.function("pool", "(tensor<?x?xi32>) -> tensor<?x2xf16>")
@@ -152,7 +152,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void aVectorOfZerosIsNotDividedByItsLength() {
+    void zeroVectorIsNotNormalized() {
         assertThat(Vectors.finished(new float[2], 2, true)).containsExactly(0, 0);
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Vectors.finished(new float[] {1, Float.NaN}, 2, false))
@@ -160,7 +160,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void cutEmbeddingsAreNormalizedAfterwards() {
+    void truncatedEmbeddingsAreNormalizedAfterwards() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.normalize = true;
             adapted.dimensions = 2;
@@ -177,7 +177,7 @@ class IreeEmbeddingModelTests {
     // -- batches
 
     @Test
-    void textsGoTogetherByLengthAndComeBackInTheirOrder() {
+    void textsAreBatchedByLengthAndReturnedInOrder() {
         List<String> texts = List.of("one two three", "one", "one two", "two", "one two six", "six", "nine", "one two");
         EmbeddingResponse response = model().embedForResponse(texts);
         assertThat(encoder.shapes()).containsExactly("4x3", "4x5");
@@ -191,7 +191,7 @@ class IreeEmbeddingModelTests {
 
     @ParameterizedTest
     @CsvSource({"2x?, 2x4 2x4", "?x8, 3x8", "2x8, 2x8 2x8"})
-    void programsOfFixedShapesAreFilledUp(String dimensions, String shapes) {
+    void batchesArePaddedToFixedShapes(String dimensions, String shapes) {
         encoder.program(scripts, dimensions);
         List<float[]> vectors = model().embed(List.of("one two", "two one", "six six"));
         assertThat(encoder.shapes()).containsExactly(shapes.split(" "));
@@ -199,13 +199,13 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void whatAProgramOfAFixedLengthCannotTakeIsCut() {
+    void textsAreTruncatedToTheFixedLengthOfAProgram() {
         encoder.program(scripts, "?x4");
         assertThat(model().embed("one two three four five")).containsExactly((2 + 10 + 11 + 3) / 4f, 1.5f, 1);
     }
 
     @Test
-    void textsArePaddedToTheNextOfTheConfiguredLengths() {
+    void textsArePaddedToTheNextConfiguredLength() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.padTo = List.of(8, 4);
             return adapted;
@@ -217,7 +217,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void withoutAMaskOnlyTextsOfOneLengthGoTogether() {
+    void withoutAMaskOnlyTextsOfEqualLengthAreBatched() {
         scripts.program(
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?x3xf32>")
@@ -236,7 +236,7 @@ class IreeEmbeddingModelTests {
 
     /** As programs that come from PyTorch and ONNX are. */
     @Test
-    void programsThatDeclareNothingAreTakenForWhatTheirResultsAre() {
+    void undeclaredProgramsAreDescribedByTheirResults() {
         scripts.program("encoder", program -> {
             program.function("main", "(!vm.ref<?>, !vm.ref<?>, !vm.ref<?>) -> !vm.ref<?>")
                     .answers(inputs -> List.of(
@@ -253,10 +253,10 @@ class IreeEmbeddingModelTests {
         assertThat(model.dimensions()).isEqualTo(3);
     }
 
-    // -- what is said of it
+    // -- responses and observations
 
     @Test
-    void theResponseSaysWhoAnsweredAndHowManyTokensThatTook() {
+    void responseHasModelAndTokenUsage() {
         EmbeddingResponse response = model().embedForResponse(List.of("one", "one two", "one ".repeat(30)));
         assertThat(response.getMetadata().getModel()).isEqualTo("encoder");
         assertThat(response.getMetadata().getUsage().getPromptTokens()).isEqualTo(3 + 4 + 16);
@@ -265,7 +265,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void requestsAreObservedAsThoseOfOtherModelsAre() {
+    void requestsAreObservedLikeThoseOfOtherModels() {
         TestObservationRegistry registry = TestObservationRegistry.create();
         model(adapted -> adapted, tokenizer, registry).embed("one two");
         TestObservationRegistryAssert.assertThat(registry)
@@ -297,13 +297,13 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void dimensionsAreThoseThatAreDeclaredWithoutACall() {
+    void declaredDimensionsNeedNoCall() {
         assertThat(model().dimensions()).isEqualTo(3);
         assertThat(encoder.shapes()).isEmpty();
     }
 
     @Test
-    void dimensionsThatAreNotDeclaredAreMeasuredOnce() {
+    void undeclaredDimensionsAreMeasuredOnce() {
         scripts.program(
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?xf32>")
@@ -315,7 +315,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void metadataAreEmbeddedWhereThatIsAskedFor() {
+    void metadataIsEmbeddedWhenConfigured() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.metadataMode = MetadataMode.EMBED;
             return adapted;
@@ -331,13 +331,13 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void aRequestWithoutTextsIsAnsweredWithoutACall() {
+    void emptyRequestMakesNoCall() {
         assertThat(model().embed(List.of())).isEmpty();
         assertThat(encoder.shapes()).isEmpty();
     }
 
     @Test
-    void aProgramThatIsReplacedIsUsedAtOnce() {
+    void replacedProgramIsUsedImmediately() {
         IreeEmbeddingModel model = model();
         assertThat(model.dimensions()).isEqualTo(3);
         scripts.program(
@@ -348,29 +348,29 @@ class IreeEmbeddingModelTests {
         assertThat(model.dimensions()).isEqualTo(1);
     }
 
-    // -- what is refused
+    // -- rejected requests
 
-    static Stream<Arguments> refusesWhatItCannotEmbed() {
+    static Stream<Arguments> rejectsInvalidTexts() {
         return Stream.of(
                 Arguments.of(Collections.singletonList(null), "text 1 of 1 is null"),
                 Arguments.of(Arrays.asList("one", null), "text 2 of 2 is null"),
                 Arguments.of(
                         List.of("one", "x".repeat(10_001)),
-                        "text 2 of 2 has 10001 characters, and at most 10000 are taken; divide it or raise iree.ai.embedding.max-text-length"),
+                        "text 2 of 2 has 10001 characters, but the limit is 10000; split it or raise iree.ai.embedding.max-text-length"),
                 Arguments.of(
                         Collections.nCopies(101, "one"),
-                        "a request of 101 texts, and at most 100 are taken; divide it or raise iree.ai.embedding.max-request-size"));
+                        "a request of 101 texts exceeds the limit of 100; split it or raise iree.ai.embedding.max-request-size"));
     }
 
     @ParameterizedTest
     @MethodSource
-    void refusesWhatItCannotEmbed(List<String> texts, String problem) {
+    void rejectsInvalidTexts(List<String> texts, String problem) {
         assertRefused(() -> model().embed(texts), StatusCode.INVALID_ARGUMENT, problem);
         assertThat(encoder.shapes()).as("calls").isEmpty();
     }
 
     @Test
-    void refusesLongTextsWhereTheyMayNotBeCut() {
+    void rejectsLongTextsWithoutTruncation() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.truncate = false;
             adapted.maxTokens = 4;
@@ -380,36 +380,36 @@ class IreeEmbeddingModelTests {
         assertRefused(
                 () -> model.embed("one two three"),
                 StatusCode.INVALID_ARGUMENT,
-                "text 1 of 1 has 5 tokens, and at most 4 are taken");
+                "text 1 of 1 has 5 tokens, but the limit is 4");
     }
 
     @Test
-    void refusesTextsWithoutASingleToken() {
+    void rejectsTextsWithoutTokens() {
         try (HuggingFaceTextTokenizer bare = HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {
             assertRefused(
                     () -> model(adapted -> adapted, bare, ObservationRegistry.NOOP)
                             .embed(List.of("one", "  ")),
                     StatusCode.INVALID_ARGUMENT,
-                    "text 2 of 2 has no tokens, of 2 characters");
+                    "text 2 of 2 has no tokens in 2 characters");
         }
         assertThat(model().embed("")).as("special tokens are tokens").hasSize(3);
     }
 
     @Test
-    void refusesOtherModelsAndDimensionsThatItDoesNotHave() {
+    void rejectsUnsupportedModelsAndDimensions() {
         IreeEmbeddingModel model = model();
         EmbeddingOptions other = EmbeddingOptions.builder().model("ada").build();
         assertRefused(
                 () -> model.call(new EmbeddingRequest(List.of("one"), other)),
                 StatusCode.INVALID_ARGUMENT,
-                "model 'ada' was asked for, and this is 'encoder'");
+                "model 'ada' was requested, but this is 'encoder'");
         EmbeddingOptions same = EmbeddingOptions.builder().model("encoder").build();
         assertThat(model.call(new EmbeddingRequest(List.of("one"), same)).getResults())
                 .hasSize(1);
         assertRefused(
                 () -> model.call(new EmbeddingRequest(List.of("one"), IreeEmbeddingOptions.DEFAULTS.cutTo(4))),
                 StatusCode.INVALID_ARGUMENT,
-                "embeddings of 4 dimensions were asked for, and model 'encoder' has 3");
+                "embeddings of 4 dimensions were requested, but model 'encoder' has 3");
     }
 
     @ParameterizedTest
@@ -419,15 +419,15 @@ class IreeEmbeddingModelTests {
                 "(tensor<?xi64>) -> tensor<?x3xf32> | argument 0 is tensor<?xi64>",
                 "(tensor<?x?xf32>) -> tensor<?x3xf32> | argument 0 is tensor<?x?xf32>",
                 "(tensor<?x?xi64>, tensor<?x4xi64>) -> tensor<?x3xf32> | its arguments differ in their number of tokens",
-                "(tensor<?x?xi64>, tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x3xf32> | it has 3 arguments; say what they are, in their order, in iree.ai.embedding.inputs",
-                "(tensor<?x?xi64>) -> tensor<?xf32> | result 0 is tensor<?xf32>; pooling mean wants one for each token",
-                "(tensor<?x?xi64>) -> tensor<?x3xi32> | result 0 is tensor<?x3xi32>, wanted is a tensor of floats",
-                "(tensor<99999x99999xi64>) -> tensor<?x3xf32> | an argument has 99999x99999 tokens, and at most 134217728 are possible",
-                "(tensor<?x9999999999xi64>) -> tensor<?x3xf32> | at most 134217728 are possible",
+                "(tensor<?x?xi64>, tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x3xf32> | it has 3 arguments; name their meanings, in order, in iree.ai.embedding.inputs",
+                "(tensor<?x?xi64>) -> tensor<?xf32> | result 0 is tensor<?xf32>; pooling mean requires a vector for each token",
+                "(tensor<?x?xi64>) -> tensor<?x3xi32> | result 0 is tensor<?x3xi32>, expected a tensor of floats",
+                "(tensor<99999x99999xi64>) -> tensor<?x3xf32> | an argument has 99999x99999 tokens, but the limit is 134217728",
+                "(tensor<?x9999999999xi64>) -> tensor<?x3xf32> | the limit is 134217728",
                 "(i64) -> tensor<?x3xf32> | argument 0 is i64",
-                "(tensor<?x?xi64>) -> () | it has 0 results, and iree.ai.embedding.result is 0"
+                "(tensor<?x?xi64>) -> () | it has 0 results, but iree.ai.embedding.result is 0"
             })
-    void refusesProgramsThatAreNoEncoders(String signature, String problem) {
+    void rejectsProgramsThatAreNotEncoders(String signature, String problem) {
         scripts.program("encoder", program -> program.function("main", signature));
         IreeEmbeddingModel model = model();
         assertRefused(model::check, StatusCode.FAILED_PRECONDITION, problem);
@@ -435,7 +435,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void asksWhichFunctionWhereThereAreSeveral() {
+    void requiresAFunctionNameWhenThereAreSeveral() {
         scripts.program("encoder", program -> {
             program.function("first", "(tensor<?x?xi64>) -> tensor<?x3xf32>");
             program.function("second", "(tensor<?x?xi64>) -> tensor<?x3xf32>");
@@ -444,13 +444,13 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void saysThatThereIsNoSuchProgram() {
+    void reportsUnknownProgram() {
         scripts.reset();
         assertRefused(() -> model().embed("one"), StatusCode.NOT_FOUND, "there is no program 'encoder'");
     }
 
     @Test
-    void aProgramThatReturnsSomethingElseThanItDeclaresIsReported() {
+    void reportsResultsThatContradictTheDeclaration() {
         scripts.program(
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x3xf32>")
@@ -458,7 +458,7 @@ class IreeEmbeddingModelTests {
         assertRefused(
                 () -> model().embed("one"),
                 StatusCode.INTERNAL,
-                "shape [2, 3] of 1x3 tokens; pooling none wants a vector for each text");
+                "shape [2, 3] for 1x3 tokens; pooling none requires a vector for each text");
     }
 
     @ParameterizedTest
@@ -470,7 +470,7 @@ class IreeEmbeddingModelTests {
                 "batch | max-batch-size must be at least 1, not 0",
                 "timeout | timeout must be positive"
             })
-    void refusesSettingsOutOfRange(String which, String problem) {
+    void rejectsSettingsOutOfRange(String which, String problem) {
         TestSettings adapted = new TestSettings();
         switch (which) {
             case "twice" -> adapted.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.INPUT_IDS);
@@ -486,7 +486,7 @@ class IreeEmbeddingModelTests {
     // -- time
 
     @Test
-    void aRequestEndsWhenItsTimeIsUp() {
+    void requestFailsAtItsTimeout() {
         TextTokenizer slow = text -> {
             long until = System.nanoTime() + 1_000_000;
             while (System.nanoTime() < until) {
@@ -503,9 +503,9 @@ class IreeEmbeddingModelTests {
         assertThat(encoder.shapes()).isEmpty();
     }
 
-    /** The device stands still, so that nothing but the deadline ends the call. */
+    /** The device is stopped, so that only the deadline ends the call. */
     @Test
-    void aCallUnderWayEndsWhenTheTimeOfItsRequestIsUp() throws Exception {
+    void callInFlightIsCancelledAtTheTimeout() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         scripts.program(
                 "encoder",
@@ -530,7 +530,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void anInterruptedThreadGivesItsRequestUp() {
+    void interruptCancelsTheRequest() {
         Thread.currentThread().interrupt();
         try {
             assertRefused(() -> model().embed("one"), StatusCode.CANCELLED, "interrupted");

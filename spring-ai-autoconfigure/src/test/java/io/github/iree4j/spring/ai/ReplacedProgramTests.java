@@ -25,7 +25,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
-/** The program is another one from the second call on, or at each. Its vectors say which one made them. */
+/** The program is replaced after the first call, or at each call. Its vectors identify the program. */
 @IreeTest
 @Timeout(900)
 class ReplacedProgramTests {
@@ -83,19 +83,18 @@ class ReplacedProgramTests {
     }
 
     @Test
-    void allEmbeddingsOfAResponseAreOfOneProgram() {
+    void embeddingsOfAResponseAreFromOneProgram() {
         List<float[]> vectors = replaced(1).embed(Collections.nCopies(6, "one"));
         assertThat(vectors).hasSize(6).allSatisfy(vector -> assertThat(vector).containsExactly(2, 2));
         assertThat(calls).as("one in vain").hasValue(4);
     }
 
     @Test
-    void aRequestDoesNotBeginAnewForEver() {
+    void restartsAreLimited() {
         IreeEmbeddingModel model = replaced(Integer.MAX_VALUE);
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> model.embed(Collections.nCopies(6, "one")))
-                .withMessageContaining(
-                        "program 'encoder' was replaced 5 times while a request of 6 texts was under way")
+                .withMessageContaining("program 'encoder' was replaced 5 times during a request of 6 texts")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED));
         assertThat(model.embed(List.of("one", "two"))).as("one call").hasSize(2);
     }

@@ -10,8 +10,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * A program whose vector of a token is {@code [its number, its position, its type + 1]}, and of padding garbage. It remembers the shapes and the
- * tokens of its calls.
+ * A program whose vector of a token is {@code [its id, its position, its type + 1]}, and garbage for padding. It
+ * records the shapes and the tokens of its calls.
  */
 final class ScriptedEncoder {
 
@@ -37,7 +37,7 @@ final class ScriptedEncoder {
         return this;
     }
 
-    /** Registers {@code encoder.encode}, which stands for a function for each of the given shapes, such as {@code 4x?}. */
+    /** Registers {@code encoder.encode}, with a variant for each of the given shapes, such as {@code 4x?}. */
     ScriptedEncoder variants(FakePrograms programs, Collection<String> dimensions) {
         programs.program("encoder", encoder -> {
             int index = 0;

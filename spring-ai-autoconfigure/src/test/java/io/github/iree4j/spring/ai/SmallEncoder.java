@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import java.nio.file.Path;
 
-/** The encoder of the sample, a program that iree-compile made. */
+/** The encoder of the sample, compiled by iree-compile. */
 public final class SmallEncoder {
 
     /** Where its files are. */

@@ -28,7 +28,7 @@ import org.springframework.context.annotation.Bean;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The module has the shape of the others, and what must be listed is listed. */
+/** The module follows the structure of the others, and its registrations are complete. */
 class SpringAiModuleTests {
 
     private static final Path CLASSES = Path.of("target/classes");
@@ -90,7 +90,7 @@ class SpringAiModuleTests {
     }
 
     @Test
-    void plainClassesKnowNothingOfAutoConfiguration() {
+    void plainClassesDoNotDependOnAutoConfiguration() {
         noClasses()
                 .that()
                 .resideInAPackage("io.github.iree4j.spring.ai")
@@ -103,9 +103,12 @@ class SpringAiModuleTests {
                 .check(main);
     }
 
-    /** Metadata for editors are made by Spring Boot's processor from the code. {@code -Diree4j.docs.update=true} writes the table anew. */
+    /**
+     * Spring Boot's processor generates the metadata from the code. {@code -Diree4j.docs.update=true} regenerates the
+     * table.
+     */
     @Test
-    void theTableOfPropertiesIsThatOfTheCode() throws IOException {
+    void tableOfPropertiesMatchesTheCode() throws IOException {
         JsonNode metadata = JsonMapper.shared()
                 .readTree(Files.readString(CLASSES.resolve("META-INF/spring-configuration-metadata.json")));
         List<String> rows = new ArrayList<>();
@@ -130,7 +133,7 @@ class SpringAiModuleTests {
             return;
         }
         assertThat(page.substring(begin, end))
-                .as("%s; write it anew with -Diree4j.docs.update=true", PAGE)
+                .as("%s; regenerate it with -Diree4j.docs.update=true", PAGE)
                 .isEqualTo(table);
     }
 

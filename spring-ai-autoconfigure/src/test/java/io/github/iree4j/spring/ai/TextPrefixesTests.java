@@ -37,7 +37,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What is put before texts, as the tokens that the program gets. Words {@code one} to {@code nine} are the tokens 10 to 18. */
+/**
+ * Prefixes of texts, checked by the tokens that the program receives. Words {@code one} to {@code nine} are the tokens
+ * 10 to 18.
+ */
 @IreeTest
 @Timeout(900)
 class TextPrefixesTests {
@@ -123,7 +126,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void theOptionsOfARequestSayWhatItsTextsAre() {
+    void requestOptionsSelectTheKindOfTexts() {
         model().call(request(IreeEmbeddingOptions.DEFAULTS.as(TextKind.PLAIN), "one"));
         assertThat(lastRow()).containsExactly(CLS, 10L, SEP);
         model().call(request(IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT), "one"));
@@ -136,7 +139,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void stringsAreWhatTheSettingsSay() {
+    void settingsSelectTheKindOfStrings() {
         IreeEmbeddingModel model = model(
                 settings -> {
                     settings.prefixes = new TextPrefixes("eight ", "nine nine ", TextKind.PLAIN);
@@ -148,7 +151,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void aVectorStoreKeepsDocumentsAndAsksQueries() {
+    void vectorStoreUsesDocumentAndQueryPrefixes() {
         SimpleVectorStore store = SimpleVectorStore.builder(model()).build();
         store.add(List.of(new Document("one")));
         assertThat(lastRow()).containsExactly(CLS, 18L, 18L, 10L, SEP);
@@ -157,7 +160,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void aPrefixCountsAmongTheTokensAndIsNeverCut() {
+    void prefixCountsTowardTheTokensAndIsNeverTruncated() {
         EmbeddingResponse response = model().call(request(
                 IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT), "one ".repeat(30), "one ".repeat(12), "one"));
         assertThat(response.getMetadata().getUsage().getPromptTokens()).isEqualTo(16 + 16 + 5);
@@ -175,24 +178,24 @@ class TextPrefixesTests {
         assertRefused(
                 () -> refusing.embed("one ".repeat(14)),
                 StatusCode.INVALID_ARGUMENT,
-                "text 1 of 1 has 17 tokens, and at most 16 are taken");
+                "text 1 of 1 has 17 tokens, but the limit is 16");
     }
 
-    /** Else the text that a prefix was taken for would have the embedding of another. */
+    /** Otherwise a text that starts with a prefix would have the embedding of another text. */
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void aTextThatBeginsWithThePrefixGetsItOnceMoreAndAWarning(CapturedOutput output) {
+    void textThatStartsWithThePrefixGetsItAgainWithAWarning(CapturedOutput output) {
         IreeEmbeddingModel model = model();
         model.embed("one");
-        assertThat(output).doesNotContain("once more");
+        assertThat(output).doesNotContain("adds again");
         model.embed("eight one");
         model.embed("eight two");
         assertThat(lastRow()).containsExactly(CLS, 17L, 17L, 11L, SEP);
-        assertThat(output.toString().split("once more", -1)).as("one warning").hasSize(2);
+        assertThat(output.toString().split("adds again", -1)).as("one warning").hasSize(2);
     }
 
     @Test
-    void textsThatDifferHaveTokensThatDiffer() {
+    void differentTextsHaveDifferentTokens() {
         long seed = Long.getLong("iree4j.test.seed", 31);
         System.out.println("random: prefixed texts, seed " + seed);
         Random random = new Random(seed);
@@ -211,7 +214,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void aPrefixThatLeavesNoRoomIsRefusedBeforeAnyText() {
+    void rejectsPrefixThatLeavesNoRoomForText() {
         IreeEmbeddingModel model = model(
                 settings -> {
                     settings.maxTokens = 4;
@@ -221,13 +224,13 @@ class TextPrefixesTests {
         assertRefused(
                 model::check,
                 StatusCode.FAILED_PRECONDITION,
-                "the prefix of iree.ai.embedding.prefix.document has 4 tokens, special ones included, which leaves no room for text where at most 4 are taken");
+                "the prefix of iree.ai.embedding.prefix.document has 4 tokens, special ones included, which leaves no room for text within the limit of 4");
         assertRefused(() -> model.embed(new Document("one")), StatusCode.FAILED_PRECONDITION, "leaves no room");
         assertThat(model.embed("one")).as("that of queries is shorter").hasSize(3);
     }
 
     @Test
-    void aPrefixMakesNoEmbeddingOfATextWithoutTokens() {
+    void prefixDoesNotMakeATextWithoutTokensValid() {
         try (HuggingFaceTextTokenizer bare = HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {
             IreeEmbeddingModel model = model(
                     settings -> {
@@ -240,13 +243,13 @@ class TextPrefixesTests {
             assertRefused(
                     () -> model.embed(List.of("one", "  ")),
                     StatusCode.INVALID_ARGUMENT,
-                    "text 2 of 2 has no tokens, of 2 characters");
+                    "text 2 of 2 has no tokens in 2 characters");
             assertRefused(() -> model.embed(""), StatusCode.INVALID_ARGUMENT, "text 1 of 1 has no tokens");
         }
     }
 
     @Test
-    void aPrefixComesBeforeMetadata() {
+    void prefixPrecedesMetadata() {
         IreeEmbeddingModel model = model(
                 settings -> {
                     settings.metadataMode = MetadataMode.EMBED;

@@ -38,7 +38,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
-/** On a program that was compiled for several shapes, and whose vectors are known, see {@link ScriptedEncoder}. */
+/** On a scripted program with variants for several shapes, see {@link ScriptedEncoder}. */
 @IreeTest
 @Timeout(900)
 class VariantEmbeddingTests {
@@ -67,7 +67,7 @@ class VariantEmbeddingTests {
     void nothingIsLeft() {
         tokenizer.close();
         while (programs.activeCalls() > 0) {
-            Thread.onSpinWait(); // what was given up ends when its script does
+            Thread.onSpinWait(); // a cancelled call ends with its script
         }
         assertThat(runtime).hasNoOpenTensors();
         scripts.reset();
@@ -99,7 +99,7 @@ class VariantEmbeddingTests {
     }
 
     @Test
-    void textsFillTheShapesThatTheProgramWasCompiledFor() {
+    void textsFillTheCompiledShapes() {
         ScriptedEncoder encoder = encoder("1x4", "4x4", "1x16", "4x16", "?x?");
         List<String> texts = IntStream.of(3, 14, 4, 3, 15, 4, 13, 16, 12)
                 .mapToObj(VariantEmbeddingTests::text)
@@ -117,7 +117,7 @@ class VariantEmbeddingTests {
 
     /** The example of docs/spring-ai.md. */
     @Test
-    void moreCallsAreMadeWhereThatSavesMoreThanTheyCost() {
+    void splitsBatchesWhereThatIsCheaper() {
         List<String> shapes = Stream.of(1, 4, 16)
                 .flatMap(rows -> Stream.of(16, 32, 64, 128, 256).map(length -> rows + "x" + length))
                 .toList();
@@ -135,7 +135,7 @@ class VariantEmbeddingTests {
 
     /** One by one is what a caller would do without batches. */
     @Test
-    void theEmbeddingsOfARequestAreThoseOfItsTextsOneByOne() {
+    void embeddingsMatchThoseOfIndividualTexts() {
         long seed = Long.getLong("iree4j.test.seed", 23);
         System.out.println("random: variants, seed " + seed);
         Random random = new Random(seed);
@@ -200,7 +200,7 @@ class VariantEmbeddingTests {
     }
 
     @Test
-    void tenThousandTextsInOneRequestAreDividedAndPutInOrder() {
+    void tenThousandTextsAreBatchedAndReturnedInOrder() {
         ScriptedEncoder encoder = encoder("1x4", "64x4", "64x8");
         IreeEmbeddingModel model = model(settings -> {
             settings.maxRequestSize = 10_000;
@@ -217,7 +217,7 @@ class VariantEmbeddingTests {
     }
 
     @Test
-    void whatNoShapeCanTakeIsCut() {
+    void textsBeyondAllShapesAreTruncated() {
         ScriptedEncoder encoder = encoder("1x4", "2x8");
         EmbeddingResponse response = model().embedForResponse(List.of(text(12)));
         assertThat(encoder.shapes()).containsExactly("2x8");
@@ -232,7 +232,7 @@ class VariantEmbeddingTests {
 
     /** As programs that come from PyTorch and ONNX are: names say the shapes, rules the types. */
     @Test
-    void variantsThatDeclareNothingAreFilledAsWell() {
+    void undeclaredVariantsAreFilledToo() {
         ScriptedEncoder encoder = new ScriptedEncoder();
         scripts.program("encoder", program -> {
             for (String shape : List.of("2x4", "2x8")) {
@@ -256,17 +256,17 @@ class VariantEmbeddingTests {
     }
 
     @Test
-    void lengthsToPadToAreThoseOfTheVariantsAlone() {
+    void rejectsPadToWithVariants() {
         encoder("1x4", "?x?");
         IreeEmbeddingModel model = model(settings -> {
             settings.padTo = List.of(8);
             return settings;
         });
-        assertRefused(model::check, StatusCode.FAILED_PRECONDITION, "leave iree.ai.embedding.pad-to out");
+        assertRefused(model::check, StatusCode.FAILED_PRECONDITION, "remove iree.ai.embedding.pad-to");
     }
 
     @Test
-    void variantsWhoseRulesDifferFromArgumentToArgumentAreRefused() {
+    void rejectsVariantsWithDifferentRulesPerArgument() {
         scripts.program("encoder", program -> {
             program.function("encode_1", "(tensor<2x4xi64>, tensor<2x4xi64>) -> tensor<2x3xf32>");
             program.variants(
@@ -276,11 +276,11 @@ class VariantEmbeddingTests {
         assertRefused(
                 model()::check,
                 StatusCode.FAILED_PRECONDITION,
-                "the shape rules [batch length], [batch words] mask -> [batch 3] do not say the same of each argument");
+                "the shape rules [batch length], [batch words] mask -> [batch 3] differ between arguments");
     }
 
     @Test
-    void aRequestThatIsGivenUpInTheMiddleLeavesNothing() throws Exception {
+    void cancelledRequestLeavesNothingOpen() throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
         ScriptedEncoder encoder = new ScriptedEncoder();
         scripts.program("encoder", program -> {

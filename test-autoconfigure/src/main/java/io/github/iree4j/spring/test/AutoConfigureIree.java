@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.PropertyMapping;
 
-/** Gives a test the runtime of an application: with scripted programs, or with the real ones. Part of {@link IreeTest}. */
+/** Auto-configures the runtime of a test, with scripted or real programs. Part of {@link IreeTest}. */
 @Documented
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
@@ -18,32 +18,32 @@ import org.springframework.boot.test.context.PropertyMapping;
 @PropertyMapping("iree.test")
 public @interface AutoConfigureIree {
     /**
-     * What runs programs.
+     * The mode of execution.
      *
-     * @return scripts, unless said otherwise
+     * @return the mode; scripted by default
      */
     Mode mode() default Mode.FAKE;
 
     /**
-     * Who moves the clock of {@link Mode#FAKE}.
+     * How the clock of {@link Mode#FAKE} advances.
      *
-     * @return the clock itself, unless said otherwise
+     * @return the mode of the clock; automatic by default
      */
     Clock clock() default Clock.AUTOMATIC;
 
-    /** What runs programs. */
+    /** The mode of execution. */
     enum Mode {
-        /** Scripts, on a device with a virtual clock. */
+        /** Programs are scripted, on a device with a virtual clock. */
         FAKE,
-        /** The devices of this machine. */
+        /** Programs run on the devices of this machine. */
         NATIVE
     }
 
-    /** Who moves the clock. */
+    /** How the virtual clock advances. */
     enum Clock {
-        /** It goes on by itself as soon as there is something to do: calls take virtual time and no real one. */
+        /** Automatically, as soon as work is pending: calls take virtual but no real time. */
         AUTOMATIC,
-        /** The test, by {@code VirtualClock.runUntil} and its like: nothing happens before. */
+        /** Manually by the test, with {@code VirtualClock.runUntil} and similar methods. */
         STEPPED
     }
 }

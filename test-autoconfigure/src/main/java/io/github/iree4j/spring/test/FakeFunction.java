@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function that does what a test says, from one call to the next: each {@code returns}, {@code answers} or {@code fails} is for one call,
- * the last one for all that follow. Safe from any thread.
+ * A scripted function: each {@code returns}, {@code answers} or {@code fails} applies to one call, the last one to all
+ * later calls. Thread-safe.
  */
 public final class FakeFunction {
 
@@ -51,9 +51,9 @@ public final class FakeFunction {
     }
 
     /**
-     * Has the next call return values.
+     * Makes the next call return values.
      *
-     * @param values one for each result: tensors, which stay the test's and must not be closed, or numbers
+     * @param values one for each result: numbers, or tensors, which remain owned by the test and must not be closed
      * @return this
      */
     public FakeFunction returns(Object... values) {
@@ -62,9 +62,9 @@ public final class FakeFunction {
     }
 
     /**
-     * Has the next call compute its results.
+     * Makes the next call compute its results.
      *
-     * @param answer makes the results of the inputs: tensors, only while it runs, and numbers
+     * @param answer computes the results from the inputs: numbers, and tensors, which are valid only while it runs
      * @return this
      */
     public synchronized FakeFunction answers(Function<List<Object>, List<?>> answer) {
@@ -73,9 +73,9 @@ public final class FakeFunction {
     }
 
     /**
-     * Has the next call return one tensor, computed.
+     * Makes the next call compute one tensor.
      *
-     * @param answer makes the result of the first input
+     * @param answer computes the result from the first input
      * @return this
      */
     public FakeFunction maps(Function<Tensor, Tensor> answer) {
@@ -83,10 +83,10 @@ public final class FakeFunction {
     }
 
     /**
-     * Has the next call fail.
+     * Makes the next call fail.
      *
-     * @param code with what
-     * @param message saying what
+     * @param code the status code
+     * @param message the message
      * @return this
      */
     public FakeFunction fails(StatusCode code, String message) {
@@ -95,13 +95,12 @@ public final class FakeFunction {
         });
     }
 
-    /** What this call does. */
+    /** The script of this call. */
     synchronized Function<List<Object>, List<?>> next() {
         @Nullable Function<List<Object>, List<?>> next = script.size() > 1 ? script.poll() : script.peek();
         if (next == null) {
             throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "nothing was said of what '%s' does; use returns, answers or fails".formatted(name));
+                    StatusCode.UNIMPLEMENTED, "'%s' has no script; use returns, answers or fails".formatted(name));
         }
         return next;
     }

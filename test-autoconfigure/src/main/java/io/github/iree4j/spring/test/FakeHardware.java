@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** A virtual device whose second queue does the work of scripted functions, one after the other, as long as each says. */
+/** A virtual device whose second queue runs the work of scripted functions, one at a time, each for its duration. */
 final class FakeHardware implements VirtualScript {
     /** Queue 0 is that of programs. */
     private static final int SCRIPTED = 1;
@@ -38,9 +38,9 @@ final class FakeHardware implements VirtualScript {
         return opened;
     }
 
-    /** Submits work that takes that long, and then reaches the fence. */
+    /** Submits work of that duration, which then signals the fence. */
     void work(long nanos, Fence done) {
-        synchronized (durations) { // what is submitted in this order starts in this order
+        synchronized (durations) { // work starts in the order of submission
             durations.add(nanos);
         }
         device().queue(SCRIPTED).barrier(null, done, 0);

@@ -18,7 +18,7 @@ import io.github.iree4j.vm.VmWait;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A module whose functions wait for the virtual device, and then do what their script says. */
+/** A module whose functions wait for the virtual device, then follow their script. */
 final class FakeModule {
     private final String program;
     private final FakeHardware hardware;
@@ -42,7 +42,7 @@ final class FakeModule {
         return builder.build();
     }
 
-    /** Work under way, closed with a call that is given up. */
+    /** Work in flight; closed when the call is cancelled. */
     private record Work(TimelineSemaphore timeline, Fence done, int index) implements AutoCloseable {
         @Override
         public void close() {
@@ -105,7 +105,7 @@ final class FakeModule {
         if (results.size() != kinds.length()) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "the script of '%s' has %d results, and the function %d"
+                    "the script of '%s' has %d results, but the function has %d"
                             .formatted(function.name(), results.size(), kinds.length()));
         }
         for (int i = 0; i < kinds.length(); i++) {

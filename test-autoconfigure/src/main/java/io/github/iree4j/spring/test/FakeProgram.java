@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A program that is being written, see {@link FakePrograms#program}. One thread. */
+/** A program under construction, see {@link FakePrograms#program}. Not thread-safe. */
 public final class FakeProgram {
 
     private final Map<String, FakeFunction> functions = new LinkedHashMap<>();
@@ -18,9 +18,10 @@ public final class FakeProgram {
     /**
      * Adds a function.
      *
-     * @param name what it is called
-     * @param signature its types, as the compiler writes them, such as {@code (tensor<?x64xf32>) -> tensor<?x10xf32>}, with names or without
-     * @return the function, which does nothing yet
+     * @param name its name
+     * @param signature its types in the compiler's syntax, such as {@code (tensor<?x64xf32>) -> tensor<?x10xf32>}, with
+     *     or without names
+     * @return the function, which has no script yet
      */
     public FakeFunction function(String name, String signature) {
         FakeFunction function = new FakeFunction(name, "sync func @%s%s".formatted(name, signature.strip()));
@@ -29,9 +30,9 @@ public final class FakeProgram {
     }
 
     /**
-     * Has a function stand for several of these, of which each call gets the one whose shape fits.
+     * Adds a function with shape variants among these; each call selects the variant that fits.
      *
-     * @param options what it is called, and which functions it stands for
+     * @param options its name and its variants
      * @return this
      */
     public FakeProgram variants(VariantOptions options) {

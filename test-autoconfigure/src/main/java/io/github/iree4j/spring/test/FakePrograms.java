@@ -14,8 +14,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The scripted programs of a test. They take their time on the clock of a virtual device, one call after the other, and real time only as
- * far as Java does. Scripts stay until the application context is closed or {@link #reset} is called. Safe from any thread.
+ * The scripted programs of a test. Calls take time on the clock of a virtual device, one at a time. Scripts stay until
+ * the application context is closed or {@link #reset} is called. Thread-safe.
  */
 public final class FakePrograms {
 
@@ -32,7 +32,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Loads a program under a name; one of that name is replaced.
+     * Loads a program under a name; replaces one of that name.
      *
      * @param name as in {@code iree.modules}
      * @param writer adds its functions
@@ -53,7 +53,7 @@ public final class FakePrograms {
     }
 
     /**
-     * A function, to say what it does from now on.
+     * Returns a function, to script its later calls.
      *
      * @param name the program's name, a dot, the function's name
      * @return the function
@@ -68,7 +68,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Returns the calls that were made, in their order.
+     * Returns the recorded calls, in order.
      *
      * @return a snapshot
      */
@@ -77,7 +77,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Returns the device, to lose it for example.
+     * Returns the device, for example to simulate its loss.
      *
      * @return borrowed
      */
@@ -94,7 +94,7 @@ public final class FakePrograms {
         return hardware.clock();
     }
 
-    /** Unloads all programs and forgets the calls. */
+    /** Unloads all programs and clears the recorded calls. */
     public void reset() {
         functions.keySet().stream()
                 .map(function -> function.substring(0, function.lastIndexOf('.')))

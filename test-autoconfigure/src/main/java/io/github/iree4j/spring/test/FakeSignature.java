@@ -3,7 +3,7 @@ package io.github.iree4j.spring.test;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Calling conventions of declarations that tests write. */
+/** Derives calling conventions from declarations. */
 final class FakeSignature {
     private FakeSignature() {}
 

@@ -43,14 +43,14 @@ public final class IreeAssertions {
         return new CallsAssert(actual);
     }
 
-    /** Of a runtime. */
+    /** Assertions on a runtime. */
     public static final class RuntimeAssert extends AbstractAssert<RuntimeAssert, IreeRuntime> {
         RuntimeAssert(IreeRuntime actual) {
             super(actual, RuntimeAssert.class);
         }
 
         /**
-         * No tensor is open, and none was dropped without being closed.
+         * Asserts that no tensor is open, and none was garbage-collected without being closed.
          *
          * @return this
          */
@@ -58,21 +58,21 @@ public final class IreeAssertions {
             LeakReport report = actual.leakReport();
             if (report.openTensors() != 0 || report.forgottenTensors() != 0) {
                 failWithMessage(
-                        "expected no open tensors, but %d are open and %d were forgotten: %s",
+                        "expected no open tensors, but %d are open and %d were not closed: %s",
                         report.openTensors(), report.forgottenTensors(), report.open());
             }
             return this;
         }
     }
 
-    /** Of a timeline. */
+    /** Assertions on a timeline. */
     public static final class TimelineAssert extends AbstractAssert<TimelineAssert, Timeline> {
         TimelineAssert(Timeline actual) {
             super(actual, TimelineAssert.class);
         }
 
         /**
-         * It has come to a point, and not beyond.
+         * Asserts that the timeline is at a point.
          *
          * @param value the point
          * @return this
@@ -85,7 +85,7 @@ public final class IreeAssertions {
         }
 
         /**
-         * A point was reached.
+         * Asserts that the timeline has reached a point.
          *
          * @param value the point
          * @return this
@@ -98,9 +98,9 @@ public final class IreeAssertions {
         }
 
         /**
-         * It has failed.
+         * Asserts that the timeline has failed.
          *
-         * @param code with what
+         * @param code the status code
          * @return this
          */
         public TimelineAssert hasFailedWith(StatusCode code) {
@@ -112,14 +112,14 @@ public final class IreeAssertions {
         }
     }
 
-    /** Of calls. */
+    /** Assertions on calls. */
     public static final class CallsAssert extends AbstractAssert<CallsAssert, FakePrograms> {
         CallsAssert(FakePrograms actual) {
             super(actual, CallsAssert.class);
         }
 
         /**
-         * These calls were made and no others, in this order.
+         * Asserts that exactly these calls were made, in this order.
          *
          * @param functions each the program's name, a dot, the function's name
          * @return this
@@ -133,7 +133,7 @@ public final class IreeAssertions {
         }
 
         /**
-         * Each of these calls was done before the next was made, as timelines order it.
+         * Asserts that each of these calls completed before the next was made, as ordered by timelines.
          *
          * @param functions each the program's name, a dot, the function's name; looked for in the order of the calls
          * @return this

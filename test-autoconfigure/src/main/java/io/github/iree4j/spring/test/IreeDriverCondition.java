@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Of {@link EnabledIfIreeDriver}. */
+/** Condition of {@link EnabledIfIreeDriver}. */
 final class IreeDriverCondition implements ExecutionCondition {
     /** For JUnit. */
     IreeDriverCondition() {}
@@ -19,7 +19,7 @@ final class IreeDriverCondition implements ExecutionCondition {
         return context.getElement()
                 .flatMap(element -> AnnotationSupport.findAnnotation(element, EnabledIfIreeDriver.class))
                 .map(annotation -> evaluate(annotation.value()))
-                .orElseGet(() -> ConditionEvaluationResult.enabled("no driver is asked for"));
+                .orElseGet(() -> ConditionEvaluationResult.enabled("no driver is required"));
     }
 
     private static ConditionEvaluationResult evaluate(String name) {
@@ -28,7 +28,7 @@ final class IreeDriverCondition implements ExecutionCondition {
             if (driver.name().equals(name)) {
                 Availability availability = driver.availability();
                 return availability.available()
-                        ? ConditionEvaluationResult.enabled("driver '%s' works here".formatted(name))
+                        ? ConditionEvaluationResult.enabled("driver '%s' is available".formatted(name))
                         : absent(name, String.valueOf(availability.reason()));
             }
         }
@@ -40,8 +40,8 @@ final class IreeDriverCondition implements ExecutionCondition {
 
     private static ConditionEvaluationResult absent(String name, String reason) {
         if (List.of(System.getProperty("iree.require", "").split(",")).contains(name)) {
-            throw new IllegalStateException("driver '%s' is required and does not work: %s".formatted(name, reason));
+            throw new IllegalStateException("driver '%s' is required but not available: %s".formatted(name, reason));
         }
-        return ConditionEvaluationResult.disabled("driver '%s' does not work here: %s".formatted(name, reason));
+        return ConditionEvaluationResult.disabled("driver '%s' is not available: %s".formatted(name, reason));
     }
 }

@@ -16,7 +16,7 @@ import org.springframework.test.context.BootstrapWith;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
- * A test of what an application does with its programs: the runtime, {@code InvocationService}, the {@code @IreeClient} interfaces,
+ * Test slice for the use of programs: the runtime, {@code InvocationService}, the {@code @IreeClient} interfaces,
  * batching and resilience as configured, and nothing else of the application unless the test imports it.
  *
  * <pre>{@code
@@ -33,8 +33,9 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  * }
  * }</pre>
  *
- * <p>Programs are {@linkplain FakePrograms scripted} unless {@link #mode} is {@link AutoConfigureIree.Mode#NATIVE}, where those of {@code
- * iree.modules} run on their devices. For tests of the whole application put {@link AutoConfigureIree} beside {@code @SpringBootTest}.
+ * <p>Programs are {@linkplain FakePrograms scripted} unless {@link #mode} is {@link AutoConfigureIree.Mode#NATIVE}, in
+ * which case those of {@code iree.modules} run on their devices. For tests of the whole application combine {@link
+ * AutoConfigureIree} with {@code @SpringBootTest}.
  */
 @Documented
 @Inherited
@@ -55,25 +56,25 @@ public @interface IreeTest {
     String[] properties() default {};
 
     /**
-     * What runs programs.
+     * The mode of execution.
      *
-     * @return scripts, unless said otherwise
+     * @return the mode; scripted by default
      */
     @AliasFor(annotation = AutoConfigureIree.class, attribute = "mode")
     AutoConfigureIree.Mode mode() default AutoConfigureIree.Mode.FAKE;
 
     /**
-     * Who moves the clock.
+     * How the clock advances.
      *
-     * @return the clock itself, unless said otherwise
+     * @return the mode of the clock; automatic by default
      */
     @AliasFor(annotation = AutoConfigureIree.class, attribute = "clock")
     AutoConfigureIree.Clock clock() default AutoConfigureIree.Clock.AUTOMATIC;
 
     /**
-     * Whether to leave components out that the slice does not know.
+     * Whether to exclude components that are not part of the slice.
      *
-     * @return true unless said otherwise
+     * @return true by default
      */
     boolean useDefaultFilters() default true;
 
@@ -85,14 +86,14 @@ public @interface IreeTest {
     Filter[] includeFilters() default {};
 
     /**
-     * Components to leave out.
+     * Components to exclude.
      *
      * @return filters
      */
     Filter[] excludeFilters() default {};
 
     /**
-     * Auto-configuration to leave out.
+     * Auto-configurations to exclude.
      *
      * @return classes
      */

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Opens virtual devices: those that tests have prepared by their id, and {@code virtual} with a clock of its own. */
+/** Opens virtual devices: those that tests have prepared by id, and {@code virtual} with its own clock. */
 public final class VirtualDriverProvider implements DriverProvider {
 
     private static final Map<String, FakeHardware> PREPARED = new ConcurrentHashMap<>();
@@ -19,7 +19,7 @@ public final class VirtualDriverProvider implements DriverProvider {
     /** For the service loader. */
     public VirtualDriverProvider() {}
 
-    /** Prepares a device, which is opened as {@code virtual://id}, once. */
+    /** Prepares a device, to be opened once as {@code virtual://id}. */
     static void prepare(String id, FakeHardware hardware) {
         PREPARED.put(id, hardware);
     }

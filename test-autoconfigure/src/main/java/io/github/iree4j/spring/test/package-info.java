@@ -1,7 +1,9 @@
 /**
- * Tests of applications whose programs are scripted, on a device with a virtual clock: no native code, no GPU, the same order each time.
+ * Tests of applications with scripted programs on a device with a virtual clock: no native code, no GPU, deterministic
+ * order.
  *
- * <p>Start at {@link io.github.iree4j.spring.test.IreeTest}, which injects {@link io.github.iree4j.spring.test.FakePrograms}.
+ * <p>Start at {@link io.github.iree4j.spring.test.IreeTest}, which injects {@link
+ * io.github.iree4j.spring.test.FakePrograms}.
  */
 @NullMarked
 package io.github.iree4j.spring.test;

@@ -65,7 +65,7 @@ class IreeTestTests {
     }
 
     @Test
-    void clientsGetWhatTheScriptSays() {
+    void clientsReceiveScriptedResults() {
         programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
         assertThat(digits.classify(new float[][] {{1, 2}})[0]).containsExactly(7);
         assertThat(digits.classify(new float[][] {{3, 4}})[0])
@@ -75,14 +75,14 @@ class IreeTestTests {
     }
 
     @Test
-    void scriptsComputeOfTheInputs() {
+    void scriptsComputeFromInputs() {
         try (Results results = invocations.invoke("digits.count", 40, new byte[] {0, 2})) {
             assertThat(results.longValue(0)).isEqualTo(42);
         }
     }
 
     @Test
-    void callsFailAsScriptedAndGoOnAfterwards() {
+    void callsFailAsScriptedAndThenContinue() {
         programs.function("digits.classify")
                 .fails(StatusCode.UNAVAILABLE, "warming up")
                 .returns(Tensor.of(new float[] {1}, 1, 1));
@@ -95,21 +95,21 @@ class IreeTestTests {
     }
 
     @Test
-    void whatWasNotScriptedSaysSo() {
+    void unscriptedFunctionIsReported() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> digits.classify(new float[][] {{1, 2}}))
-                .withMessageContaining("nothing was said of what 'classify' does");
+                .withMessageContaining("'classify' has no script");
     }
 
     @Test
-    void inputsAreCheckedAsThoseOfRealPrograms() {
+    void inputsAreCheckedLikeThoseOfRealPrograms() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> digits.classify(new float[][] {{1, 2, 3}}))
                 .withMessageContaining("tensor<?x2xf32>");
     }
 
     @Test
-    void callsTakeTimeOnTheClockOnly() {
+    void callsTakeOnlyVirtualTime() {
         programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
         long before = programs.clock().now();
         digits.classify(new float[][] {{1, 2}});
@@ -166,19 +166,19 @@ class IreeTestTests {
     }
 
     @Test
-    void componentsOfTheApplicationAreNotThere(@Autowired ApplicationContext context) {
+    void excludesApplicationComponents(@Autowired ApplicationContext context) {
         assertThat(context.getBeanNamesForType(Unrelated.class)).isEmpty();
     }
 
     @Test
     @EnabledIfIreeDriver("virtual")
-    void runsWhereTheDriverWorks() {
+    void runsWithTheDriver() {
         assertThat(programs.device().id()).startsWith("test-");
     }
 
     @Test
     @EnabledIfIreeDriver("abacus")
-    void isSkippedWhereThereIsNoSuchDriver() {
+    void isSkippedWithoutTheDriver() {
         throw new AssertionError("there is no driver 'abacus'");
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.test.context.ContextConfiguration;
 
-/** A clock that the test moves: batches wait and calls take time until it says so. */
+/** A manual clock: batches wait and calls take time until the test advances it. */
 @IreeTest(
         clock = AutoConfigureIree.Clock.STEPPED,
         properties = {
@@ -31,7 +31,7 @@ import org.springframework.test.context.ContextConfiguration;
 class SteppedClockTests {
 
     @Test
-    void batchesWaitUntilTheClockSaysSo(@Autowired FakePrograms programs, @Autowired InvocationService invocations) {
+    void batchesWaitForTheClock(@Autowired FakePrograms programs, @Autowired InvocationService invocations) {
         programs.program(
                 "rows",
                 rows -> rows.function("same", "(tensor<?x1xf32>) -> tensor<?x1xf32>")
@@ -56,7 +56,7 @@ class SteppedClockTests {
     }
 
     @Test
-    void aDeviceThatIsLostFailsItsCalls(@Autowired FakePrograms programs, @Autowired InvocationService invocations) {
+    void lostDeviceFailsItsCalls(@Autowired FakePrograms programs, @Autowired InvocationService invocations) {
         programs.program("lost", lost -> lost.function("f", "() -> i32").returns(1));
         CompletableFuture<Results> call = invocations.invokeAsync("lost.f");
         while (programs.calls().stream().noneMatch(each -> each.function().equals("lost.f"))) {

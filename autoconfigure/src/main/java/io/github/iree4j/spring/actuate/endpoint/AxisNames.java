@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the axes of a runtime's queues are called. */
+/** Names of the axes of a runtime's queues. */
 final class AxisNames {
 
     private final IreeRuntime runtime;
@@ -25,7 +25,7 @@ final class AxisNames {
         }
     }
 
-    /** Device and queue, or what the axis says of itself when it is of somebody else. */
+    /** Device and queue, or the textual form of the axis when it is not of this runtime. */
     String name(long axis) {
         return names.getOrDefault(axis, Axis.toString(axis));
     }

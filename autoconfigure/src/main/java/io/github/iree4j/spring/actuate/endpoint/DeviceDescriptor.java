@@ -10,11 +10,11 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * A device.
  *
  * @param name its name in {@code iree.devices}
- * @param driver the driver behind it
- * @param description what it calls itself
- * @param queues how many queues it has
- * @param executableFormats the formats of executables that it takes, of those that compilers produce today
- * @param failure why nothing runs here any more; null while it works
+ * @param driver its driver
+ * @param description its own description
+ * @param queues number of queues
+ * @param executableFormats the executable formats that it supports, of those that current compilers produce
+ * @param failure why the device was lost; null while it works
  */
 public record DeviceDescriptor(
         String name,

@@ -5,9 +5,9 @@ import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What happened.
+ * A page of events.
  *
- * @param cursor what to pass as {@code since} to see what happens after
+ * @param cursor value of {@code since} for the next page
  * @param events oldest first
  */
 public record EventsDescriptor(long cursor, List<Event> events) implements OperationResponseBody {

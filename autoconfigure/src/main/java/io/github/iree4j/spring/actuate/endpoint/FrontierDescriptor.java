@@ -7,30 +7,30 @@ import io.github.iree4j.hal.FrontierCounters;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
-/** What is known to happen before. */
+/** Frontiers: what is known to happen before. */
 public final class FrontierDescriptor {
 
     private FrontierDescriptor() {}
 
     /**
-     * How far a queue must be.
+     * The epoch that a queue must reach.
      *
-     * @param queue device and number, or the axis when it is none of ours
+     * @param queue device and number, or the axis when it is not of this runtime
      * @param axis session, machine, domain and ordinal
-     * @param epoch how far
-     * @param completed how far it is now
+     * @param epoch the epoch to reach
+     * @param completed the epoch that has completed
      */
     public record Entry(String queue, String axis, long epoch, long completed) {}
 
     /**
-     * What the next operation of a queue runs after.
+     * The frontier after which the next operation of a queue runs.
      *
      * @param queue device and number
-     * @param completed the epoch up to which everything on the queue is over
-     * @param tainted whether more happens before than the entries say
-     * @param entries what has not completed; on a queue that does not order operations, how far it is itself
-     * @param merges frontiers of waits that were joined
-     * @param evictions entries that were lost for want of room
+     * @param completed the epoch up to which all operations of the queue have completed
+     * @param tainted whether the entries are incomplete
+     * @param entries what has not completed; on an unordered queue, its own epoch
+     * @param merges number of wait frontiers that were merged
+     * @param evictions number of entries evicted for lack of capacity
      */
     public record OfQueue(
             String queue, long completed, boolean tainted, List<Entry> entries, long merges, long evictions) {
@@ -48,13 +48,13 @@ public final class FrontierDescriptor {
     }
 
     /**
-     * What happens before the present value of a timeline of the application.
+     * The frontier of the current value of an application timeline.
      *
-     * @param timeline its number
-     * @param value how far it is
-     * @param watermark the last value whose history is known
-     * @param tainted whether more happens before than the entries say
-     * @param entries what is known
+     * @param timeline its id
+     * @param value its current value
+     * @param watermark the last value with a known history
+     * @param tainted whether the entries are incomplete
+     * @param entries the known entries
      */
     public record OfTimeline(long timeline, long value, long watermark, boolean tainted, List<Entry> entries) {
         static OfTimeline of(TimelineSemaphore semaphore, AxisNames names) {
@@ -72,9 +72,9 @@ public final class FrontierDescriptor {
     /**
      * All frontiers.
      *
-     * @param capacity how many entries an operation's frontier may have
-     * @param queues of the queues
-     * @param timelines of the timelines that the application holds
+     * @param capacity maximum number of entries of an operation's frontier
+     * @param queues frontiers of the queues
+     * @param timelines frontiers of the timelines that the application holds
      */
     public record All(int capacity, List<OfQueue> queues, List<OfTimeline> timelines)
             implements OperationResponseBody {}

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * A function of a program.
  *
  * @param name its name in the program
- * @param declaration its arguments and results as the compiler wrote them; null when it did not
- * @param asynchronous whether it was compiled to run on fences of its caller
- * @param variants what it chooses among; null when it is itself compiled
+ * @param declaration its arguments and results as the compiler recorded them; null when it did not
+ * @param asynchronous whether it was compiled to take fences from its caller
+ * @param variants its shape variants; null for a compiled function
  */
 public record FunctionDescriptor(
         String name,

@@ -6,14 +6,14 @@ import java.util.Map;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the {@code iree} endpoint answers without a selector.
+ * The response of the {@code iree} endpoint without a selector.
  *
  * @param devices the runtime's devices, in the order in which programs see them
  * @param modules states of the programs' latest versions by name
  * @param task the workers
- * @param activeCalls calls under way
- * @param waitingOperations operations that are held back on all queues
- * @param selectors what can be asked for: {@code /actuator/iree/queues}
+ * @param activeCalls number of calls in flight
+ * @param waitingOperations number of deferred operations on all queues
+ * @param selectors the selectors, as in {@code /actuator/iree/queues}
  */
 public record IreeDescriptor(
         List<DeviceDescriptor> devices,

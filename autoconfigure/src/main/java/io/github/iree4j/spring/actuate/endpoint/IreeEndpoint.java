@@ -27,10 +27,12 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, what waits for what, and what happened.
+ * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, pending work and its
+ * dependencies, and recent events.
  *
- * <p>Read only, unless {@code management.endpoint.iree.access=unrestricted} also allows to load, unload and warm programs and to trim
- * pools. Answers hold no addresses, and as many entries as there are devices, queues, programs and timelines that the application holds.
+ * <p>Read-only, unless {@code management.endpoint.iree.access=unrestricted} also permits loading, unloading and warming
+ * programs and trimming pools. Responses contain no addresses; their size is bounded by the number of devices, queues,
+ * programs and timelines that the application holds.
  */
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
@@ -45,11 +47,11 @@ public final class IreeEndpoint {
     private final IreeEvents events;
 
     /**
-     * An endpoint for one runtime.
+     * Creates an endpoint for one runtime.
      *
-     * @param runtime whose devices to show
+     * @param runtime the runtime whose devices to show
      * @param programs the programs to show
-     * @param events what happened
+     * @param events the recent events
      */
     public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
         this.runtime = runtime;
@@ -57,7 +59,7 @@ public final class IreeEndpoint {
         this.events = events;
     }
 
-    /** The most important of everything. */
+    /** Returns a summary. */
     @ReadOperation
     public IreeDescriptor iree() {
         Map<String, ProgramState> modules = new TreeMap<>();
@@ -69,10 +71,10 @@ public final class IreeEndpoint {
     }
 
     /**
-     * One part.
+     * Returns one part.
      *
      * @param part devices, queues, frontiers, taint, pools, modules, timelines or events
-     * @param since of events, the cursor that came with the last answer; without, all that are kept
+     * @param since for events, the cursor of the previous response; all retained events when absent
      * @return the part, or null when there is none of that name
      */
     @ReadOperation
@@ -92,11 +94,11 @@ public final class IreeEndpoint {
     }
 
     /**
-     * One thing.
+     * Returns one program or pool.
      *
      * @param part modules or pools
      * @param name the program's name, or the device's
-     * @return it, or null when there is none
+     * @return its description, or null when there is none
      */
     @ReadOperation
     public @Nullable OperationResponseBody one(@Selector String part, @Selector String name) {
@@ -112,13 +114,13 @@ public final class IreeEndpoint {
     }
 
     /**
-     * Does something to a program or a pool.
+     * Performs an action on a program or a pool.
      *
      * @param part modules or pools
      * @param name the program's name, or the device's
-     * @param action of modules load, unload or warm; of pools trim
-     * @param version of modules, which; without, the latest
-     * @return how it is afterwards, or null when there is none of that name
+     * @param action for modules load, unload or warm; for pools trim
+     * @param version the version of the module; the latest when absent
+     * @return its state afterwards, or null when there is none of that name
      */
     @WriteOperation
     public @Nullable OperationResponseBody act(
@@ -133,7 +135,7 @@ public final class IreeEndpoint {
             case "pools/trim" -> runtime.device(name).allocator().trim();
             default ->
                 throw new InvalidEndpointRequestException(
-                        "action '%s' of %s is none of: %s"
+                        "action '%s' of %s is not one of: %s"
                                 .formatted(action, part, part.equals("pools") ? "trim" : "load, unload, warm"),
                         "no such action");
         }
@@ -208,7 +210,7 @@ public final class IreeEndpoint {
                 runtime.timelines().stream().map(IreeEndpoint::describe).toList());
     }
 
-    /** The longest under way, of all programs. */
+    /** The oldest calls in flight, of all programs. */
     private List<TimelinesDescriptor.Call> calls(AxisNames axes) {
         Map<Program, String> names = new IdentityHashMap<>();
         for (ProgramStatus status : programs.statuses()) {

@@ -24,19 +24,19 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
     /**
      * One version.
      *
-     * @param version which
-     * @param state how far it is
-     * @param step what is being done; empty when nothing is
-     * @param progress how much of the loading is done, 0 to 1
-     * @param since when it came into this state
-     * @param loadTime how long the last loading took
-     * @param failure why it could not be loaded; null when it could
-     * @param location where it is loaded from
+     * @param version the version
+     * @param state its lifecycle state
+     * @param step the current step; empty when idle
+     * @param progress fraction of the load that is done, 0 to 1
+     * @param since when it entered this state
+     * @param loadTime duration of the last load
+     * @param failure why the last load failed; null when it did not
+     * @param location the location of its module
      * @param devices names of the devices that it runs on
-     * @param contexts how many calls run at the same time; 0 when it is not loaded
-     * @param activeCalls calls under way
+     * @param contexts number of concurrent calls; 0 when it is not loaded
+     * @param activeCalls number of calls in flight
      * @param parameters locations of its parameter archives by scope
-     * @param functions what can be called; empty when it is not loaded
+     * @param functions its functions; empty when it is not loaded
      */
     public record Version(
             String version,

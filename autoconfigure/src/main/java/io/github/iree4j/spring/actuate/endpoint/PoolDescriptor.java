@@ -13,14 +13,14 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * The memory of a device, in bytes.
  *
  * @param device the device's name
- * @param budget the most that there may be
- * @param live what is in use
- * @param reserved what was taken from the system
- * @param cached what is kept for later
- * @param peak the most that was in use
- * @param waiters requests that wait for memory
- * @param pools its parts
- * @param consumers who has how much
+ * @param budget the upper limit
+ * @param live memory in use
+ * @param reserved memory taken from the system
+ * @param cached free memory kept for reuse
+ * @param peak the peak of memory in use
+ * @param waiters number of requests that wait for memory
+ * @param pools the pools that make it up
+ * @param consumers usage by consumer
  */
 public record PoolDescriptor(
         String device,
@@ -40,17 +40,17 @@ public record PoolDescriptor(
      * @param name its name
      * @param live bytes in use
      * @param reserved bytes taken from the system
-     * @param cached bytes kept for later
-     * @param peak the most bytes in use
-     * @param largestFree bytes of the largest block that is free
-     * @param reservations how often it gave out memory
-     * @param fresh of those, memory that nobody had used
-     * @param reusedWithoutWait of those, used memory where nobody had to wait
-     * @param reusedAfterWait of those, used memory where the device waits
-     * @param refusals how often a free block was passed over, by reason
-     * @param waits requests that had to stand in line
-     * @param waited how long they did together
-     * @param failures requests that could never fit
+     * @param cached free bytes kept for reuse
+     * @param peak the peak of bytes in use
+     * @param largestFree size of the largest free block in bytes
+     * @param reservations number of reservations
+     * @param fresh of those, with memory never used before
+     * @param reusedWithoutWait of those, with reused memory and no wait
+     * @param reusedAfterWait of those, with reused memory that the device waits for
+     * @param refusals how often a free block was not reused, by reason
+     * @param waits number of requests that had to wait
+     * @param waited their total waiting time
+     * @param failures number of requests that could never fit
      */
     public record Part(
             String name,
@@ -69,20 +69,20 @@ public record PoolDescriptor(
             long failures) {}
 
     /**
-     * Why free blocks were passed over.
+     * Why free blocks were not reused.
      *
-     * @param tainted part of what must be over was lost in a join
-     * @param uncovered the last user may not be over
+     * @param tainted the block's frontier is incomplete: a merge dropped entries
+     * @param uncovered the last user may not have completed
      */
     public record Refusals(long tainted, long uncovered) {}
 
     /**
-     * Somebody who has memory.
+     * A consumer of memory.
      *
-     * @param name a program's name; empty for what belongs to no program
-     * @param quota bytes that it may have; null without a limit
-     * @param live bytes that it has
-     * @param peak the most bytes that it had
+     * @param name a program's name; empty for memory that belongs to no program
+     * @param quota its limit in bytes; null for none
+     * @param live bytes in use
+     * @param peak the peak of bytes in use
      */
     public record Consumer(String name, @Nullable Long quota, long live, long peak) {}
 

@@ -12,14 +12,14 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param name device and number
  * @param axis its axis
- * @param depth operations that are not over: waiting and in flight
- * @param pending of those, operations that wait to be issued
+ * @param depth operations that have not completed: pending and in flight
+ * @param pending of those, operations not yet issued
  * @param inFlight of those, operations that were issued
- * @param submitted operations since the start
- * @param retired operations that ran
+ * @param submitted operations submitted since the start
+ * @param retired operations that completed successfully
  * @param failed operations that failed or were cancelled
- * @param decisions what became of waits
- * @param heldBack how long operations were held back together, those that are over
+ * @param decisions how waits were resolved
+ * @param heldBack total time for which completed operations were deferred
  */
 public record QueueDescriptor(
         String name,
@@ -36,12 +36,12 @@ public record QueueDescriptor(
     /**
      * How the scheduler resolved waits.
      *
-     * @param reached waits for what was reached already
-     * @param elidedByFifo waits for what the same queue runs before
-     * @param elidedByFrontier waits for what the queue's frontier proves to run before
-     * @param covered waits that another wait of the same operation implies
-     * @param deviceWaits waits that the device was given
-     * @param deferred waits that an operation was held back for
+     * @param reached waits for points that were already reached
+     * @param elidedByFifo waits elided by the order of the same queue
+     * @param elidedByFrontier waits elided because the queue's frontier implies them
+     * @param covered waits implied by another wait of the same operation
+     * @param deviceWaits waits passed to the device
+     * @param deferred waits for which an operation was deferred
      */
     public record Decisions(
             long reached, long elidedByFifo, long elidedByFrontier, long covered, long deviceWaits, long deferred) {}

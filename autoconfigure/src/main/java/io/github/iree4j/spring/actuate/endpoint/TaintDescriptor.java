@@ -7,23 +7,24 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * Stretches of timelines whose values came from outside, so that waits for them cannot be dropped. Of this process.
+ * Taint windows: ranges of timelines whose values were signalled externally, so that waits for them cannot be elided.
+ * Process-wide.
  *
- * @param opened how many there were
- * @param recovered how many ended
- * @param windows the last ones, oldest first
+ * @param opened number of windows opened
+ * @param recovered number of windows closed
+ * @param windows the most recent windows, oldest first
  */
 public record TaintDescriptor(long opened, long recovered, List<Window> windows) implements OperationResponseBody {
 
     /**
-     * One of them.
+     * A taint window.
      *
-     * @param timeline the number of the timeline
-     * @param watermark the last value before it
-     * @param reached the last value in it
-     * @param cause what opened it
-     * @param since when it was opened
-     * @param recovered when a signal of our own ended it; null while it is open
+     * @param timeline id of the timeline
+     * @param watermark the last value before the window
+     * @param reached the last value in the window
+     * @param cause what opened the window
+     * @param since when the window was opened
+     * @param recovered when a signal of the runtime closed the window; null while it is open
      */
     public record Window(
             long timeline,

@@ -5,14 +5,14 @@ import io.github.iree4j.task.TopologyGroup;
 import java.util.List;
 
 /**
- * The workers, as the {@code iree} endpoint shows them.
+ * The workers of the runtime.
  *
- * @param workers how many there are
- * @param sleepingWorkers how many have nothing to do
- * @param liveProcesses what is not over: calls that run or wait, and queues of devices
- * @param affinity whether each worker is bound to its processors
- * @param topology where each worker is, in the form of {@code iree.task.topology}
- * @param notes what was strange about the machine's description of itself
+ * @param workers number of workers
+ * @param sleepingWorkers number of idle workers
+ * @param liveProcesses number of live processes: calls that run or wait, and device queues
+ * @param affinity whether workers are pinned to their processors
+ * @param topology placement of each worker, in the syntax of {@code iree.task.topology}
+ * @param notes oddities in the machine's description of its topology
  */
 public record TaskDescriptor(
         int workers,

@@ -8,39 +8,39 @@ import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * Why nothing moves: what waits, and for what.
+ * Pending work and what it waits for; shows why nothing makes progress.
  *
- * @param waiting how many operations wait, of which the longest waiting are listed
- * @param operations operations that are held back
- * @param activeCalls how many calls are under way; of those that wait, the longest under way are listed
- * @param calls calls that wait, and asynchronous ones that run
- * @param timelines timelines that the application holds
+ * @param waiting number of pending operations, of which the oldest are listed
+ * @param operations the deferred operations
+ * @param activeCalls number of calls in flight; of those that wait, the oldest are listed
+ * @param calls waiting calls, and asynchronous calls that run
+ * @param timelines the timelines that the application holds
  */
 public record TimelinesDescriptor(
         long waiting, List<Operation> operations, int activeCalls, List<Call> calls, List<Timeline> timelines)
         implements OperationResponseBody {
 
-    /** How many operations of a queue, and how many calls, are listed at most. */
+    /** The maximum number of listed operations per queue, and of listed calls. */
     static final int LISTED = 50;
 
     /**
-     * An operation that is held back.
+     * A deferred operation.
      *
      * @param queue device and number of its queue
-     * @param operation what kind of operation
+     * @param operation the kind of operation
      * @param since how long it has been waiting
-     * @param waitsFor in words, one for each point that was not reached
+     * @param waitsFor one description for each point that is not reached
      */
     public record Operation(String queue, String operation, Duration since, List<String> waitsFor) {}
 
     /**
-     * A call that is under way.
+     * A call in flight.
      *
      * @param program the name under which its program is configured
      * @param function the function with the name of its module
-     * @param state where it is
-     * @param since how long it has been under way; for one whose thread waits, how long that has waited
-     * @param waitsFor in words, one for each point that was not reached; empty when it runs
+     * @param state its state
+     * @param since its age; for a call whose thread waits, how long that thread has waited
+     * @param waitsFor one description for each point that is not reached; empty when it runs
      */
     public record Call(
             String program, String function, PendingCall.State state, Duration since, List<String> waitsFor) {}
@@ -48,9 +48,9 @@ public record TimelinesDescriptor(
     /**
      * A timeline that the application holds.
      *
-     * @param timeline its number
-     * @param value how far it is
-     * @param failure what it failed with; empty when it has not
+     * @param timeline its id
+     * @param value its current value
+     * @param failure what it failed with; empty when it has not failed
      */
     public record Timeline(long timeline, long value, String failure) {}
 
@@ -60,7 +60,7 @@ public record TimelinesDescriptor(
                 operation.name(),
                 operation.since(),
                 operation.forMemory()
-                        ? List.of("memory that others have, see 'pools'")
+                        ? List.of("memory held by other work, see 'pools'")
                         : operation.waits().stream()
                                 .map(wait -> describe(wait, names))
                                 .toList());
@@ -75,23 +75,23 @@ public record TimelinesDescriptor(
             return call.waits().stream().map(wait -> describe(wait, names)).toList();
         }
         return switch (call.state()) {
-            case IN_LINE -> List.of("its turn, which another call of the program has");
-            case SUSPENDED -> List.of("no point of a timeline: for a function written in Java, or not any more");
-            case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("not any more");
+            case IN_LINE -> List.of("its turn; another call of the program is running");
+            case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
+            case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");
             case RUNNING -> List.of();
         };
     }
 
     private static String describe(PendingOperation.Wait wait, AxisNames names) {
         String point =
-                "timeline %d to reach %d, it is at %d; ".formatted(wait.semaphore(), wait.value(), wait.reached());
+                "timeline %d to reach %d, currently %d; ".formatted(wait.semaphore(), wait.value(), wait.reached());
         if (!wait.promised()) {
-            return point + "nothing that was submitted and can run signals it";
+            return point + "no submitted operation that can run signals it";
         }
         return wait.producerEpoch() == 0
-                ? point + "somebody outside has promised it"
+                ? point + "promised externally"
                 : point
-                        + "operation %d of queue %s does, which is at %d"
+                        + "signalled by operation %d of queue %s, which is at %d"
                                 .formatted(
                                         wait.producerEpoch(),
                                         names.name(wait.producerAxis()),

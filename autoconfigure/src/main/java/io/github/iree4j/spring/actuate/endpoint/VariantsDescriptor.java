@@ -9,25 +9,25 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What a function chooses among at each call.
+ * The shape variants of a function.
  *
- * @param shapes which dimensions of arguments and results belong together
- * @param elements elements that arguments with axes had of all calls, as variants got them
- * @param padding how many of these no caller gave
- * @param functions the functions
+ * @param shapes which dimensions of arguments and results are tied together
+ * @param elements elements of the arguments with axes in all calls, as passed to variants
+ * @param padding how many of these are padding
+ * @param functions the variants
  */
 public record VariantsDescriptor(String shapes, long elements, long padding, List<Variant> functions) {
 
     /**
-     * One of them.
+     * A variant.
      *
-     * @param name its name among them
+     * @param name its name
      * @param sizes by axis, -1 for any
-     * @param calls how many it got
+     * @param calls number of calls
      */
     public record Variant(String name, Map<String, Long> sizes, long calls) {}
 
-    /** Those of all instances of a program together. */
+    /** Totals over all instances of a program. */
     static VariantsDescriptor of(FunctionVariants variants, LoadedProgram program, String function) {
         List<FunctionVariants> all = program.instances().stream()
                 .map(instance -> instance.function(function).variants())

@@ -1,4 +1,4 @@
-/** The {@code iree} actuator endpoint and the records it answers with. */
+/** The {@code iree} actuator endpoint and its response records. */
 @NullMarked
 package io.github.iree4j.spring.actuate.endpoint;
 

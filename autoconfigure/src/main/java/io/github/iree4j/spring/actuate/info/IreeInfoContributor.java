@@ -18,9 +18,9 @@ public final class IreeInfoContributor implements InfoContributor {
     private final IreeRuntime runtime;
 
     /**
-     * A contributor for one runtime.
+     * Creates a contributor for one runtime.
      *
-     * @param runtime whose devices to name
+     * @param runtime the runtime whose devices to name
      */
     public IreeInfoContributor(IreeRuntime runtime) {
         this.runtime = runtime;

@@ -1,4 +1,4 @@
-/** What an application says of its runtime in {@code /actuator/info}. */
+/** The runtime's part of {@code /actuator/info}. */
 @NullMarked
 package io.github.iree4j.spring.actuate.info;
 

@@ -18,13 +18,13 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.context.annotation.Bean;
 import org.springframework.util.StringUtils;
 
-/** {@link AutoConfiguration Auto-configuration} for programs whose calls are made together. */
+/** {@link AutoConfiguration Auto-configuration} for batching of calls. */
 @AutoConfiguration(before = IreeAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IreeProperties.class)
 public final class IreeBatchingAutoConfiguration {
 
-    /** As many batches' worth of rows may wait before more are refused. */
+    /** Queue capacity, in full batches; further rows are rejected. */
     private static final int WAITING_BATCHES = 64;
 
     /** For Spring. */

@@ -1,4 +1,4 @@
-/** Auto-configuration of calls that are made together. */
+/** Auto-configuration of batching. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.batching;
 

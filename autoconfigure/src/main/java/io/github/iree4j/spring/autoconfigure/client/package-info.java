@@ -1,4 +1,4 @@
-/** Auto-configuration of clients: interfaces of the application that are programs. */
+/** Auto-configuration of clients: application interfaces whose methods call programs. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.client;
 

@@ -21,14 +21,14 @@ public final class IreeContextPropagationAutoConfiguration {
     /** For Spring. */
     IreeContextPropagationAutoConfiguration() {}
 
-    /** Around all others. */
+    /** Outermost interceptor. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeCallerContext")
     ContextInvocationInterceptor ireeCallerContext() {
         return new ContextInvocationInterceptor(ContextRegistry.getInstance(), Ordered.HIGHEST_PRECEDENCE + 1000);
     }
 
-    /** Next to the call: behind those without an order as well, which were defined before. */
+    /** Innermost interceptor: follows unordered interceptors too, which were defined earlier. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeInterceptorContext")
     ContextInvocationInterceptor ireeInterceptorContext() {

@@ -1,4 +1,4 @@
-/** Auto-configuration of what follows callers to the threads on which their calls end. */
+/** Auto-configuration of context propagation to the threads on which calls complete. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.context;
 

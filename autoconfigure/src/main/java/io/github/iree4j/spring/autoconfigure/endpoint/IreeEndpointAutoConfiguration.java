@@ -23,7 +23,7 @@ public final class IreeEndpointAutoConfiguration {
     /** For Spring. */
     IreeEndpointAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even where there is no Actuator.
+    // Not on the class: its condition would be loaded even without Actuator.
     @Bean
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean

@@ -14,7 +14,7 @@ import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** What the endpoint answers, which its methods do not say. */
+/** Hints for the response types of the endpoint, which its method signatures do not reveal. */
 final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
 
     private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();

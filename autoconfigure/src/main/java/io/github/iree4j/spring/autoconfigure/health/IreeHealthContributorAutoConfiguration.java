@@ -21,7 +21,7 @@ public final class IreeHealthContributorAutoConfiguration {
     /** For Spring. */
     IreeHealthContributorAutoConfiguration() {}
 
-    // Not on the class: its condition would be loaded even where there is no health.
+    // Not on the class: its condition would be loaded even without health support.
     @Bean
     @ConditionalOnEnabledHealthIndicator("iree")
     @ConditionalOnMissingBean(name = {"ireeHealthIndicator", "ireeHealthContributor"})

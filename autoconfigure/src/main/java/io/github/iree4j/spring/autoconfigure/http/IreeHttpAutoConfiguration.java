@@ -26,7 +26,10 @@ import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@link AutoConfiguration Auto-configuration} for tensors in bodies and failures as problem details, with whatever of the web is there. */
+/**
+ * {@link AutoConfiguration Auto-configuration} for tensors as HTTP bodies and failures as problem details, with the web
+ * stack that is present.
+ */
 @AutoConfiguration(afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
 @ConditionalOnClass(Tensor.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
@@ -81,7 +84,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring MVC, or what it has in common with clients. */
+    /** With Spring MVC, or the message converters that it shares with clients. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(HttpMessageConverter.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
@@ -108,7 +111,7 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
-    /** With Spring WebFlux, which finds advice in the same way. */
+    /** With Spring WebFlux, which detects controller advice in the same way. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @ConditionalOnWebApplication(type = Type.REACTIVE)

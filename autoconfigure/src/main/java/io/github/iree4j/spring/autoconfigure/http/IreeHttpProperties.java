@@ -8,8 +8,8 @@ import org.springframework.util.unit.DataSize;
 /**
  * The {@code iree.http.*} properties.
  *
- * @param maxTensorSize Most bytes that a tensor may take that is the body of a request.
- * @param problemDetails Whether failures of calls are answered as problem details.
+ * @param maxTensorSize Maximum size of a tensor in a request body.
+ * @param problemDetails Whether to render failures of calls as problem details.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(

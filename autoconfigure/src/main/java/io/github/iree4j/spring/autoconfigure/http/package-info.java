@@ -1,4 +1,4 @@
-/** Auto-configuration of tensors in bodies of requests, and of failures as problem details. */
+/** Auto-configuration of tensors as HTTP bodies and of failures as problem details. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.http;
 

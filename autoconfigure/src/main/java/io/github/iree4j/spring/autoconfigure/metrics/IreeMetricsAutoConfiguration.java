@@ -15,7 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** {@link AutoConfiguration Auto-configuration} for {@link IreeMetrics} and what else is measured. */
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeMetrics} and the other meters. */
 @AutoConfiguration(
         after = IreeAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")

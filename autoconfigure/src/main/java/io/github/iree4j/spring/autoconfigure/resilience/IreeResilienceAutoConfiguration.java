@@ -26,9 +26,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for timeouts of calls, and for circuit breakers, bulkheads, time limiters and retries where
- * Resilience4j is there. Each is called {@code iree.} and the program's name in its registry; with {@code resilience4j-spring-boot4} the
- * registries are those of its {@code resilience4j.*} properties, with its metrics, events and endpoints.
+ * {@link AutoConfiguration Auto-configuration} for call timeouts, and for circuit breakers, bulkheads, time limiters
+ * and retries when Resilience4j is present. Each is registered under {@code iree.} and the program's name; with {@code
+ * resilience4j-spring-boot4} the registries are configured by its {@code resilience4j.*} properties and have its
+ * metrics, events and endpoints.
  */
 @AutoConfiguration(
         before = IreeAutoConfiguration.class,

@@ -14,12 +14,12 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Reads timeouts again when Spring Cloud says that properties have changed. Devices, pools and workers are what the runtime was opened with,
- * and programs are replaced by loading them: neither happens because a property has another value.
+ * Reloads timeouts when Spring Cloud reports changed properties. Devices, pools and workers are fixed when the runtime
+ * is opened, and programs are replaced by loading them: a changed property triggers neither.
  */
 final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
 
-    /** Nothing of ours depends on Spring Cloud. */
+    /** By name, to avoid a dependency on Spring Cloud. */
     private static final String CHANGE = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private static final Logger log = LoggerFactory.getLogger(TimeoutReload.class);
@@ -32,7 +32,7 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
         this.environment = environment;
     }
 
-    /** Those that programs have of their own. */
+    /** The timeouts of individual programs. */
     static Map<String, Duration> timeouts(IreeProperties properties) {
         Map<String, Duration> timeouts = new HashMap<>();
         properties.modules().forEach((name, module) -> {
@@ -52,7 +52,7 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
             IreeProperties changed = Binder.get(environment).bindOrCreate("iree", IreeProperties.class);
             timeouts.change(changed.invocation().timeout(), timeouts(changed));
         } catch (BindException e) {
-            log.warn("properties 'iree.*' have changed and cannot be read; timeouts stay as they were", e);
+            log.warn("changed properties 'iree.*' cannot be read; timeouts remain unchanged", e);
         }
     }
 }

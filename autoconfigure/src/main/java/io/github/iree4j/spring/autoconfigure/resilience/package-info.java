@@ -1,4 +1,4 @@
-/** Auto-configuration of what protects programs: timeouts, and Resilience4j where that is there. */
+/** Auto-configuration of timeouts, and of Resilience4j when it is present. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.resilience;
 

@@ -23,7 +23,7 @@ import org.springframework.web.servlet.DispatcherServlet;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.util.TokenBuffer;
 
-/** {@link AutoConfiguration Auto-configuration} for serving programs by the Open Inference Protocol, where that is asked for. */
+/** {@link AutoConfiguration Auto-configuration} for serving programs over the Open Inference Protocol when enabled. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
 @ConditionalOnWebApplication
 @ConditionalOnClass(TokenBuffer.class)

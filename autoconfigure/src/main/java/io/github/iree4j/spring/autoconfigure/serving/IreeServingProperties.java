@@ -10,11 +10,11 @@ import org.springframework.util.unit.DataSize;
 /**
  * The {@code iree.serving.*} properties.
  *
- * @param enabled Whether to serve programs by the Open Inference Protocol under '/v2'.
- * @param maxRequestSize Most bytes that the body of a request may have.
- * @param maxConcurrentRequests Most requests for inference that may be in work at once.
+ * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
+ * @param maxRequestSize Maximum size of a request body.
+ * @param maxConcurrentRequests Maximum number of concurrent inference requests.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
- * @param functions Names of the functions that serve modules which have several, by the module's name.
+ * @param functions Function that serves a module with several functions, by module name.
  */
 @ConfigurationProperties("iree.serving")
 public record IreeServingProperties(

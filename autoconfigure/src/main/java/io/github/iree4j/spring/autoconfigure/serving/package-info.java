@@ -1,4 +1,4 @@
-/** Auto-configuration of serving by the Open Inference Protocol. */
+/** Auto-configuration of serving over the Open Inference Protocol. */
 @NullMarked
 package io.github.iree4j.spring.autoconfigure.serving;
 

@@ -36,7 +36,7 @@ import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/** The endpoint, health, info and metrics as their users see them. */
+/** The endpoint, health, info and metrics over HTTP. */
 @Timeout(900)
 class IreeEndpointHttpTests {
 
@@ -95,7 +95,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void timelinesAnswerWhyNothingMoves() throws Exception {
+    void timelinesShowPendingOperations() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             try (Timeline timeline = runtime.createTimeline();
@@ -103,14 +103,14 @@ class IreeEndpointHttpTests {
                 runtime.device().queue(0).barrier(never, null, 0);
                 assertThat(send(context, "iree/timelines", null).body())
                         .contains("\"waiting\":1")
-                        .contains("to reach 9, it is at 0");
+                        .contains("to reach 9, currently 0");
                 timeline.semaphore().signal(9);
             }
         }
     }
 
     @Test
-    void timelinesAnswerWhatCallsWaitFor() throws Exception {
+    void timelinesShowWhatCallsWaitFor() throws Exception {
         try (ConfigurableApplicationContext context =
                 start("--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -131,8 +131,8 @@ class IreeEndpointHttpTests {
                 assertThat(answer.get("activeCalls").intValue()).isEqualTo(3);
                 JsonNode calls = answer.get("calls");
                 assertThat(calls).hasSize(3);
-                assertCall(calls.get(0), "SUSPENDED", "to reach 3, it is at 0; nothing that was submitted");
-                assertCall(calls.get(1), "BEFORE_INPUTS", "to reach 4, it is at 0; nothing that was submitted");
+                assertCall(calls.get(0), "SUSPENDED", "to reach 3, currently 0; no submitted operation");
+                assertCall(calls.get(1), "BEFORE_INPUTS", "to reach 4, currently 0; no submitted operation");
                 assertCall(calls.get(2), "IN_LINE", "its turn");
                 timeline.semaphore().signal(4);
                 for (CompletableFuture<Results> call : List.of(suspended, later, inLine)) {
@@ -170,7 +170,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void aDeviceThatIsLostIsSeenInEventsHealthAndMeters() throws Exception {
+    void deviceLossShowsInEventsHealthAndMeters() throws Exception {
         try (ConfigurableApplicationContext context = start(
                 "--iree.devices.one.uri=local", "--iree.devices.two.uri=local", "--iree.modules.adding.devices=two")) {
             CompletableFuture<DeviceLostEvent> heard = new CompletableFuture<>();
@@ -198,7 +198,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void nothingIsWrittenUnlessThatIsAllowed() throws Exception {
+    void writeOperationsAreDeniedByDefault() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             assertThat(send(context, "iree/modules/adding", "{\"action\":\"unload\"}")
                             .statusCode())
@@ -208,7 +208,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void modulesAreUnloadedAndLoadedWhereThatIsAllowed() throws Exception {
+    void modulesAreUnloadedAndLoadedWithUnrestrictedAccess() throws Exception {
         try (ConfigurableApplicationContext context = start("--management.endpoint.iree.access=unrestricted")) {
             assertThat(send(context, "iree/modules/adding", "{\"action\":\"unload\"}")
                             .body())
@@ -226,7 +226,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void healthInfoAndMetricsAreThere() throws Exception {
+    void exposesHealthInfoAndMetrics() throws Exception {
         try (ConfigurableApplicationContext context = start("--management.info.iree.enabled=true")) {
             assertThat(send(context, "health/iree/modules/adding", null).body())
                     .contains("\"status\":\"UP\"")
@@ -246,7 +246,7 @@ class IreeEndpointHttpTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void theApplicationIsReadyOnceProgramsAreLoadedInTheBackground(boolean virtualThreads) throws Exception {
+    void applicationBecomesReadyOnceBackgroundProgramsAreLoaded(boolean virtualThreads) throws Exception {
         AtomicReference<String> early = new AtomicReference<>();
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.late.load=background",
@@ -265,7 +265,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void theApplicationIsNotReadyWhileAProgramThatItWaitsForIsNotThere() throws Exception {
+    void applicationIsNotReadyWhileABackgroundProgramIsMissing() throws Exception {
         Path missing = directory.resolve("missing.vmfb");
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.missing.load=background",

@@ -61,7 +61,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void queuesCountWhatBecameOfWaits() {
+    void queuesCountResolvedWaits() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -83,7 +83,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void timelinesSayWhyNothingMoves() {
+    void timelinesDescribePendingWork() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -98,8 +98,8 @@ class IreeEndpointTests {
                     assertThat(operation.waitsFor())
                             .singleElement()
                             .asString()
-                            .contains("to reach 7, it is at 0")
-                            .contains("nothing that was submitted and can run signals it");
+                            .contains("to reach 7, currently 0")
+                            .contains("no submitted operation that can run signals it");
                 });
                 assertThat(timelines.timelines())
                         .extracting(TimelinesDescriptor.Timeline::value)
@@ -153,7 +153,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void poolsSayWhoHasWhat() {
+    void poolsShowUsageByConsumer() {
         runner.withPropertyValues("iree.pools.local.budget=64MB").run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -170,7 +170,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void eventsGoOnAtTheCursor(@TempDir Path directory) throws Exception {
+    void eventsContinueAtTheCursor(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -211,7 +211,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void showsWorkersAndWhereTheyAre() {
+    void showsWorkersAndTheirPlacement() {
         runner.withPropertyValues("iree.task.topology=cpus=0 l2=1M; cpus=any", "iree.task.workers=2")
                 .run(context -> {
                     TaskDescriptor task =

@@ -22,7 +22,7 @@ class IreeInfoContributorTests {
                     AutoConfigurations.of(IreeAutoConfiguration.class, IreeInfoContributorAutoConfiguration.class));
 
     @Test
-    void saysWhatRunsAndWhatItRuns() {
+    void contributesVersionsDriversAndDevices() {
         runner.withPropertyValues("iree.devices.cpu.uri=local").run(context -> {
             Info.Builder info = new Info.Builder();
             context.getBean(IreeInfoContributor.class).contribute(info);

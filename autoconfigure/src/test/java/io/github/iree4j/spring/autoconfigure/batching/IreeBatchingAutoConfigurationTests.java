@@ -24,12 +24,12 @@ class IreeBatchingAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeBatchingAutoConfiguration.class));
 
     @Test
-    void batchesNothingUnlessAskedTo() {
+    void doesNotBatchByDefault() {
         runner.run(context -> assertThat(context).hasSingleBean(DynamicBatching.class));
     }
 
     @Test
-    void backsOffForTheUsersOwn() {
+    void backsOffWhenUserDefinesOne() {
         DynamicBatching own = new DynamicBatching(Map.of(), BatchTimer.system(), BatchListener.NONE);
         runner.withBean(DynamicBatching.class, () -> own)
                 .run(context ->
@@ -37,7 +37,7 @@ class IreeBatchingAutoConfigurationTests {
     }
 
     @Test
-    void aBucketThatIsLargerThanACallNamesTheProperty() {
+    void bucketBeyondTheMaximumSizeNamesTheProperty() {
         runner.withPropertyValues(
                         "iree.modules.add.location=add.vmfb",
                         "iree.modules.add.batching.enabled=true",
@@ -51,7 +51,7 @@ class IreeBatchingAutoConfigurationTests {
     }
 
     @Test
-    void callsUnderLoadAreMadeTogether() {
+    void concurrentCallsAreBatched() {
         List<Integer> batches = new CopyOnWriteArrayList<>();
         // A function with four rows of its own: one element each.
         runner.withBean(BatchListener.class, () -> (model, function, calls, rows, padded, nanos) -> batches.add(calls))

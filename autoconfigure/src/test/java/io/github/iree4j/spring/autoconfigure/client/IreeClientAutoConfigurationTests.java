@@ -38,18 +38,18 @@ class IreeClientAutoConfigurationTests {
     }
 
     @Test
-    void interfacesInThePackagesOfTheApplicationAreBeans() {
+    void clientInterfacesInApplicationPackagesAreBeans() {
         runner.withUserConfiguration(Application.class)
                 .run(context -> assertThat(context).hasSingleBean(ScannedClient.class));
     }
 
     @Test
-    void withoutAnApplicationNothingIsScanned() {
+    void doesNotScanWithoutApplicationPackages() {
         runner.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ScannedClient.class));
     }
 
     @Test
-    void aBeanOfTheSameNameStays() {
+    void backsOffForABeanOfTheSameName() {
         ScannedClient own = new ScannedClient() {
             @Override
             public float[] classify(float[] pixels) {
@@ -68,21 +68,21 @@ class IreeClientAutoConfigurationTests {
     }
 
     @Test
-    void nothingIsScannedWhenTheRuntimeIsOff() {
+    void doesNotScanWhenDisabled() {
         runner.withUserConfiguration(Application.class)
                 .withPropertyValues("iree.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(ScannedClient.class));
     }
 
     @Test
-    void doesWithoutReactor() {
+    void worksWithoutReactor() {
         runner.withUserConfiguration(Application.class)
                 .withClassLoader(new FilteredClassLoader(Mono.class))
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ScannedClient.class));
     }
 
     @Test
-    void proxiesAndRecordsAreHintedAt() {
+    void registersHintsForProxiesAndRecords() {
         RuntimeHints hints = new RuntimeHints();
         IreeClientAotProcessor.register(hints, ScannedClient.class);
         assertThat(RuntimeHintsPredicates.proxies().forInterfaces(ScannedClient.class))
@@ -94,7 +94,7 @@ class IreeClientAutoConfigurationTests {
     }
 
     @Test
-    void clientsSurviveProcessingAheadOfTime() {
+    void clientsSurviveAheadOfTimeProcessing() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             context.register(Application.class, IreeClientAutoConfiguration.class);
             InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();

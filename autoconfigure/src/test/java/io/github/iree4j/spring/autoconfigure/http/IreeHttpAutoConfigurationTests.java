@@ -45,7 +45,7 @@ import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tensors in and out of a controller of Spring MVC, and what is there without parts of the web. */
+/** Tensors as bodies of a Spring MVC controller, and the configuration without parts of the web stack. */
 @SpringBootTest(properties = {"iree.http.max-tensor-size=1KB", "spring.mvc.problemdetails.enabled=true"})
 class IreeHttpAutoConfigurationTests {
 
@@ -65,7 +65,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @AfterEach
-    void noRequestLeavesAnythingOpen() {
+    void requestsLeaveNothingOpen() {
         assertThat(runtime.leakReport().openTensors()).isZero();
     }
 
@@ -86,7 +86,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void tensorsGoInAndOutAsNpy() throws IOException {
+    void readsAndWritesNpy() throws IOException {
         MvcTestResult result = post("application/x-npy", "application/x-npy", npy(Tensor.of(new float[] {1, 2, 3, 4})));
         assertThat(result).hasStatusOk().hasContentType("application/x-npy");
         assertThat(NpyFormat.read(new ByteArrayInputStream(result.getResponse().getContentAsByteArray())))
@@ -94,7 +94,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void tensorsGoInAndOutAsBytes() {
+    void readsAndWritesRawBytes() {
         MvcTestResult result = post(
                 "application/octet-stream;type=f32;shape=\"4\"",
                 "application/octet-stream",
@@ -109,7 +109,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void tensorsGoInAndOutAsJson() {
+    void readsAndWritesJson() {
         MvcTestResult result = MockMvcTester.from(context)
                 .post()
                 .uri("/json")
@@ -129,7 +129,7 @@ class IreeHttpAutoConfigurationTests {
             quoteCharacter = '`',
             value = {
                 "application/octet-stream;type=f32 | 1234 | 400 | 'shape' is missing",
-                "application/octet-stream;type=f32;shape=4 | 1234 | 400 | the body of 4 bytes does not hold what it says: a tensor of 16 bytes",
+                "application/octet-stream;type=f32;shape=4 | 1234 | 400 | the body of 4 bytes does not match its header: a tensor of 16 bytes",
                 "application/octet-stream;type=f32;shape=1 | 12345678 | 400 | longer than the 4 bytes",
                 "application/octet-stream;type=q3;shape=1 | 1234 | 400 | q3",
                 "application/octet-stream;type=f32;shape=x | 1234 | 400 | dimension 0 of",
@@ -138,7 +138,7 @@ class IreeHttpAutoConfigurationTests {
                 "application/x-npy | 1234 | 400 | ",
                 "application/octet-stream | 1234 | 415 | ",
             })
-    void saysWhatIsWrongWithABody(String type, String body, int status, String detail) {
+    void reportsInvalidBodies(String type, String body, int status, String detail) {
         MvcTestResult result =
                 post(type, "application/x-npy, application/problem+json", body.getBytes(StandardCharsets.US_ASCII));
         assertThat(result).hasStatus(status);
@@ -148,7 +148,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void aTensorThatIsTooLargeIsNotRead() {
+    void rejectsTensorsBeyondTheLimit() {
         MvcTestResult result = post(
                 "application/octet-stream;type=f32;shape=300",
                 "application/x-npy, application/problem+json",
@@ -211,11 +211,11 @@ class IreeHttpAutoConfigurationTests {
                 "{\"shape\": [2], \"data\": [1]} | does not fill",
                 "{\"shape\": [1], \"type\": \"i8\", \"data\": [1.5]} | with a fraction",
                 "{\"shape\": [1], \"type\": \"i8\", \"data\": [300]} | 300",
-                "{\"shape\": [1], \"data\": [\"x\"]} | element 0 is no number",
+                "{\"shape\": [1], \"data\": [\"x\"]} | element 0 is not a number",
                 "{\"shape\": [1], \"type\": \"q\", \"data\": [1]} | no element type",
                 "{\"colour\": 1} | no 'colour'",
             })
-    void jsonThatIsNoTensorSaysWhy(String json, String message) {
+    void reportsInvalidJson(String json, String message) {
         JsonMapper mapper =
                 JsonMapper.builder().addModule(new TensorJsonModule()).build();
         org.assertj.core.api.Assertions.assertThatException()
@@ -223,10 +223,10 @@ class IreeHttpAutoConfigurationTests {
                 .withMessageContaining(message);
     }
 
-    // What is there without what.
+    // Missing libraries.
 
     @Test
-    void eachPartDoesWithoutTheOthers() {
+    void eachPartWorksWithoutTheOthers() {
         WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
         web.run(context -> assertThat(context)
                 .hasSingleBean(TensorHttpMessageConverter.class)

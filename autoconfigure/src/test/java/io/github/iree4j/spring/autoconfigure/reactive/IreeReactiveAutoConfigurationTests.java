@@ -36,7 +36,7 @@ class IreeReactiveAutoConfigurationTests {
     }
 
     @Test
-    void doesWithoutReactor() {
+    void worksWithoutReactor() {
         runner.withClassLoader(new FilteredClassLoader(Mono.class))
                 .run(context -> assertThat(context)
                         .hasNotFailed()
@@ -66,7 +66,7 @@ class IreeReactiveAutoConfigurationTests {
     }
 
     @Test
-    void disposingGivesTheCallUp() throws Exception {
+    void disposingCancelsTheCall() throws Exception {
         adder().run(context -> {
             try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
                     Timeline done = context.getBean(IreeRuntime.class).createTimeline()) {

@@ -38,7 +38,7 @@ class IreeResilienceAutoConfigurationTests {
                     AutoConfigurations.of(IreeAutoConfiguration.class, IreeResilienceAutoConfiguration.class));
 
     @Test
-    void doesWithoutResilience4j() {
+    void worksWithoutResilience4j() {
         runner.withClassLoader(new FilteredClassLoader("io.github.resilience4j"))
                 .run(context -> assertThat(context)
                         .hasNotFailed()
@@ -48,7 +48,7 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
-    void theBreakerIsThatOfTheRegistryUnderTheProgramsName() throws Exception {
+    void usesTheBreakerOfTheRegistry() throws Exception {
         CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
         runner.withBean(CircuitBreakerRegistry.class, () -> registry)
                 .withPropertyValues(
@@ -66,7 +66,7 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
-    void backsOffForTheUsersOwn() {
+    void backsOffWhenUserDefinesOne() {
         ResilienceInterceptor own = new ResilienceInterceptor(Map.of());
         runner.withBean(ResilienceInterceptor.class, () -> own)
                 .run(context ->
@@ -74,7 +74,7 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
-    void timeoutsFollowPropertiesThatChange() throws Exception {
+    void timeoutsFollowChangedProperties() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.adder.location=" + TestModules.adder(directory), "iree.modules.adder.timeout=1h")
                 .run(context -> {
@@ -104,7 +104,7 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
-    void callsThatTakeLongerThanTheirProgramMayAreGivenUp() throws Exception {
+    void callsBeyondTheTimeoutOfTheirProgramAreCancelled() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.adder.location=" + TestModules.adder(directory),
                         "iree.modules.adder.timeout=7ms",

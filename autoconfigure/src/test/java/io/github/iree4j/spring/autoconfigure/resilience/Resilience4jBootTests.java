@@ -63,7 +63,7 @@ class Resilience4jBootTests {
     }
 
     @Test
-    void aBreakerOpensByTheNumbersOfItsPropertiesAndEverybodySeesIt() throws Exception {
+    void breakerFollowsItsPropertiesAndIsExposed() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             InvocationService invocations = context.getBean(InvocationService.class);
             try (Results results = invocations.invoke("adder.add", 1, 2)) {
@@ -97,7 +97,7 @@ class Resilience4jBootTests {
     }
 
     @Test
-    void theOthersAreInTheirRegistriesUnderTheProgramsName() throws Exception {
+    void otherInstancesAreRegisteredUnderTheProgramsName() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             assertThat(context.getBean(CircuitBreakerRegistry.class).find("iree.adder"))
                     .isPresent();

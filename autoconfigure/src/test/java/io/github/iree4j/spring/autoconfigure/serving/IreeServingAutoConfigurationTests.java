@@ -30,12 +30,12 @@ class IreeServingAutoConfigurationTests {
             .withPropertyValues("iree.serving.enabled=true");
 
     @Test
-    void servesWhenAskedTo() {
+    void servesWhenEnabled() {
         web.run(context -> assertThat(context).hasSingleBean(OpenInferenceController.class));
     }
 
     @Test
-    void servesOverWebFluxWhereThatIsTheWeb() {
+    void servesOverWebFlux() {
         ReactiveWebApplicationContextRunner reactive = new ReactiveWebApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .withPropertyValues("iree.serving.enabled=true");
@@ -56,14 +56,14 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void clientsLoadAndUnloadNothingUnlessAskedTo() {
+    void repositoryIsDisabledByDefault() {
         web.run(context -> assertThat(context).doesNotHaveBean(ModelRepositoryController.class));
         web.withPropertyValues("iree.serving.repository=true")
                 .run(context -> assertThat(context).hasSingleBean(ModelRepositoryController.class));
     }
 
     @Test
-    void servesNothingUnlessAskedTo() {
+    void disabledByDefault() {
         new WebApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .run(context -> assertThat(context)
@@ -72,7 +72,7 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void servesNothingWhereThereIsNoWeb() {
+    void absentWithoutWebApplication() {
         new ApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .withPropertyValues("iree.serving.enabled=true")
@@ -80,7 +80,7 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void doesWithoutSpringMvcAndJackson() {
+    void worksWithoutSpringMvcAndJackson() {
         web.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(OpenInferenceController.class));
         web.withClassLoader(new FilteredClassLoader(TokenBuffer.class))
@@ -88,7 +88,7 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void backsOffForTheUsersOwn() {
+    void backsOffWhenUserDefinesOne() {
         web.withBean(
                         "mine",
                         ServedModels.class,
@@ -98,7 +98,7 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void limitsHaveToBePositive() {
+    void limitsMustBePositive() {
         web.withPropertyValues("iree.serving.max-concurrent-requests=0")
                 .run(context -> assertThat(context)
                         .getFailure()

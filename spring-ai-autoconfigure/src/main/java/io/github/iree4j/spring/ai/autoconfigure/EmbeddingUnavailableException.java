@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import org.jspecify.annotations.Nullable;
 
-/** There is to be an embedding model, and its configuration does not make one. */
+/** Thrown when a configured embedding model cannot be created. */
 final class EmbeddingUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Analyzes embedding models that cannot be made. */
+/** Failure analyzer for embedding models that cannot be created. */
 final class EmbeddingUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<EmbeddingUnavailableException> {
 
     /** For Spring. */

@@ -26,8 +26,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
 /**
- * {@link AutoConfiguration Auto-configuration} for {@link IreeEmbeddingModel}. As Spring AI's own models it backs off where {@code
- * spring.ai.model.embedding} names another one.
+ * {@link AutoConfiguration Auto-configuration} for {@link IreeEmbeddingModel}. Like Spring AI's own models, it backs
+ * off when {@code spring.ai.model.embedding} names another one.
  */
 @AutoConfiguration(
         after = IreeAutoConfiguration.class,
@@ -55,7 +55,7 @@ public final class IreeEmbeddingAutoConfiguration {
         HuggingFaceTextTokenizer ireeTextTokenizer(IreeEmbeddingProperties properties) {
             if (properties.tokenizer() == null) {
                 throw new EmbeddingUnavailableException(
-                        "Texts are to be embedded by module '%s', but 'iree.ai.embedding.tokenizer' is not set."
+                        "Module '%s' is configured to embed texts, but 'iree.ai.embedding.tokenizer' is not set."
                                 .formatted(properties.module()),
                         "Set it to the tokenizer.json of the model, for example 'classpath:models/tokenizer.json', or define a bean of type TextTokenizer.",
                         null);
@@ -84,7 +84,7 @@ public final class IreeEmbeddingAutoConfiguration {
         TextTokenizer known = tokenizer.getIfAvailable();
         if (known == null) {
             throw new EmbeddingUnavailableException(
-                    "Texts are to be embedded by module '%s', but there is nothing that makes tokens of them."
+                    "Module '%s' is configured to embed texts, but there is no tokenizer."
                             .formatted(properties.module()),
                     "Add 'ai.djl.huggingface:tokenizers' to the class path, as spring-boot-starter-iree-ai does, or define a bean of type TextTokenizer.",
                     null);
@@ -96,12 +96,11 @@ public final class IreeEmbeddingAutoConfiguration {
                 properties.settings(),
                 observations.getIfUnique(() -> ObservationRegistry.NOOP),
                 convention.getIfUnique());
-        if (programs.find(model.model()).isPresent()) { // others are checked at their first call
+        if (programs.find(model.model()).isPresent()) { // otherwise checked at the first call
             check(model);
         } else if (programs.versions(model.model()).isEmpty()) {
             LOGGER.warn(
-                    "there is no module '{}', which iree.ai.embedding.module names; requests fail until one is loaded",
-                    model.model());
+                    "module '{}' of iree.ai.embedding.module is not loaded; requests fail until it is", model.model());
         }
         return model;
     }
@@ -113,7 +112,7 @@ public final class IreeEmbeddingAutoConfiguration {
             throw new EmbeddingUnavailableException(
                     "Module '%s' of 'iree.ai.embedding.module' cannot embed texts: %s."
                             .formatted(model.model(), e.getMessage()),
-                    "Name a module of 'iree.modules' and, where it has several functions, the one that takes tokens; the properties under 'iree.ai.embedding' say what its arguments and results are.",
+                    "Name a module of 'iree.modules' and, where it has several functions, the one that takes tokens; the properties under 'iree.ai.embedding' describe its arguments and results.",
                     e);
         }
     }

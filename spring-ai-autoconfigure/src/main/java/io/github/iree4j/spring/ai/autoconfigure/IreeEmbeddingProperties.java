@@ -19,26 +19,34 @@ import org.springframework.util.StringUtils;
 /**
  * The {@code iree.ai.embedding.*} properties.
  *
- * @param module Module of 'iree.modules' that embeds texts. There is no EmbeddingModel without it.
- * @param function Its function, where it has several.
- * @param tokenizer The tokenizer.json of the model.
- * @param inputs What each argument of the function is, in their order. Needed where there are more than two and their names do not say it.
- * @param tokenType What tokens are where the function does not declare its arguments, as those that come from ONNX or PyTorch do not.
- * @param result Which result of the function holds the vectors, from 0.
- * @param pooling How the vectors of a text's tokens become one. Unless set, 'mean' where the function returns one for each token, and 'none' where it returns one for each text.
- * @param normalize Whether embeddings have length 1.
- * @param dimensions How many numbers an embedding has. Longer ones are cut, as models allow that were trained for it. Unless set, what the function returns.
- * @param maxTokens Most tokens of a text, special ones included. Unless set, what the tokenizer or the function says, or 512.
- * @param truncate Whether texts with more tokens are cut. They are refused otherwise.
- * @param maxTextLength Most characters of a text.
- * @param maxRequestSize Most texts of a request.
- * @param maxBatchSize Most texts of one call, where the function takes any number.
- * @param maxBatchTokens Most tokens of one call, padding included, where the function takes any number of texts. A single text may have more.
- * @param padTo Lengths, in tokens, that texts are padded to, where the function takes any and has no variants. Calls padded to the same can be batched.
- * @param paddingId Number of the token that texts of a call are padded with to the longest of them.
- * @param timeout How long a request may take, tokenizing included. Unless set, each call has the timeout of its module.
- * @param metadataMode Which metadata of a document are embedded with its text.
- * @param prefix What is put before texts.
+ * @param module Module of 'iree.modules' that embeds texts. Required for an EmbeddingModel.
+ * @param function Function of the module, if it has several.
+ * @param tokenizer Location of the model's tokenizer.json.
+ * @param inputs Meaning of each argument of the function, in order. Required if there are more than two and their names
+ *     do not tell.
+ * @param tokenType Integer type of tokens if the function does not declare its arguments, as with imports from ONNX or
+ *     PyTorch.
+ * @param result Index of the function's result with the vectors, from 0.
+ * @param pooling How token vectors are combined into one. When not set, 'mean' if the function returns a vector for
+ *     each token, and 'none' if it returns one for each text.
+ * @param normalize Whether to normalize embeddings to length 1.
+ * @param dimensions Length of an embedding. Longer vectors are truncated, for models trained to allow it. When not set,
+ *     the length that the function returns.
+ * @param maxTokens Maximum number of tokens of a text, special ones included. When not set, the limit of the tokenizer
+ *     or the function, or 512.
+ * @param truncate Whether to truncate texts with more tokens rather than reject them.
+ * @param maxTextLength Maximum number of characters of a text.
+ * @param maxRequestSize Maximum number of texts of a request.
+ * @param maxBatchSize Maximum number of texts of one call, if the function takes any number.
+ * @param maxBatchTokens Maximum number of tokens of one call, padding included, if the function takes any number of
+ *     texts. A single text may have more.
+ * @param padTo Lengths, in tokens, that texts are padded to, if the function takes any length and has no variants.
+ *     Calls padded to the same length can be batched.
+ * @param paddingId Id of the padding token.
+ * @param timeout Maximum duration of a request, tokenization included. When not set, each call has the timeout of its
+ *     module.
+ * @param metadataMode Which metadata of a document is embedded with its text.
+ * @param prefix Prefixes of texts.
  */
 @ConfigurationProperties("iree.ai.embedding")
 public record IreeEmbeddingProperties(
@@ -64,11 +72,12 @@ public record IreeEmbeddingProperties(
         @DefaultValue Prefix prefix) {
 
     /**
-     * What is put before texts, for models that were trained so.
+     * Prefixes of texts, for models trained with them.
      *
-     * @param query What is put before queries. Counts among the tokens of a text.
-     * @param document What is put before documents. Counts among the tokens of a text.
-     * @param strings What texts are that come as strings and not as documents, where the options of the request do not say it. Vector stores search by strings.
+     * @param query Prefix of queries. Counts toward the tokens of a text.
+     * @param document Prefix of documents. Counts toward the tokens of a text.
+     * @param strings Kind of texts passed as strings rather than documents, unless the request sets it. Vector stores
+     *     search by strings.
      */
     public record Prefix(
             @Nullable String query,

@@ -7,8 +7,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * What a native image cannot see of DJL's tokenizers: the library and what says which one it is, and the classes that native code makes
- * instances of.
+ * Hints for native images with DJL's tokenizers: the native library and its properties, and the classes that native
+ * code instantiates.
  */
 final class TokenizerRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -19,7 +19,7 @@ final class TokenizerRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("native/lib/tokenizers.properties")
-                .registerPattern("native/lib/*/cpu/*"); // others are never taken, see HuggingFaceTextTokenizer
+                .registerPattern("native/lib/*/cpu/*"); // others are never used, see HuggingFaceTextTokenizer
         for (String made : new String[] {
             "ai.djl.huggingface.tokenizers.jni.CharSpan",
             "ai.djl.engine.EngineException",

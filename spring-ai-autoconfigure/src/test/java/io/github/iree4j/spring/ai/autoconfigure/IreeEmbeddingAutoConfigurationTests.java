@@ -42,7 +42,7 @@ class IreeEmbeddingAutoConfigurationTests {
     private final ApplicationContextRunner configured = bare.withPropertyValues(SmallEncoder.properties());
 
     @Test
-    void aModuleAndATokenizerMakeAnEmbeddingModel() {
+    void moduleAndTokenizerConfigureAnEmbeddingModel() {
         configured.run(context -> {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             assertThat(model).isInstanceOf(IreeEmbeddingModel.class);
@@ -52,12 +52,12 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void withoutAModuleThereIsNone() {
+    void absentWithoutModule() {
         bare.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
     }
 
     @Test
-    void backsOffWhereAnotherModelIsNamed() {
+    void backsOffWhenAnotherModelIsSelected() {
         configured
                 .withPropertyValues("spring.ai.model.embedding=openai")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
@@ -67,7 +67,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhereProgramsAreSwitchedOff() {
+    void backsOffWhenDisabled() {
         configured
                 .withPropertyValues("iree.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
@@ -87,14 +87,14 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void isNotThereWithoutSpringAi() {
+    void absentWithoutSpringAi() {
         configured
                 .withClassLoader(new FilteredClassLoader("org.springframework.ai"))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("ireeEmbeddingModel"));
     }
 
     @Test
-    void takesATokenizerOfTheApplicationAndNeedsNoLibraryThen() {
+    void usesTokenizerBeanWithoutTheLibrary() {
         TextTokenizer letters = text -> new TextTokenizer.Tokens(
                 text.chars().mapToLong(letter -> letter % 100).toArray(), new long[text.length()], 0, 0);
         configured
@@ -108,7 +108,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void saysWhichLibraryIsMissing() {
+    void reportsMissingLibrary() {
         configured
                 .withClassLoader(new FilteredClassLoader(HuggingFaceTokenizer.class))
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
@@ -116,7 +116,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void saysThatTheTokenizerIsMissing() {
+    void reportsMissingTokenizer() {
         bare.withPropertyValues("iree.ai.embedding.module=encoder")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
                         .contains("'encoder'")
@@ -129,18 +129,18 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void saysThatTheTokenizerIsDamaged() throws Exception {
+    void reportsDamagedTokenizer() throws Exception {
         String whole = Files.readString(SmallEncoder.DIRECTORY.resolve("tokenizer.json"));
         Path cut = Files.writeString(directory.resolve("cut.json"), whole.substring(0, whole.length() / 2));
         configured
                 .withPropertyValues("iree.ai.embedding.tokenizer=file:" + cut)
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
                         .contains("cut.json")
-                        .contains("is no JSON"));
+                        .contains("is not JSON"));
     }
 
     @Test
-    void saysThatTheProgramIsNoEncoder() {
+    void reportsProgramThatIsNotAnEncoder() {
         configured
                 .withPropertyValues(
                         "iree.modules.add.location=file:../fixtures/modules/3.13.0/cpu/add.vmfb",
@@ -152,7 +152,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void namesThePropertyThatIsOutOfRange() {
+    void reportsPropertyOutOfRange() {
         configured
                 .withPropertyValues("iree.ai.embedding.max-batch-size=0")
                 .run(context ->
@@ -160,7 +160,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void prefixesComeFromPropertiesWithTheirSpaces() {
+    void prefixPropertiesKeepTheirSpaces() {
         MapPropertySource prefixes = new MapPropertySource( // property values of the runner would lose their spaces
                 "prefixes",
                 Map.of(
@@ -179,17 +179,17 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void saysThatAPrefixLeavesNoRoom() {
+    void reportsPrefixThatLeavesNoRoom() {
         configured
                 .withPropertyValues(
                         "iree.ai.embedding.prefix.document=fence fence fence fence ", "iree.ai.embedding.max-tokens=4")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
                         .contains("iree.ai.embedding.prefix.document")
-                        .contains("at most 4"));
+                        .contains("the limit of 4"));
     }
 
     @Test
-    void aModuleThatIsLoadedLaterIsLookedAtThen() {
+    void moduleLoadedLaterIsCheckedThen() {
         configured.withPropertyValues("iree.modules.encoder.load=lazy").run(context -> {
             assertThat(context).hasNotFailed();
             assertThat(context.getBean(EmbeddingModel.class).embed("workers")).hasSize(SmallEncoder.DIMENSIONS);
@@ -200,7 +200,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void observesWhereThereIsARegistry() {
+    void observesWithARegistry() {
         TestObservationRegistry registry = TestObservationRegistry.create();
         configured.withBean(ObservationRegistry.class, () -> registry).run(context -> {
             context.getBean(EmbeddingModel.class).embed("workers");
@@ -212,7 +212,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void theTokenizerIsClosedWithTheContext() {
+    void tokenizerIsClosedWithTheContext() {
         HuggingFaceTextTokenizer[] kept = new HuggingFaceTextTokenizer[1];
         configured.run(context -> kept[0] = context.getBean(HuggingFaceTextTokenizer.class));
         assertThat(org.assertj.core.api.Assertions.catchThrowable(() -> kept[0].tokenize("workers")))

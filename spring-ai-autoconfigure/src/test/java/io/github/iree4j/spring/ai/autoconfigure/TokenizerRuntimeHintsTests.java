@@ -32,7 +32,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.javapoet.ClassName;
 
-/** There is no GraalVM here: what DJL looks for is watched on the JVM, and compared with the hints. */
+/** Without GraalVM: the resources and classes that DJL looks up on the JVM are compared with the hints. */
 @Timeout(900)
 class TokenizerRuntimeHintsTests {
 
@@ -45,7 +45,7 @@ class TokenizerRuntimeHintsTests {
         new TokenizerRuntimeHints().registerHints(hints, getClass().getClassLoader());
     }
 
-    /** Loads DJL anew, and notes the resources that it looks for. */
+    /** Loads DJL in a new class loader and records the resources it looks up. */
     private static final class Watching extends URLClassLoader {
         private final Set<String> found = new ConcurrentSkipListSet<>();
 
@@ -92,7 +92,7 @@ class TokenizerRuntimeHintsTests {
     }
 
     @Test
-    void whateverTheLibraryLooksForIsAResource() throws Exception {
+    void resourcesOfTheLibraryAreRegistered() throws Exception {
         URL[] jars = {
             HuggingFaceTokenizer.class.getProtectionDomain().getCodeSource().getLocation(),
             Engine.class.getProtectionDomain().getCodeSource().getLocation()
@@ -127,7 +127,7 @@ class TokenizerRuntimeHintsTests {
     }
 
     @Test
-    void theLibraryCanMakeWhatItReturnsAndThrows() throws Exception {
+    void classesCreatedByTheLibraryAreRegistered() throws Exception {
         String library;
         try (InputStream in =
                 HuggingFaceTokenizer.class.getResourceAsStream("/native/lib/linux-x86_64/cpu/libtokenizers.so")) {
@@ -149,7 +149,7 @@ class TokenizerRuntimeHintsTests {
     }
 
     @Test
-    void processingAheadOfTimeFindsThemAndTheProperties() {
+    void aheadOfTimeProcessingFindsHintsAndProperties() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             TestPropertyValues.of(SmallEncoder.properties()).applyTo(context);
             context.register(IreeAutoConfiguration.class, IreeEmbeddingAutoConfiguration.class);

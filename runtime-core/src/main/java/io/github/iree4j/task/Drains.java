@@ -17,7 +17,6 @@ final class Drains {
             return DrainResult.COMPLETED;
         }
         DrainResult result;
-        context.enter(process);
         try {
             result = process.drain(context);
         } catch (Throwable thrown) { // the worker survives anything
@@ -102,7 +101,7 @@ final class Drains {
         DrainResult result = drain(process, context);
         if (result == DrainResult.COMPLETED) {
             if (process.setTerminal()) { // TASK-8
-                process.complete(executor);
+                process.complete();
             }
             leave(executor, process, false);
             return Shared.WORKED;

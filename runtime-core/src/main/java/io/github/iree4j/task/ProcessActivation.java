@@ -1,11 +1,9 @@
 package io.github.iree4j.task;
 
-import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 
-/** The part of a process written by threads that make it runnable, fail it or wait for its end. */
+/** The part of a process written by threads that make it runnable or fail it. */
 abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     /*
      * activation, a long of which 32 bits are used:
@@ -20,11 +18,6 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
      * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: the thread that adds the process to
      *           the table sets it and then checks whether the process is runnable; a thread that makes it runnable checks it afterwards.  TASK-16
      * OVER      out of the table again: the executor only calls released() from here on.
-     *
-     * outcome: null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a late failure
-     * finds it taken.                                                                                                                TASK-4
-     *
-     * dependents: a stack of processes to wake; CLOSED once the process is done, so that a thread that adds one too late wakes it itself.  TASK-5
      */
     static final long ENDING = 1;
     static final long DONE = 1 << 1;
@@ -33,32 +26,12 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     private static final int SUSPENDS_SHIFT = 8;
     private static final long ONE_SUSPEND = 1L << SUSPENDS_SHIFT;
 
-    static final Object SUCCEEDED = new Object();
-
-    /** A process to wake when this one is over. */
-    static final class Dependent {
-        final @Nullable TaskProcess process;
-
-        @Nullable
-        Dependent next;
-
-        Dependent(@Nullable TaskProcess process) {
-            this.process = process;
-        }
-    }
-
-    private static final Dependent CLOSED = new Dependent(null);
-
     private static final VarHandle ACTIVATION;
-    private static final VarHandle OUTCOME;
-    private static final VarHandle DEPENDENTS;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ACTIVATION = lookup.findVarHandle(ProcessActivation.class, "activation", long.class);
-            OUTCOME = lookup.findVarHandle(ProcessActivation.class, "outcome", Object.class);
-            DEPENDENTS = lookup.findVarHandle(ProcessActivation.class, "dependents", Dependent.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -66,12 +39,6 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
 
     @SuppressWarnings("unused") // only through ACTIVATION
     private long activation;
-
-    @SuppressWarnings("unused") // only through OUTCOME
-    private @Nullable Object outcome;
-
-    @SuppressWarnings("unused") // only through DEPENDENTS
-    private @Nullable Dependent dependents;
 
     ProcessActivation(ProcessOptions options) {
         super(options);
@@ -109,48 +76,9 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return (long) ACTIVATION.getAndBitwiseAnd(this, ~bits);
     }
 
-    /** Sets the outcome unless decided; returns the outcome. */
-    final Object decideOutcome(Object decided) { // TASK-4
-        Object before = OUTCOME.compareAndExchange(this, null, decided);
-        return before == null ? decided : before;
-    }
-
-    final @Nullable IreeException failureAcquire() {
-        return OUTCOME.getAcquire(this) instanceof IreeException failure ? failure : null;
-    }
-
-    /** Adds a dependent; false when the process is over and the caller has to wake the dependent. */
-    final boolean pushDependent(TaskProcess process) { // TASK-5
-        Dependent added = new Dependent(process);
-        for (; ; ) {
-            Dependent head = (Dependent) DEPENDENTS.getAcquire(this);
-            if (head == CLOSED) {
-                return false;
-            }
-            added.next = head;
-            if (DEPENDENTS.compareAndSet(this, head, added)) {
-                return true;
-            }
-        }
-    }
-
-    /** Takes all dependents, in the order they were added, and accepts no more. */
-    final @Nullable Dependent closeDependents() {
-        Dependent reversed = null;
-        Dependent taken = (Dependent) DEPENDENTS.getAndSet(this, CLOSED);
-        while (taken != null && taken != CLOSED) {
-            Dependent next = taken.next;
-            taken.next = reversed;
-            reversed = taken;
-            taken = next;
-        }
-        return reversed;
-    }
-
     /** Begins another life. Only while no other thread uses the process. */
     final void rearmActivation(int suspendCount) {
-        OUTCOME.setRelease(this, null);
-        DEPENDENTS.setRelease(this, null);
+        clearOutcomeRelease();
         ACTIVATION.setVolatile(this, (long) suspendCount << SUSPENDS_SHIFT);
     }
 }

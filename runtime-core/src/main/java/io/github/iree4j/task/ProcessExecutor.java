@@ -101,34 +101,27 @@ public final class ProcessExecutor implements AutoCloseable {
             }
             return;
         }
-        TaskScope scope = process.options.scope();
-        if (scope != null) {
-            scope.begun();
-        }
         process.node = nodes.take();
         table.add(process);
         process.setActivationBitsVolatile(ProcessActivation.LISTED); // TASK-16
         if (process.isLeftForGood()) {
-            if (unlist(process) && scope != null) { // cancelled while it was being added
-                scope.ended(process.failure());
-            }
+            unlist(process); // cancelled while it was being added
         } else if (closing) {
             process.fail(new IreeException(
                     StatusCode.CANCELLED, process + " was submitted to " + this + ", which is closed"));
         }
     }
 
-    /** True for the one call that removes it from the table. */
-    boolean unlist(TaskProcess process) {
+    /** Removes the process from the table, unless that has been done. */
+    void unlist(TaskProcess process) {
         long before = process.clearActivationBitsVolatile(ProcessActivation.LISTED);
         if ((before & ProcessActivation.LISTED) == 0) {
-            return false;
+            return;
         }
         nodes.give(process.node);
         if (table.remove(process) == 0 && closing) {
             wakes.wakeAll();
         }
-        return true;
     }
 
     void schedule(TaskProcess process) {
@@ -274,7 +267,7 @@ public final class ProcessExecutor implements AutoCloseable {
 
     void finishOwned(TaskProcess process) {
         if (process.setTerminal()) {
-            process.complete(this);
+            process.complete();
         }
         process.ownedReleased();
         process.release(this);

@@ -1,25 +1,22 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a process that many threads read and that hardly ever changes. */
 abstract class ProcessIdentity {
     private static final VarHandle EXECUTOR;
-    private static final VarHandle STATES;
-    private static final long[] NO_STATE = {};
+    private static final VarHandle OUTCOME;
 
-    /** Padding that keeps the states of two workers in different cache lines, wherever the collector puts them. */
-    private static final int STATE_SLACK = 16;
+    static final Object SUCCEEDED = new Object();
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             EXECUTOR = lookup.findVarHandle(ProcessIdentity.class, "executor", ProcessExecutor.class);
-            STATES = lookup.findVarHandle(ProcessIdentity.class, "workerStates", long[][].class);
+            OUTCOME = lookup.findVarHandle(ProcessIdentity.class, "outcome", Object.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -32,8 +29,12 @@ abstract class ProcessIdentity {
     @SuppressWarnings("unused") // only through EXECUTOR
     private @Nullable ProcessExecutor executor;
 
-    @SuppressWarnings("unused") // only through STATES
-    private long @Nullable [][] workerStates;
+    /**
+     * Null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a late failure finds it taken (TASK-4). Only
+     * through OUTCOME.
+     */
+    @SuppressWarnings("unused")
+    private @Nullable Object outcome;
 
     ProcessIdentity(ProcessOptions options) {
         this.options = options;
@@ -53,38 +54,18 @@ abstract class ProcessIdentity {
         EXECUTOR.setRelease(this, null);
     }
 
-    /** Returns the words of one drainer; only that drainer writes its element of the outer array. */
-    final long[] workerState(int index) {
-        int words = options.workerStateWords();
-        if (words == 0) {
-            return NO_STATE;
-        }
-        long[][] states = (long[][]) STATES.getAcquire(this);
-        if (states == null || states.length <= index) {
-            states = growStates(states);
-        }
-        long[] mine = states[index];
-        if (mine == null) {
-            mine = new long[words + STATE_SLACK];
-            states[index] = mine;
-        }
-        return mine;
+    /** Sets the outcome unless decided; returns the outcome. */
+    final Object decideOutcome(Object decided) { // TASK-4
+        Object before = OUTCOME.compareAndExchange(this, null, decided);
+        return before == null ? decided : before;
     }
 
-    private long[][] growStates(long @Nullable [][] seen) {
-        long[][] fresh = new long[Objects.requireNonNull(executorVolatile()).contexts()][];
-        return STATES.compareAndSet(this, seen, fresh) ? fresh : (long[][]) STATES.getAcquire(this);
+    final @Nullable IreeException failureAcquire() {
+        return OUTCOME.getAcquire(this) instanceof IreeException failure ? failure : null;
     }
 
-    /** Zeroes the words of all drainers. Only while no drain is in progress. */
-    final void clearWorkerStates() {
-        long[][] states = (long[][]) STATES.getAcquire(this);
-        if (states != null) {
-            for (long[] state : states) {
-                if (state != null) {
-                    Arrays.fill(state, 0);
-                }
-            }
-        }
+    /** Forgets the outcome, for another life. */
+    final void clearOutcomeRelease() {
+        OUTCOME.setRelease(this, null);
     }
 }

@@ -2,7 +2,6 @@ package io.github.iree4j.task;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a process.
@@ -12,26 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param wakeBudget how many workers to wake, at least 1; a hint that drains may change
  * @param placement list or slot
  * @param priority order of slots under {@link ScanPolicy#byPriority()}; higher first
- * @param workerStateWords 64-bit words that each worker keeps for the process, see {@link WorkerContext#state()}
- * @param scope the scope that counts the process as pending and records its failure, or null
  */
-public record ProcessOptions(
-        String name,
-        int suspendCount,
-        int wakeBudget,
-        Placement placement,
-        int priority,
-        int workerStateWords,
-        @Nullable TaskScope scope) {
+public record ProcessOptions(String name, int suspendCount, int wakeBudget, Placement placement, int priority) {
 
     static final int MAX_SUSPENDS = (1 << 22) - 1;
-    static final int MAX_STATE_WORDS = 1 << 20;
 
     /** Checks ranges. */
     public ProcessOptions {
         checkRange("suspend count", suspendCount, 0, MAX_SUSPENDS);
         checkRange("wake budget", wakeBudget, 1, Integer.MAX_VALUE);
-        checkRange("worker state words", workerStateWords, 0, MAX_STATE_WORDS);
     }
 
     /**
@@ -41,7 +29,7 @@ public record ProcessOptions(
      * @return the options
      */
     public static ProcessOptions named(String name) {
-        return new ProcessOptions(name, 0, 1, Placement.BY_BUDGET, 0, 0, null);
+        return new ProcessOptions(name, 0, 1, Placement.BY_BUDGET, 0);
     }
 
     /**
@@ -51,7 +39,7 @@ public record ProcessOptions(
      * @return the options
      */
     public ProcessOptions suspended(int count) {
-        return new ProcessOptions(name, count, wakeBudget, placement, priority, workerStateWords, scope);
+        return new ProcessOptions(name, count, wakeBudget, placement, priority);
     }
 
     /**
@@ -61,7 +49,7 @@ public record ProcessOptions(
      * @return the options
      */
     public ProcessOptions wanting(int workers) {
-        return new ProcessOptions(name, suspendCount, workers, placement, priority, workerStateWords, scope);
+        return new ProcessOptions(name, suspendCount, workers, placement, priority);
     }
 
     /**
@@ -71,7 +59,7 @@ public record ProcessOptions(
      * @return the options
      */
     public ProcessOptions placed(Placement where) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, where, priority, workerStateWords, scope);
+        return new ProcessOptions(name, suspendCount, wakeBudget, where, priority);
     }
 
     /**
@@ -81,27 +69,7 @@ public record ProcessOptions(
      * @return the options
      */
     public ProcessOptions prioritized(int value) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, placement, value, workerStateWords, scope);
-    }
-
-    /**
-     * Returns these options with state for each worker.
-     *
-     * @param words the number of 64-bit words
-     * @return the options
-     */
-    public ProcessOptions workerState(int words) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, placement, priority, words, scope);
-    }
-
-    /**
-     * Returns these options with a scope.
-     *
-     * @param pending the scope to count in
-     * @return the options
-     */
-    public ProcessOptions within(TaskScope pending) {
-        return new ProcessOptions(name, suspendCount, wakeBudget, placement, priority, workerStateWords, pending);
+        return new ProcessOptions(name, suspendCount, wakeBudget, placement, value);
     }
 
     static void checkRange(String what, int value, int least, int most) {

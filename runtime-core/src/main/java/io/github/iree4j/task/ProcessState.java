@@ -8,6 +8,6 @@ public enum ProcessState {
     RUNNABLE,
     /** Over, in success or with a failure other than cancellation. */
     COMPLETED,
-    /** Over because it was cancelled, or because a process it depends on was. */
+    /** Over because it was cancelled. */
     CANCELLED
 }

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * <p>Workers call {@link #drain}; it does bounded work and returns, which lets workers turn to other processes. A process with nothing to
  * do sleeps and costs nothing until {@link #schedule()} is called. It may await events before its first drain: each decrements the suspend
  * count, and the last makes the process runnable. When it is over, successfully or with the first failure, it calls {@link #completed}
- * once, wakes its dependents, and calls {@link #released} once, after the last drain has returned.
+ * once, and {@link #released} once, after the last drain has returned.
  *
  * <p>Every public method is safe from any thread and none blocks or takes a lock.
  */
@@ -48,7 +48,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
 
     /**
      * Called once when the process is over, by the thread that ended it, possibly while other drains are in progress; so it must not touch
-     * what they use. Dependents are woken afterwards. MUST NOT block; what it throws is logged.
+     * what they use. MUST NOT block; what it throws is logged.
      *
      * @param failure the first failure, or null on success
      */
@@ -58,16 +58,6 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
      * Called once after {@link #completed}, when the last drain has returned; may free everything, or call {@link #rearm}. MUST NOT block.
      */
     protected void released() {}
-
-    /**
-     * Called when a process that this one depends on has failed, before the suspend count is decremented. By default this process fails
-     * with the same failure, without being drained, unless it has failed already.
-     *
-     * @param failure the failure of the other process
-     */
-    protected void upstreamFailed(IreeException failure) {
-        decideOutcome(failure);
-    }
 
     /**
      * Resets the process to its initial state, to be submitted again. Only in {@link #released} or after it.
@@ -80,7 +70,6 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, this + " is not over yet; rearm it once it is released");
         }
-        clearWorkerStates();
         unbindRelease();
         rearmActivation(suspendCount);
         rearmSchedule(options.wakeBudget());
@@ -118,27 +107,6 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return true;
     }
 
-    /**
-     * Makes another process wait for this one: it is suspended once more and woken when this one is over, inheriting its failure. If this
-     * one is over already, that happens at once. A dependent that has not been submitted is submitted to this one's executor when it is
-     * woken.
-     *
-     * @param dependent not yet submitted, or still suspended
-     * @throws IreeException {@code FAILED_PRECONDITION} when the dependent may already be drained
-     */
-    public final void addDependent(TaskProcess dependent) {
-        if (dependent.isRunnable() && dependent.executorVolatile() != null) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    dependent + " may already be drained and cannot wait for " + this
-                            + "; add it before it is submitted");
-        }
-        dependent.suspendOnceVolatile();
-        if (!pushDependent(dependent)) {
-            dependent.upstreamEnded(failureAcquire(), executorVolatile());
-        }
-    }
-
     /** Ends the process with {@code CANCELLED} unless it has failed already; see {@link #fail}. */
     public final void cancel() {
         fail(new IreeException(StatusCode.CANCELLED, this + " was cancelled"));
@@ -167,7 +135,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             ProcessExecutor executor =
                     executorVolatile(); // TASK-16: read after the release; adopt() checks for the release after it has
             // set LISTED
-            complete(executor);
+            complete();
             release(executor);
         }
     }
@@ -243,7 +211,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /** TASK-3: once per life. */
-    final void complete(@Nullable ProcessExecutor executor) {
+    final void complete() {
         if ((setActivationBitsVolatile(DONE) & DONE) != 0) {
             return;
         }
@@ -253,42 +221,18 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         } catch (Throwable thrown) {
             log.error("completed() of {} threw", this, thrown);
         }
-        for (Dependent waiting = closeDependents(); waiting != null; waiting = waiting.next) {
-            TaskProcess dependent = waiting.process;
-            if (dependent != null) {
-                dependent.upstreamEnded(failure, executor);
-            }
-        }
     }
 
     final void release(@Nullable ProcessExecutor executor) {
-        IreeException failure = failureAcquire();
-        TaskScope scope = options.scope();
-        boolean counted = executor != null && executor.unlist(this);
+        if (executor != null) {
+            executor.unlist(this);
+        }
         setActivationBitsVolatile(OVER); // it may be rearmed from here on
         try {
             released();
         } catch (Throwable thrown) {
             log.error("released() of {} threw", this, thrown);
         }
-        if (counted && scope != null) {
-            scope.ended(failure);
-        }
-    }
-
-    private void upstreamEnded(@Nullable IreeException failure, @Nullable ProcessExecutor executor) {
-        if (failure != null) {
-            try {
-                upstreamFailed(failure);
-            } catch (Throwable thrown) {
-                log.error("upstreamFailed() of {} threw", this, thrown);
-                decideOutcome(failure);
-            }
-        }
-        if (executor != null && executorVolatile() == null) {
-            executor.adopt(this);
-        }
-        wake();
     }
 
     /** Returns the name, for diagnostics. */

@@ -10,13 +10,10 @@ import org.jspecify.annotations.Nullable;
  * each.
  */
 public final class WorkerContext {
-    private static final long[] NO_STATE = {};
-
     private final int index;
     private final boolean caller;
     private final ProcessExecutor executor;
     private @Nullable Object attachment; // confined to the draining thread
-    private long[] state = NO_STATE; // of the process being drained
 
     @Nullable
     TaskProcess
@@ -56,16 +53,6 @@ public final class WorkerContext {
     }
 
     /**
-     * Returns the words that this drainer keeps for the process being drained; zero before the first drain of the process's life, then as
-     * the last drain with this index left them. Not shared with other drainers.
-     *
-     * @return at least {@link ProcessOptions#workerStateWords()} words
-     */
-    public long[] state() {
-        return state;
-    }
-
-    /**
      * Returns the object passed to {@link #attach}.
      *
      * @return the attachment, or null
@@ -81,10 +68,6 @@ public final class WorkerContext {
      */
     public void attach(Object value) {
         attachment = Objects.requireNonNull(value, "value");
-    }
-
-    void enter(TaskProcess process) {
-        state = process.workerState(index);
     }
 
     @Override

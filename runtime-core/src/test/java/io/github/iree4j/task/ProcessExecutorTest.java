@@ -77,62 +77,6 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void dependentsRunOneAfterAnotherWhenOnlyTheFirstWasSubmitted() {
-        List<String> order = new ArrayList<>();
-        TestProcess a = TestProcess.of("a", worker -> add(order, "a"));
-        TestProcess b = TestProcess.of("b", worker -> add(order, "b"));
-        TestProcess c = TestProcess.of("c", worker -> add(order, "c"));
-        a.addDependent(b);
-        b.addDependent(c);
-        executor.submit(a);
-        c.awaitReleased();
-        assertThat(order).containsExactly("a", "b", "c");
-    }
-
-    private static DrainResult add(List<String> order, String name) {
-        order.add(name);
-        return DrainResult.COMPLETED;
-    }
-
-    @Test
-    void joinRunsOnceAfterBothParents() {
-        AtomicInteger over = new AtomicInteger();
-        AtomicInteger seen = new AtomicInteger();
-        TestProcess a = TestProcess.oneShot("a");
-        TestProcess b = TestProcess.oneShot("b");
-        TestProcess c = TestProcess.oneShot("c");
-        b.whenCompleted = over::incrementAndGet;
-        c.whenCompleted = over::incrementAndGet;
-        TestProcess d = TestProcess.of("d", worker -> {
-            seen.set(over.get());
-            return DrainResult.COMPLETED;
-        });
-        a.addDependent(b);
-        a.addDependent(c);
-        b.addDependent(d);
-        c.addDependent(d);
-        executor.submit(a);
-        d.awaitReleased();
-        assertThat(seen).hasValue(2);
-        assertThat(d.drains).hasValue(1);
-    }
-
-    @Test
-    void chainKeepsOrderOverManyDrains() {
-        TestProcess a = TestProcess.after(10, ProcessOptions.named("a"));
-        TestProcess b = TestProcess.after(5, ProcessOptions.named("b"));
-        TestProcess c = TestProcess.after(3, ProcessOptions.named("c"));
-        AtomicInteger drainsBefore = new AtomicInteger();
-        c.whenCompleted = () -> drainsBefore.set(a.drains.get() + b.drains.get());
-        a.addDependent(b);
-        b.addDependent(c);
-        executor.submit(a);
-        c.awaitReleased();
-        assertThat(drainsBefore).hasValue(15);
-        assertThat(c.drains).hasValue(3);
-    }
-
-    @Test
     void processCompletesWithTheFailureThrownByItsDrain() {
         TestProcess process = TestProcess.of("bad", worker -> {
             throw new IreeException(StatusCode.DATA_LOSS, "lost");
@@ -250,27 +194,23 @@ class ProcessExecutorTest {
         all.forEach(TestProcess::awaitReleased);
     }
 
-    /** TASK-1, TASK-2, TASK-4, TASK-5: woken and cancelled concurrently, it ends once, and so do its dependents. */
+    /** TASK-1, TASK-2, TASK-4: woken and cancelled concurrently, it ends once. */
     @Test
     void processWokenAndCancelledAtOnceEndsOnce() throws InterruptedException {
         for (int round = 0; round < 300; round++) {
             TestProcess process =
                     new TestProcess(ProcessOptions.named("p").suspended(2), worker -> DrainResult.COMPLETED);
-            TestProcess dependent = TestProcess.oneShot("dependent");
             executor.submit(process);
-            concurrently(4, index -> {
-                switch (index) {
-                    case 0, 1 -> process.wake();
-                    case 2 -> process.cancel();
-                    default -> process.addDependent(dependent);
+            concurrently(3, index -> {
+                if (index == 2) {
+                    process.cancel();
+                } else {
+                    process.wake();
                 }
             });
             process.awaitReleased();
-            dependent.awaitReleased();
             assertThat(process.completions).hasValue(1);
             assertThat(process.releases).hasValue(1);
-            assertThat(dependent.completions).hasValue(1);
-            assertThat(dependent.completedWith).isEqualTo(process.completedWith);
         }
     }
 
@@ -439,13 +379,18 @@ class ProcessExecutorTest {
     void computeProcessWakesAComputeProcessAndThenAListedOne() {
         List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
         TestProcess a = TestProcess.after(20, compute("a", 4));
-        TestProcess b = TestProcess.after(20, compute("b", 4));
+        TestProcess b = TestProcess.after(20, compute("b", 4).suspended(1));
         TestProcess c = TestProcess.oneShot("c");
-        a.whenCompleted = () -> order.add("a");
-        b.whenCompleted = () -> order.add("b");
+        a.whenCompleted = () -> {
+            order.add("a");
+            b.wake();
+        };
+        b.whenCompleted = () -> {
+            order.add("b");
+            executor.submit(c);
+        };
         c.whenCompleted = () -> order.add("c");
-        a.addDependent(b);
-        b.addDependent(c);
+        executor.submit(b);
         executor.submit(a);
         c.awaitReleased();
         assertThat(order).containsExactly("a", "b", "c");

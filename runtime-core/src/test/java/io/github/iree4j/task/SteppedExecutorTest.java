@@ -336,8 +336,8 @@ class SteppedExecutorTest {
         TestProcess second = logging(ProcessOptions.named("second"), DrainResult.COMPLETED);
         TestProcess third = compute("third", 3, DrainResult.COMPLETED);
         TestProcess first = logging(ProcessOptions.named("first"), DrainResult.COMPLETED);
-        first.addDependent(second);
-        second.addDependent(third);
+        first.whenCompleted = () -> stepped.executor().submit(second);
+        second.whenCompleted = () -> stepped.executor().submit(third);
         stepped.executor().submit(first);
         stepped.step(0);
         assertThat(log).containsExactly("first", "second", "third");
@@ -377,12 +377,10 @@ class SteppedExecutorTest {
         stepped.executor().submit(sleeper);
         allAsleep();
         TestProcess waiting = logging(ProcessOptions.named("waiting"), DrainResult.WORKED);
-        TestProcess dependent = logging(ProcessOptions.named("dependent"), DrainResult.WORKED);
-        waiting.addDependent(dependent);
         stepped.executor().submit(waiting);
         stepped.close();
         assertThat(log).containsExactly("sleeper");
-        for (TestProcess process : List.of(sleeper, waiting, dependent)) {
+        for (TestProcess process : List.of(sleeper, waiting)) {
             assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
             assertThat(process.releases).hasValue(1);
         }

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -126,7 +124,7 @@ class TaskProcessTest {
 
     @Test
     void throwingHooksDoNotAffectOthers() {
-        TestProcess dependent = suspended(0);
+        TestProcess other = suspended(0);
         TaskProcess rude = new TaskProcess(ProcessOptions.named("rude")) {
             @Override
             protected DrainResult drain(WorkerContext worker) {
@@ -143,71 +141,13 @@ class TaskProcessTest {
                 throw new IllegalStateException("released");
             }
         };
-        rude.addDependent(dependent);
         stepped.executor().submit(rude);
+        stepped.executor().submit(other);
         stepped.runUntilAsleep();
         assertThat(rude.isReleased()).isTrue();
-        assertThat(dependent.completedWith).isNull();
-        assertThat(dependent.releases).hasValue(1);
+        assertThat(other.completedWith).isNull();
+        assertThat(other.releases).hasValue(1);
         assertThat(stepped.executor().liveProcesses()).isZero();
-    }
-
-    @Test
-    void wakesItsDependentsInTheOrderTheyWereAdded() {
-        List<String> order = new ArrayList<>();
-        TestProcess parent = suspended(0);
-        for (String name : List.of("first", "second", "third")) {
-            parent.addDependent(TestProcess.of(name, worker -> {
-                order.add(name);
-                return DrainResult.COMPLETED;
-            }));
-        }
-        run(parent);
-        assertThat(order).containsExactly("first", "second", "third");
-    }
-
-    @Test
-    void dependentThatWaitsForMoreStaysSuspended() {
-        TestProcess parent = suspended(0);
-        TestProcess dependent = suspended(1);
-        parent.addDependent(dependent);
-        run(parent);
-        assertThat(dependent.state()).isEqualTo(ProcessState.SUSPENDED);
-        dependent.wake();
-        stepped.runUntilAsleep();
-        assertThat(dependent.releases).hasValue(1);
-    }
-
-    @Test
-    void joinWaitsForBothParents() {
-        TestProcess b = suspended(0);
-        TestProcess c = suspended(0);
-        TestProcess d = suspended(0);
-        b.addDependent(d);
-        c.addDependent(d);
-        run(b);
-        assertThat(d.state()).isEqualTo(ProcessState.SUSPENDED);
-        run(c);
-        assertThat(d.drains).hasValue(1);
-    }
-
-    @Test
-    void dependentOfAProcessThatIsOverIsWokenAtOnce() {
-        TestProcess parent = suspended(0);
-        run(parent);
-        TestProcess dependent = suspended(0);
-        parent.addDependent(dependent);
-        stepped.runUntilAsleep();
-        assertThat(dependent.releases).hasValue(1);
-    }
-
-    @Test
-    void processThatMayAlreadyRunCannotBecomeADependent() {
-        TestProcess running = TestProcess.of("running", worker -> DrainResult.IDLE);
-        run(running);
-        assertThatThrownBy(() -> suspended(0).addDependent(running))
-                .isInstanceOf(IreeException.class)
-                .hasMessageContaining("running");
     }
 
     @Test
@@ -280,62 +220,11 @@ class TaskProcessTest {
 
     @Test
     void cancellationKeepsAnEarlierFailure() {
-        TestProcess parent = TestProcess.of("parent", worker -> {
-            throw internal("parent");
-        });
         TestProcess process = suspended(1);
-        parent.addDependent(process);
-        run(parent);
+        process.fail(internal("earlier"));
         process.cancel();
-        assertThat(process.completedWith).hasMessage("parent");
+        assertThat(process.completedWith).hasMessage("earlier");
         assertThat(process.releases).hasValue(1);
-    }
-
-    @Test
-    void cancellingASuspendedProcessWakesItsDependentsWithThat() {
-        TestProcess process = suspended(1);
-        TestProcess dependent = suspended(0);
-        process.addDependent(dependent);
-        stepped.executor().submit(process);
-        process.cancel();
-        stepped.runUntilAsleep();
-        assertThat(dependent.state()).isEqualTo(ProcessState.CANCELLED);
-        assertThat(dependent.drains).hasValue(0);
-        assertThat(dependent.completedWith).isSameAs(process.failure());
-    }
-
-    @Test
-    void cancellationPropagatesDownAChainWithoutDraining() {
-        TestProcess a = TestProcess.of("a", worker -> DrainResult.IDLE);
-        TestProcess b = suspended(0);
-        TestProcess c = suspended(0);
-        a.addDependent(b);
-        b.addDependent(c);
-        run(a);
-        a.cancel();
-        stepped.runUntilAsleep();
-        assertThat(c.state()).isEqualTo(ProcessState.CANCELLED);
-        assertThat(b.drains.get() + c.drains.get()).isZero();
-        assertThat(c.completions).hasValue(1);
-    }
-
-    @Test
-    void dependentMayHandleAFailureItself() {
-        AtomicInteger told = new AtomicInteger();
-        TestProcess parent = suspended(1);
-        TestProcess cleanup = new TestProcess(ProcessOptions.named("cleanup"), worker -> DrainResult.COMPLETED) {
-            @Override
-            protected void upstreamFailed(IreeException failure) {
-                told.incrementAndGet();
-            }
-        };
-        parent.addDependent(cleanup);
-        stepped.executor().submit(parent);
-        parent.cancel();
-        stepped.runUntilAsleep();
-        assertThat(told).hasValue(1);
-        assertThat(cleanup.drains).hasValue(1);
-        assertThat(cleanup.completedWith).isNull();
     }
 
     @Test
@@ -396,13 +285,10 @@ class TaskProcessTest {
     @Test
     void rearmedProcessStartsFromItsInitialState() {
         AtomicInteger lives = new AtomicInteger();
-        TestProcess process =
-                new TestProcess(ProcessOptions.named("again").wanting(4).workerState(2), worker -> {
-                    assertThat(worker.state()[0]).isZero();
-                    worker.state()[0] = 1;
-                    lives.incrementAndGet();
-                    return DrainResult.COMPLETED;
-                });
+        TestProcess process = new TestProcess(ProcessOptions.named("again").wanting(4), worker -> {
+            lives.incrementAndGet();
+            return DrainResult.COMPLETED;
+        });
         run(process);
         process.rearm(1);
         assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
@@ -422,24 +308,5 @@ class TaskProcessTest {
         assertThatThrownBy(() -> process.rearm(0))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("not over");
-    }
-
-    @Test
-    void eachWorkerKeepsItsOwnWords() {
-        int[] seen = new int[2];
-        try (SteppedExecutor two = ProcessExecutor.builder(2).buildStepped()) {
-            TestProcess process =
-                    new TestProcess(ProcessOptions.named("state").workerState(3).placed(Placement.COMPUTE), worker -> {
-                        assertThat(worker.state().length).isGreaterThanOrEqualTo(3);
-                        seen[worker.index()] = (int) ++worker.state()[2];
-                        return DrainResult.WORKED;
-                    });
-            two.executor().submit(process);
-            two.step(0);
-            two.step(0);
-            two.step(1);
-            assertThat(seen).containsExactly(2, 1);
-            process.cancel();
-        }
     }
 }

@@ -18,10 +18,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to allocate and free memory within a slab?
+ * What does it cost to place memory and to take it back?
  *
- * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and coalesce with both neighbours 64 to 71; a
- * block of a fixed size 20; bump of an arena 4. As there, each allocation is measured together with its free, except for the arena.
+ * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and join with both neighbours 64 to 71; a
+ * block of a fixed size 20. As there, an allocation is measured with the free that undoes it.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -46,7 +46,6 @@ public class PlacementBenchmark {
     private Tlsf guarded = tlsf();
     private FixedBlocks fixed = new FixedBlocks(64, 64, 16);
     private Block between = new Block(new Block.Home(new Bytes(64)), 0, 64);
-    private Block rest = between;
     private PoolSet set = set();
 
     /** For JMH. */
@@ -78,7 +77,7 @@ public class PlacementBenchmark {
                 .build();
     }
 
-    /** Creates the measured objects. */
+    /** Makes what is measured. */
     @Setup(Level.Trial)
     public void prepare() {
         tlsf = tlsf();
@@ -88,7 +87,6 @@ public class PlacementBenchmark {
         take(guarded);
         fixed = new FixedBlocks(size, 64, 1024);
         fixed.add(new Bytes(1024 * size));
-        rest = new Block(new Block.Home(new Bytes(Long.MAX_VALUE >>> 1)), 0, Long.MAX_VALUE >>> 1);
         set = set();
     }
 
@@ -97,7 +95,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Allocates from the only free block, and frees.
+     * Takes a block from the one free block there is, and gives it back.
      *
      * @return the block
      */
@@ -109,7 +107,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Frees a block between two others, and allocates it again.
+     * Gives a block between two others back, and takes it again.
      *
      * @return the block
      */
@@ -121,7 +119,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Allocates three neighbours and frees them, the middle one last.
+     * Takes three neighbours and gives them back, the middle one last.
      *
      * @return the middle one
      */
@@ -137,7 +135,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Allocates a block of a fixed size and frees it.
+     * Takes a block of a fixed size and gives it back.
      *
      * @return the block
      */
@@ -149,20 +147,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Bumps an arena.
-     *
-     * @return where the block starts
-     */
-    @Benchmark
-    public long arenaBump() {
-        long start = BumpBlocks.bump(rest, size, 64);
-        rest.length -= start + size - rest.offset;
-        rest.offset = start + size;
-        return start;
-    }
-
-    /**
-     * Reserves from a set of pools and releases, including the lock, the accounting and the check of the death frontier.
+     * Reserves from a set of pools and releases: the lock, the books and the check of the death frontier besides.
      *
      * @return the reservation
      */

@@ -47,7 +47,6 @@ public final class Pool {
                         BlockStore.alignUp(Math.max(options.slabMinimum(), options.slabMaximum()), alignment));
             case FIXED_BLOCK ->
                 new FixedBlocks(options.slabMinimum(), alignment, (int) Math.min(1 << 20, options.slabMaximum()));
-            case ARENA -> new BumpBlocks(deaths, alignment, BlockStore.alignUp(options.slabMaximum(), alignment));
             case PASS_THROUGH -> new WholeSlabs(alignment);
         };
     }

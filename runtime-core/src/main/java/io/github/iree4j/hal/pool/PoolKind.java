@@ -6,8 +6,6 @@ public enum PoolKind {
     TLSF,
     /** Blocks of one size. */
     FIXED_BLOCK,
-    /** Consecutive blocks, reused once all of a slab have been released. */
-    ARENA,
     /** A slab for each reservation. */
     PASS_THROUGH
 }

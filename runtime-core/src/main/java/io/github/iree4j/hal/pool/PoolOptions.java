@@ -110,28 +110,6 @@ public record PoolOptions(
     }
 
     /**
-     * Returns options of an arena.
-     *
-     * @param name its name
-     * @param slabSize bytes
-     * @return the options
-     */
-    public static PoolOptions arena(String name, long slabSize) {
-        return new PoolOptions(
-                name,
-                PoolKind.ARENA,
-                0,
-                0,
-                0,
-                Long.MAX_VALUE,
-                Lifetimes.ANY,
-                Long.MAX_VALUE,
-                slabSize,
-                slabSize,
-                Long.MAX_VALUE);
-    }
-
-    /**
      * Returns options of a pool that takes a slab for each request and returns it as soon as its last user has finished.
      *
      * @param name its name

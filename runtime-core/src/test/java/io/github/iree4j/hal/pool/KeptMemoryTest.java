@@ -16,7 +16,6 @@ class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
             PoolOptions.tlsf("tlsf", 64, 64),
             PoolOptions.fixedBlock("fixed", 64, 1),
-            PoolOptions.arena("arena", 64),
             PoolOptions.passThrough("whole").withRetained(64));
 
     @BeforeEach

@@ -43,7 +43,6 @@ class PlacementTest {
         return Stream.of(
                 PoolOptions.tlsf("tlsf", 64 * KIB, 256 * KIB),
                 PoolOptions.fixedBlock("fixed", 5000, 16),
-                PoolOptions.arena("arena", 128 * KIB),
                 PoolOptions.passThrough("pass-through"),
                 PoolOptions.passThrough("pass-through that keeps").withRetained(100 * KIB));
     }
@@ -187,19 +186,6 @@ class PlacementTest {
             assertThat(small).isNotNull();
             small.release(Frontier.EMPTY);
         }
-    }
-
-    @Test
-    void anArenaIsReusedOnceAllBlocksAreReleased() {
-        Pool pool = pool(PoolOptions.arena("a", 4096), 4096);
-        Reservation first = pool.tryReserve(ReservationRequest.of(2048));
-        Reservation second = pool.tryReserve(ReservationRequest.of(2048));
-        assertThat(first).isNotNull();
-        assertThat(second).isNotNull();
-        first.release(Frontier.EMPTY);
-        assertThat(pool.tryReserve(ReservationRequest.of(64))).isNull();
-        second.release(Frontier.EMPTY);
-        assertThat(pool.tryReserve(ReservationRequest.of(4096))).isNotNull();
     }
 
     @Test

@@ -84,10 +84,9 @@ class ReuseSoundnessTest {
         Random random = new Random(seed);
         FrontierTracker tracker = FrontierTracker.create();
         int capacity = 1 + random.nextInt(4);
-        PoolOptions options = switch (random.nextInt(4)) {
+        PoolOptions options = switch (random.nextInt(3)) {
             case 0 -> PoolOptions.fixedBlock("fixed", 4 * GRANULE, 4);
-            case 1 -> PoolOptions.arena("arena", 16 * GRANULE);
-            case 2 -> PoolOptions.passThrough("pass").withRetained(16 * GRANULE);
+            case 1 -> PoolOptions.passThrough("pass").withRetained(16 * GRANULE);
             default -> PoolOptions.tlsf("tlsf", 16 * GRANULE, 32 * GRANULE);
         };
         FakeSlabs slabs = new FakeSlabs();

@@ -16,7 +16,7 @@ public final class Axis {
      *
      * session 1 to 255; never 0, so that the long 0 is not an axis
      * machine  0 to 255; number within a cluster, 0 outside one
-     * domain   number of a CausalDomain, 0 to 3
+     * domain   number of a CausalDomain
      * ordinal  increases within (session, machine, domain)
      */
 
@@ -80,11 +80,13 @@ public final class Axis {
      */
     public static CausalDomain domain(long axis) {
         int number = domainNumber(axis);
-        if (!CausalDomain.isKnown(number)) {
+        CausalDomain domain = CausalDomain.ofNumber(number);
+        if (domain == null) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "axis '" + toString(axis) + "' has domain " + number + ", not 0 to 3");
+                    StatusCode.INVALID_ARGUMENT,
+                    "axis '" + toString(axis) + "' has domain " + number + ", not 0, 1 or 3");
         }
-        return CausalDomain.ofNumber(number);
+        return domain;
     }
 
     /**
@@ -104,7 +106,7 @@ public final class Axis {
      * @return true if they form an axis
      */
     public static boolean isValid(long bits) {
-        return session(bits) != 0 && CausalDomain.isKnown(domainNumber(bits));
+        return session(bits) != 0 && CausalDomain.ofNumber(domainNumber(bits)) != null;
     }
 
     /**
@@ -126,8 +128,8 @@ public final class Axis {
      */
     public static String toString(long axis) {
         int number = domainNumber(axis);
-        String label =
-                CausalDomain.isKnown(number) ? CausalDomain.ofNumber(number).label() : "domain" + number;
+        CausalDomain domain = CausalDomain.ofNumber(number);
+        String label = domain == null ? "domain" + number : domain.label();
         return label + ":" + ordinal(axis) + "@m" + machine(axis) + ".s" + session(axis);
     }
 

@@ -24,7 +24,7 @@ public final class AxisAllocator {
         Axis.of(session, machine, CausalDomain.QUEUE, firstOrdinal); // checks the ranges
         this.session = session;
         this.machine = machine;
-        this.next = new AtomicLongArray(CausalDomain.values().length);
+        this.next = new AtomicLongArray(CausalDomain.HOST.number() + 1);
         for (int i = 0; i < next.length(); i++) {
             next.setPlain(i, firstOrdinal);
         }

@@ -1,6 +1,7 @@
 package io.github.iree4j.frontier;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The kind of timeline that an {@link Axis} names. The numbers are part of the axis and of the wire form. */
 public enum CausalDomain {
@@ -8,12 +9,8 @@ public enum CausalDomain {
     QUEUE(0),
     /** A channel that several queues share: one epoch per collective operation, whatever the number of participants. */
     COLLECTIVE(1),
-    /** Work that runs after operations, such as releasing their resources. */
-    EPILOGUE(2),
     /** Work of the host: contexts, threads, callers. */
     HOST(3);
-
-    private static final CausalDomain[] BY_NUMBER = values();
 
     private final int number;
     private final String label;
@@ -24,7 +21,7 @@ public enum CausalDomain {
     }
 
     /**
-     * Returns the number that stands for the domain in an axis, 0 to 3.
+     * Returns the number that stands for the domain in an axis: 0, 1 or 3.
      *
      * @return the number
      */
@@ -37,13 +34,13 @@ public enum CausalDomain {
         return label;
     }
 
-    /** Returns whether a domain has that number. */
-    static boolean isKnown(int number) {
-        return number >= 0 && number < BY_NUMBER.length;
-    }
-
-    /** The domain of a known number. */
-    static CausalDomain ofNumber(int number) {
-        return BY_NUMBER[number];
+    /** The domain of that number, or null. */
+    static @Nullable CausalDomain ofNumber(int number) {
+        return switch (number) {
+            case 0 -> QUEUE;
+            case 1 -> COLLECTIVE;
+            case 3 -> HOST;
+            default -> null;
+        };
     }
 }

@@ -325,7 +325,7 @@ class FrontierTrackerTest {
 
     @Test
     void callbackMayRegisterAxesAndWait() {
-        long fourth = allocator.allocate(CausalDomain.EPILOGUE);
+        long fourth = allocator.allocate(CausalDomain.COLLECTIVE);
         tracker.whenCompleted(frontier(first, 1), failure -> {
             tracker.register(fourth);
             tracker.whenCompleted(frontier(fourth, 1), log);

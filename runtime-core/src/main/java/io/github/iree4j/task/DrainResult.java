@@ -11,8 +11,6 @@ public enum DrainResult {
     KEEP_WARM,
     /** Some work was done, and there may be more: drain again. Keeps the process awake whatever concurrent drains return. */
     WORKED,
-    /** Nothing was done, and new work will not be announced by {@link TaskProcess#schedule()}: keep draining as time permits. */
-    KEEP_ACTIVE,
     /** The process is over; no drain begins after this one has returned, those in progress end by themselves. */
     COMPLETED
 }

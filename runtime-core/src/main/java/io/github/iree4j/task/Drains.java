@@ -43,7 +43,7 @@ final class Drains {
                     executor.finishOwned(process);
                     return;
                 }
-                case WORKED, KEEP_ACTIVE -> {
+                case WORKED -> {
                     executor.payWake(context, process);
                     boolean others =
                             !executor.immediate().isEmpty() || executor.slots().takenVolatile() != 0;
@@ -58,25 +58,6 @@ final class Drains {
                         return;
                     }
                 }
-                case IDLE, KEEP_WARM -> {
-                    if (process.ownedSleeps()) {
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    /** Drains a process that the caller owns until it is over or sleeps. */
-    static void drainOwnedToSleep(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
-        for (; ; ) {
-            switch (drain(process, context)) {
-                case COMPLETED -> {
-                    executor.finishOwned(process);
-                    return;
-                }
-                case KEEP_ACTIVE -> Thread.onSpinWait();
-                case WORKED -> {}
                 case IDLE, KEEP_WARM -> {
                     if (process.ownedSleeps()) {
                         return;
@@ -106,7 +87,7 @@ final class Drains {
             leave(executor, process, false);
             return Shared.WORKED;
         }
-        boolean again = result == DrainResult.WORKED || result == DrainResult.KEEP_ACTIVE;
+        boolean again = result == DrainResult.WORKED;
         if (again) {
             executor.payWake(context, process);
         }
@@ -114,13 +95,6 @@ final class Drains {
             return Shared.WORKED;
         }
         return result == DrainResult.KEEP_WARM ? Shared.WARM : Shared.NOTHING;
-    }
-
-    /** Drains a process in a slot concurrently with workers until there is nothing left for the caller. */
-    static void drainAlong(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
-        while (process.isOpenAcquire() && drainShared(executor, process, context) == Shared.WORKED) {
-            Thread.onSpinWait();
-        }
     }
 
     /** Leaves the process; returns whether the caller should look for more work. */

@@ -14,7 +14,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
      * SUSPENDS  events still awaited, signed to detect a surplus wake. The decrement to 0 owns activation.                           TASK-1
      * ENDING    cancelled or failed externally. If set while SUSPENDS > 0, the thread that set it ends the process, because no
      *           worker will ever see it; both facts are in one word, so exactly one side ends it.                                    TASK-2
-     * DONE      set once per life, by the thread that then calls completed().                                                        TASK-3
+     * DONE      set once, by the thread that then calls completed().                                                        TASK-3
      * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: the thread that adds the process to
      *           the table sets it and then checks whether the process is runnable; a thread that makes it runnable checks it afterwards.  TASK-16
      * OVER      out of the table again: the executor only calls released() from here on.
@@ -74,11 +74,5 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
 
     final long clearActivationBitsVolatile(long bits) {
         return (long) ACTIVATION.getAndBitwiseAnd(this, ~bits);
-    }
-
-    /** Begins another life. Only while no other thread uses the process. */
-    final void rearmActivation(int suspendCount) {
-        clearOutcomeRelease();
-        ACTIVATION.setVolatile(this, (long) suspendCount << SUSPENDS_SHIFT);
     }
 }

@@ -75,7 +75,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a process to this executor, which drains it from now on whenever it is runnable. Once per life; the executor keeps the
+     * Submits a process to this executor, which drains it from now on whenever it is runnable. Once; the executor keeps the
      * process until it is over, awake or not.
      *
      * @param process runnable or suspended
@@ -212,34 +212,6 @@ public final class ProcessExecutor implements AutoCloseable {
                     : null;
         }
         return stepping;
-    }
-
-    /**
-     * Drains a process on the calling thread, for as long as there is work, instead of handing it to a worker. Adopts a new process; drains
-     * one in a slot concurrently with workers; leaves one that waits on the list to a worker.
-     *
-     * @param process the process
-     * @return whether the process is over; if not, it sleeps, or workers have it, or the caller has to
-     *     {@linkplain TaskProcess#schedule() schedule} it because too many callers are draining
-     */
-    public boolean tryDrainInline(TaskProcess process) {
-        adopt(process);
-        if (!process.isRunnable()) {
-            return process.isReleased();
-        }
-        WorkerContext context = callers.borrow();
-        if (context != null) {
-            try {
-                if (process.tryOwn()) {
-                    Drains.drainOwnedToSleep(this, process, context);
-                } else {
-                    Drains.drainAlong(this, process, context);
-                }
-            } finally {
-                callers.giveBack(context);
-            }
-        }
-        return (process.activationVolatile() & ProcessActivation.DONE) != 0;
     }
 
     /**
@@ -490,7 +462,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many threads may be in {@link ProcessExecutor#tryDrainInline} concurrently.
+         * Sets how many threads may be in {@link ProcessExecutor#tryDrainOnce} concurrently.
          *
          * @param callers 0 to 64; 16 by default
          * @return this

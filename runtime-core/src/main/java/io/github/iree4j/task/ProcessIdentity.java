@@ -30,7 +30,7 @@ abstract class ProcessIdentity {
     private @Nullable ProcessExecutor executor;
 
     /**
-     * Null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a late failure finds it taken (TASK-4). Only
+     * Null until decided, then the first failure, or SUCCEEDED. Never cleared, so a late failure finds it taken (TASK-4). Only
      * through OUTCOME.
      */
     @SuppressWarnings("unused")
@@ -49,11 +49,6 @@ abstract class ProcessIdentity {
         return (ProcessExecutor) EXECUTOR.compareAndExchange(this, null, given);
     }
 
-    /** Unbinds the executor, for another life. */
-    final void unbindRelease() {
-        EXECUTOR.setRelease(this, null);
-    }
-
     /** Sets the outcome unless decided; returns the outcome. */
     final Object decideOutcome(Object decided) { // TASK-4
         Object before = OUTCOME.compareAndExchange(this, null, decided);
@@ -62,10 +57,5 @@ abstract class ProcessIdentity {
 
     final @Nullable IreeException failureAcquire() {
         return OUTCOME.getAcquire(this) instanceof IreeException failure ? failure : null;
-    }
-
-    /** Forgets the outcome, for another life. */
-    final void clearOutcomeRelease() {
-        OUTCOME.setRelease(this, null);
     }
 }

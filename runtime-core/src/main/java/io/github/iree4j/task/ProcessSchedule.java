@@ -20,7 +20,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
      *           again at once, and decides only what the last one to leave must.                                                     TASK-6
      * PENDING   scheduled since: it is drained once more before it sleeps. Also set by drainers that leave before others and know of
      *           more work. Only the last to leave clears it, or a thread that becomes the owner.                                     TASK-7
-     * TERMINAL  set once per life by the drainer that ends the process; no drainer enters any more.                                  TASK-8
+     * TERMINAL  set once by the drainer that ends the process; no drainer enters any more.                                  TASK-8
      * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0.                                          TASK-9
      *
      * A sleeping process is NOWHERE without PENDING: the drainer puts it to sleep by compare-and-set, so an earlier schedule has set
@@ -149,19 +149,6 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** NOWHERE to OWNED; false when it is placed or over. */
-    final boolean tryOwn() {
-        for (; ; ) {
-            long seen = wordVolatile();
-            if (place(seen) != NOWHERE || (seen & TERMINAL) != 0) {
-                return false;
-            }
-            if (WORD.compareAndSet(this, seen, seen | OWNED)) {
-                return true;
-            }
-        }
-    }
-
     /** OWNED to NOWHERE; false when it was scheduled meanwhile: it stays owned and has to be drained again. */
     final boolean ownedSleeps() { // TASK-7
         for (; ; ) {
@@ -252,16 +239,5 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     /** Whether it will have no more drainers; the executor may still hold it. */
     final boolean isLeftForGood() {
         return (wordVolatile() & RELEASED) != 0;
-    }
-
-    /** Begins another life; drainers that entered too late stay counted. */
-    final void rearmSchedule(int wakeBudget) {
-        BUDGET.setOpaque(this, (long) wakeBudget);
-        for (; ; ) {
-            long seen = wordVolatile();
-            if (WORD.compareAndSet(this, seen, seen & DRAINERS)) {
-                return;
-            }
-        }
     }
 }

@@ -31,7 +31,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     /**
      * Does a bounded amount of work.
      *
-     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainInline} on the caller; several workers drain a process in a compute slot
+     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainOnce} on the caller; several workers drain a process in a compute slot
      * concurrently. An implementation:
      * <ul>
      *   <li>MUST return soon and MUST NOT block, because that blocks a worker;
@@ -55,25 +55,9 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     protected void completed(@Nullable IreeException failure) {}
 
     /**
-     * Called once after {@link #completed}, when the last drain has returned; may free everything, or call {@link #rearm}. MUST NOT block.
+     * Called once after {@link #completed}, when the last drain has returned; may free everything. MUST NOT block.
      */
     protected void released() {}
-
-    /**
-     * Resets the process to its initial state, to be submitted again. Only in {@link #released} or after it.
-     *
-     * @param suspendCount events to wait for
-     */
-    protected final void rearm(int suspendCount) {
-        ProcessOptions.checkRange("suspend count", suspendCount, 0, ProcessOptions.MAX_SUSPENDS);
-        if (!isReleased()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, this + " is not over yet; rearm it once it is released");
-        }
-        unbindRelease();
-        rearmActivation(suspendCount);
-        rearmSchedule(options.wakeBudget());
-    }
 
     /**
      * Requests a drain that begins after this call: wakes the process if it sleeps, and ensures another drain if one is in progress. Does
@@ -206,11 +190,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return failureAcquire();
     }
 
-    final boolean isRunnable() {
-        return suspends(activationVolatile()) <= 0;
-    }
-
-    /** TASK-3: once per life. */
+    /** TASK-3: once. */
     final void complete() {
         if ((setActivationBitsVolatile(DONE) & DONE) != 0) {
             return;
@@ -227,7 +207,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         if (executor != null) {
             executor.unlist(this);
         }
-        setActivationBitsVolatile(OVER); // it may be rearmed from here on
+        setActivationBitsVolatile(OVER);
         try {
             released();
         } catch (Throwable thrown) {

@@ -1,6 +1,5 @@
 package io.github.iree4j.task;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +12,6 @@ public final class WorkerContext {
     private final int index;
     private final boolean caller;
     private final ProcessExecutor executor;
-    private @Nullable Object attachment; // confined to the draining thread
 
     @Nullable
     TaskProcess
@@ -35,39 +33,12 @@ public final class WorkerContext {
     }
 
     /**
-     * Returns whether this is a caller and not a worker.
-     *
-     * @return true for {@link ProcessExecutor#tryDrainInline}
-     */
-    public boolean isCaller() {
-        return caller;
-    }
-
-    /**
      * Returns the executor.
      *
      * @return the executor of this drainer
      */
     public ProcessExecutor executor() {
         return executor;
-    }
-
-    /**
-     * Returns the object passed to {@link #attach}.
-     *
-     * @return the attachment, or null
-     */
-    public @Nullable Object attachment() {
-        return attachment;
-    }
-
-    /**
-     * Attaches an object for the drains of this thread, for example its local memory. Meant for {@link WorkerSetup#begin}.
-     *
-     * @param value the object
-     */
-    public void attach(Object value) {
-        attachment = Objects.requireNonNull(value, "value");
     }
 
     @Override

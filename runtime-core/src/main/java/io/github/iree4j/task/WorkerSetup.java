@@ -1,7 +1,7 @@
 package io.github.iree4j.task;
 
 /**
- * Sets up a worker's thread before its first drain and cleans up after its last: processor affinity, treatment of denormals, memory.
+ * Sets up a worker's thread before its first drain and cleans up after its last: processor affinity, treatment of denormals.
  *
  * <p>A failure is logged, and the worker runs without the setup; it must not leave the thread partly set up.
  */
@@ -10,7 +10,7 @@ public interface WorkerSetup {
     WorkerSetup NONE = worker -> {};
 
     /**
-     * Called once on the worker's thread, before anything is drained. May {@link WorkerContext#attach} what drains need.
+     * Called once on the worker's thread, before anything is drained.
      *
      * @param worker the worker that begins
      */

@@ -93,9 +93,6 @@ class ExecutorChaosTest {
                     return DrainResult.IDLE;
                 }
                 case 2 -> {
-                    return DrainResult.KEEP_ACTIVE;
-                }
-                case 3 -> {
                     schedule();
                     return DrainResult.KEEP_WARM;
                 }
@@ -267,7 +264,11 @@ class ExecutorChaosTest {
                     other.touched = true;
                     other.fail(new IreeException(StatusCode.DATA_LOSS, "from outside"));
                 }
-                case 2 -> executor.tryDrainInline(other);
+                case 2 -> {
+                    if (executor.tryDrainOnce(other)) {
+                        other.schedule();
+                    }
+                }
                 case 3 -> other.changeWakeBudget(1 + random.nextInt(8));
                 case 4 -> executor.scanPolicy(random.nextBoolean() ? ScanPolicy.byBudget() : ScanPolicy.roundRobin());
                 default -> other.schedule();

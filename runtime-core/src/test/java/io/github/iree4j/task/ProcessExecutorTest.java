@@ -248,22 +248,6 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void callerDrainsInline() {
-        TestProcess process = TestProcess.after(3, ProcessOptions.named("inline"));
-        Thread self = Thread.currentThread();
-        TestProcess checks = TestProcess.of("thread", worker -> {
-            assertThat(Thread.currentThread()).isSameAs(self);
-            assertThat(worker.isCaller()).isTrue();
-            assertThat(worker.index()).isBetween(executor.workers(), executor.contexts() - 1);
-            return DrainResult.COMPLETED;
-        });
-        assertThat(executor.tryDrainInline(process)).isTrue();
-        assertThat(executor.tryDrainInline(checks)).isTrue();
-        assertThat(checks.completedWith).isNull();
-        assertThat(process.releases).hasValue(1);
-    }
-
-    @Test
     void workersAreNamedDaemonPlatformThreads() {
         workers(1);
         List<String> seen = new ArrayList<>();
@@ -286,7 +270,6 @@ class ProcessExecutorTest {
                 .setup(new WorkerSetup() {
                     @Override
                     public void begin(WorkerContext worker) {
-                        worker.attach("memory of " + worker.index());
                         events.add("begin on " + Thread.currentThread().getName());
                     }
 
@@ -297,14 +280,14 @@ class ProcessExecutorTest {
                 })
                 .build();
         TestProcess process = TestProcess.of("p", worker -> {
-            events.add("drain with " + worker.attachment());
+            events.add("drain on " + Thread.currentThread().getName());
             return DrainResult.COMPLETED;
         });
         executor.submit(process);
         process.awaitReleased();
         executor.close();
         assertThat(events)
-                .containsExactly("begin on set-up-worker-0", "drain with memory of 0", "end on set-up-worker-0");
+                .containsExactly("begin on set-up-worker-0", "drain on set-up-worker-0", "end on set-up-worker-0");
     }
 
     @Test
@@ -499,28 +482,5 @@ class ProcessExecutorTest {
             cancelled.awaitReleased();
         }
         awaitNoneLive();
-    }
-
-    @Test
-    void processRearmedOnReleaseLivesOncePerSubmission() {
-        AtomicInteger lives = new AtomicInteger();
-        TaskProcess process = new TaskProcess(ProcessOptions.named("again")) {
-            @Override
-            protected DrainResult drain(WorkerContext worker) {
-                lives.incrementAndGet();
-                return DrainResult.COMPLETED;
-            }
-        };
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        for (int i = 1; i <= 5_000; i++) {
-            executor.submit(process);
-            while (!process.isReleased()) {
-                assertThat(System.nanoTime()).as("life %d", i).isLessThan(deadline);
-                Thread.onSpinWait();
-            }
-            process.rearm(0);
-        }
-        assertThat(lives).hasValue(5_000);
-        assertThat(executor.liveProcesses()).isZero();
     }
 }

@@ -134,14 +134,6 @@ class SteppedExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
-    @Test
-    void processThatKeepsItselfActiveIsDrainedAgain() {
-        TestProcess process = compute("p", 1, DrainResult.KEEP_ACTIVE, DrainResult.KEEP_ACTIVE, DrainResult.COMPLETED);
-        stepped.executor().submit(process);
-        stepped.runUntilAsleep();
-        assertThat(process.drains).hasValue(3);
-    }
-
     /** TASK-7: scheduled by its own drain, which then finds nothing. */
     @Test
     void scheduleDuringADrainLeadsToAnother() {
@@ -398,30 +390,35 @@ class SteppedExecutorTest {
         assertThat(late.state()).isEqualTo(ProcessState.CANCELLED);
         assertThat(late.releases).hasValue(1);
         assertThat(lateSuspended.releases).hasValue(1);
-        assertThat(stepped.executor().tryDrainInline(compute("inline", 1, DrainResult.WORKED)))
-                .isTrue();
         assertThat(log).isEmpty();
     }
 
     @Test
     void callerHelpsToDrainASlottedProcess() {
         AtomicInteger tiles = new AtomicInteger(5);
-        TestProcess process = new TestProcess(
-                ProcessOptions.named("shared").wanting(4),
-                worker -> tiles.getAndDecrement() > 0 ? DrainResult.WORKED : DrainResult.COMPLETED);
+        List<Integer> drainers = new ArrayList<>();
+        TestProcess process = new TestProcess(ProcessOptions.named("shared").wanting(4), worker -> {
+            drainers.add(worker.index());
+            return tiles.getAndDecrement() > 0 ? DrainResult.WORKED : DrainResult.COMPLETED;
+        });
         stepped.executor().submit(process);
         stepped.step(0);
-        assertThat(stepped.executor().tryDrainInline(process)).isTrue();
+        while (stepped.executor().tryDrainOnce(process)) {
+            continue;
+        }
+        int caller = stepped.executor().workers();
+        assertThat(drainers).containsExactly(0, caller, caller, caller, caller, caller);
         assertThat(process.releases).hasValue(1);
         stepped.runUntilAsleep();
         assertThat(process.completions).hasValue(1);
     }
 
     @Test
-    void callerLeavesASleepingProcessAlone() {
-        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.IDLE, DrainResult.COMPLETED);
-        assertThat(stepped.executor().tryDrainInline(process)).isFalse();
-        process.schedule();
+    void callerLeavesAListedProcessToWorkers() {
+        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        assertThat(stepped.executor().tryDrainOnce(process)).isFalse();
+        assertThat(log).isEmpty();
         stepped.runUntilAsleep();
         assertThat(process.releases).hasValue(1);
     }
@@ -429,9 +426,10 @@ class SteppedExecutorTest {
     @Test
     void callerDoesNotDrainBeyondTheLimit() {
         rebuild(ProcessExecutor.builder(1).callers(0));
-        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.COMPLETED);
-        assertThat(stepped.executor().tryDrainInline(process)).isFalse();
-        process.schedule();
+        TestProcess process = compute("p", 1, DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        assertThat(stepped.executor().tryDrainOnce(process)).isFalse();
+        assertThat(log).isEmpty();
         stepped.runUntilAsleep();
         assertThat(process.releases).hasValue(1);
     }

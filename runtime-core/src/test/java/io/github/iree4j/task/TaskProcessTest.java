@@ -281,32 +281,4 @@ class TaskProcessTest {
                     .hasMessageContaining("'stepped'");
         }
     }
-
-    @Test
-    void rearmedProcessStartsFromItsInitialState() {
-        AtomicInteger lives = new AtomicInteger();
-        TestProcess process = new TestProcess(ProcessOptions.named("again").wanting(4), worker -> {
-            lives.incrementAndGet();
-            return DrainResult.COMPLETED;
-        });
-        run(process);
-        process.rearm(1);
-        assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
-        run(process);
-        assertThat(lives).hasValue(1);
-        process.wake();
-        stepped.runUntilAsleep();
-        assertThat(lives).hasValue(2);
-        assertThat(process.completions).hasValue(2);
-        assertThat(process.completedWith).isNull();
-    }
-
-    @Test
-    void processThatIsNotOverCannotBeRearmed() {
-        TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
-        run(process);
-        assertThatThrownBy(() -> process.rearm(0))
-                .isInstanceOf(IreeException.class)
-                .hasMessageContaining("not over");
-    }
 }

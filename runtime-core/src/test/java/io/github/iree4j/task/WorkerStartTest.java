@@ -30,8 +30,6 @@ class WorkerStartTest {
             assertThat(executor.sleepingWorkers()).isEqualTo(4);
             TestProcess asleep = TestProcess.oneShot("asleep");
             executor.adopt(asleep);
-            assertThat(executor.tryDrainInline(TestProcess.oneShot("of a caller")))
-                    .isTrue();
             assertThat(threads()).isZero();
         }
         assertThat(threads()).isZero();

@@ -33,26 +33,6 @@ public enum SemaphoreScope {
     }
 
     /**
-     * Returns the narrowest scope for a timeline used by some queues.
-     *
-     * @param places the queues that will signal or wait; none means host only
-     * @return the scope to create it with
-     */
-    public static SemaphoreScope narrowest(Iterable<QueuePlace> places) {
-        SemaphoreScope scope = QUEUE_LOCAL;
-        QueuePlace first = null;
-        for (QueuePlace place : places) {
-            if (first == null) {
-                first = place;
-            } else {
-                SemaphoreScope needed = first.scopeWith(place);
-                scope = scope.includes(needed) ? scope : needed;
-            }
-        }
-        return scope;
-    }
-
-    /**
      * Throws unless this scope is wide enough.
      *
      * @param needed the scope that a use needs

@@ -30,17 +30,6 @@ class SemaphoreScopeTest {
     }
 
     @Test
-    void theNarrowestScopeCoversAllPlaces() {
-        assertThat(SemaphoreScope.narrowest(List.of())).isEqualTo(SemaphoreScope.QUEUE_LOCAL);
-        assertThat(SemaphoreScope.narrowest(List.of(leftFirst, leftFirst))).isEqualTo(SemaphoreScope.QUEUE_LOCAL);
-        assertThat(SemaphoreScope.narrowest(List.of(leftFirst, leftSecond))).isEqualTo(SemaphoreScope.DEVICE_LOCAL);
-        assertThat(SemaphoreScope.narrowest(List.of(leftFirst, rightQueue, leftSecond)))
-                .isEqualTo(SemaphoreScope.DEVICE_GROUP);
-        assertThat(SemaphoreScope.narrowest(List.of(leftFirst, farQueue, leftSecond)))
-                .isEqualTo(SemaphoreScope.PROCESS_LOCAL);
-    }
-
-    @Test
     void everyScopeAllowsItsUsesAndNoWiderOne() {
         List<QueuePlace> places = List.of(leftFirst, leftSecond, rightQueue, farQueue);
         for (SemaphoreScope scope : SemaphoreScope.values()) {

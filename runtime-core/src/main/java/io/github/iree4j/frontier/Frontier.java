@@ -336,17 +336,6 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns what this does not know of another: the entries that are absent here or at a lower epoch. Waiting for them makes this
-     * dominate an untainted {@code right}.
-     *
-     * @param right the other
-     * @return those of its entries; tainted if it is, without producer
-     */
-    public final Frontier undominated(Frontier right) {
-        return uncovered(right, CompletedEpochs.NONE);
-    }
-
-    /**
      * Returns what is missing for {@link #covers}: the entries of the other that are neither known here nor completed. Waiting for
      * them makes this cover an untainted {@code right}; the entries that a tainted one lost are not included, its producer's entry is.
      *

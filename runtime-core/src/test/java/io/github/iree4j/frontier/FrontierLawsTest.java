@@ -116,7 +116,7 @@ class FrontierLawsTest {
             int capacity = 1 + random.nextInt(12);
             assertThat(a.merge(b, capacity).isTainted()).isTrue();
             assertThat(b.merge(a, capacity).merge(b, capacity).isTainted()).isTrue();
-            assertThat(b.undominated(a).isTainted()).isTrue();
+            assertThat(b.uncovered(a, CompletedEpochs.NONE).isTainted()).isTrue();
         });
     }
 
@@ -159,11 +159,11 @@ class FrontierLawsTest {
     }
 
     @Test
-    void undominatedIsWhatIsMissingForDominance() {
-        forAll("undominated", (frontiers, random) -> {
+    void uncoveredIsWhatIsMissingForDominanceWhenNothingHasCompleted() {
+        forAll("missing for dominance", (frontiers, random) -> {
             Frontier a = frontiers.any(8);
             Frontier b = frontiers.any(8);
-            Frontier missing = a.undominated(b);
+            Frontier missing = a.uncovered(b, CompletedEpochs.NONE);
             Map<Long, Long> expected = model(b);
             expected.entrySet().removeIf(e -> a.reaches(e.getKey(), e.getValue()));
             assertThat(model(missing)).isEqualTo(expected);

@@ -122,8 +122,8 @@ class FrontierTest {
         assertThat(wide.dominates(frontier(A, 5))).isTrue();
         assertThat(frontier(A, 5).dominates(wide)).isFalse();
         assertThat(frontier(A, 5).epochOf(FAR)).isZero();
-        assertThat(wide.undominated(frontier(A, 6, B, 1))).isEqualTo(frontier(A, 6, B, 1));
-        assertThat(frontier(A, 5).undominated(wide)).isEqualTo(frontier(FAR, 3));
+        assertThat(wide.uncovered(frontier(A, 6, B, 1), CompletedEpochs.NONE)).isEqualTo(frontier(A, 6, B, 1));
+        assertThat(frontier(A, 5).uncovered(wide, CompletedEpochs.NONE)).isEqualTo(frontier(FAR, 3));
         assertThat(wide.compare(frontier(FAR, 3, A, 5))).isEqualTo(FrontierOrder.EQUAL);
         assertThat(wide).isEqualTo(frontier(FAR, 3, A, 5)).hasSameHashCodeAs(frontier(FAR, 3, A, 5));
     }

@@ -5,50 +5,51 @@ import io.github.iree4j.hal.pool.Reservation;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The memory behind an allocation, for backends: given out by a pool, or somebody else's. Safe from any thread. */
+/** The memory behind an allocation, for backends: reserved from a pool, or imported. Safe from any thread. */
 public abstract class BufferStorage {
-    private final @Nullable Reservation reservation; // null of what is not ours
+    private final @Nullable Reservation reservation; // null for imported memory
 
     /**
      * Makes storage.
      *
-     * @param reservation what a pool gave out; null for memory of somebody else
+     * @param reservation the pool's reservation; null for imported memory
      */
     protected BufferStorage(@Nullable Reservation reservation) {
         this.reservation = reservation;
     }
 
     /**
-     * Returns the bytes as the host sees them.
+     * Returns the bytes as mapped by the host.
      *
-     * @return the bytes, valid while the storage is pinned; null where it does not see them
+     * @return the bytes, valid while the storage is pinned; null where they are not host-visible
      */
     public @Nullable MemorySegment host() {
         return null;
     }
 
     /**
-     * Returns the memory of the host that a pool took from the system and that these bytes are a part of. It comes and goes as a whole.
+     * Returns the host memory slab that a pool allocated and that these bytes are a part of. A slab is allocated and freed as a
+     * whole.
      *
-     * @return the memory; null where it is the device's or somebody else's
+     * @return the memory; null for device memory and imported memory
      */
     public @Nullable MemorySegment hostSlab() {
         return null;
     }
 
-    /** Says that a release is on its way. */
+    /** Announces a pending release. */
     final void announceRelease() {
         if (reservation != null) {
             reservation.announceRelease();
         }
     }
 
-    /** Gives the memory back before it is touched for the last time; returns false when that was done before. */
+    /** Releases the memory ahead of its last access; returns false when that was done before. */
     final boolean releaseAhead(Frontier death) {
         return reservation != null && reservation.releaseAhead(death);
     }
 
-    /** The memory was touched for the last time. */
+    /** The last access to the memory has completed. */
     final void accessEnded() {
         if (reservation != null) {
             reservation.accessEnded();
@@ -56,10 +57,10 @@ public abstract class BufferStorage {
     }
 
     /**
-     * Gives the memory back.
+     * Releases the memory.
      *
-     * @param death what must be over before it is used again; empty when nothing uses it any more
-     * @return false when that was done before, or the memory is somebody else's
+     * @param death what must complete before the memory is reused; empty when nothing uses it
+     * @return false when that was done before, or the memory is imported
      */
     public final boolean release(Frontier death) {
         return reservation != null && reservation.release(death);

@@ -18,43 +18,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A constant of a module as dispatches use it. Compilers since 3.6 have dispatches write into constants in place, as if those were made anew
- * for each call. So a dispatch gets a {@link View}, which no other call uses meanwhile. Views in which nothing was stored are given to the
- * next, so that no constant is copied that no dispatch writes; one in which something was stays with its call, which reads its own stores,
- * until the call is over. For backends.
+ * A constant of a module as dispatches use it. Compilers since 3.6 emit dispatches that write into constants in place, as if the
+ * constants were created anew for each call. So a dispatch gets a {@link View}, which no other call uses at the same time. An
+ * unwritten view is handed to the next call, so that a constant which no dispatch writes is never copied; a written view stays
+ * with its call, which reads its own stores, until the call is complete. For backends.
  *
- * <p>A user is a call; for work that belongs to none, one execution. Safe from any thread.
+ * <p>A user is a call; for work outside of any call, one execution. Safe from any thread.
  *
  * @param <V> the backend's views
  */
 public final class ConstantViews<V extends ConstantViews.View> extends Resource {
     private static final Logger LOG = LoggerFactory.getLogger(ConstantViews.class);
 
-    /** How many views that no call uses are kept for the next. */
+    /** Maximum number of idle views that are kept for reuse. */
     private static final int MOST_IDLE = 16;
 
-    /** Memory with the bytes of the constant, to begin with. Used by one thread at a time. */
+    /** Memory that initially holds the bytes of the constant. Used by one thread at a time. */
     public abstract static class View {
-        private int uses; // guarded by what made it: executions of its user that have it
+        private int uses; // executions of its user that have it; guarded by the ConstantViews that made it
 
         /** For backends. */
         protected View() {}
 
         /**
-         * Returns whether a dispatch has stored something there, or may have.
+         * Returns whether a dispatch has written to it, or may have.
          *
-         * @return asked when no dispatch uses it
+         * @return true when it may have been written; called when no dispatch uses it
          */
         protected abstract boolean isWritten();
 
         /**
-         * Has it begin anew, with the bytes of the constant.
+         * Restores the bytes of the constant.
          *
-         * @return false when it cannot, or is not worth its memory meanwhile; it is closed then
+         * @return false when it cannot, or is not worth keeping; it is closed then
          */
         protected abstract boolean tryRestore();
 
-        /** Gives its memory back; no dispatch uses it any more. */
+        /** Frees its memory; no dispatch uses it any more. */
         protected abstract void close();
     }
 
@@ -63,16 +63,16 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     private final @Nullable RefCounted owner;
 
     // Guarded by this.
-    private final Map<Object, V> own = new IdentityHashMap<>(); // of users that use one, or have stored in it
-    private final Deque<V> idle = new ArrayDeque<>(); // as they were made
-    private boolean told; // that something was stored
+    private final Map<Object, V> own = new IdentityHashMap<>(); // of users that use one, or have written to one
+    private final Deque<V> idle = new ArrayDeque<>(); // in order of creation
+    private boolean told; // whether a write has been logged
 
     /**
-     * Makes views of a constant possible.
+     * Creates the views of a constant.
      *
      * @param size bytes of the constant
      * @param source makes a view
-     * @param owner what keeps the constant's bytes, retained here; null when nothing needs to
+     * @param owner what keeps the constant's bytes, retained here; null when none is needed
      */
     public ConstantViews(long size, Supplier<V> source, @Nullable RefCounted owner) {
         if (owner != null) {
@@ -86,7 +86,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     /**
      * Begins a use.
      *
-     * @param user whose; each use is ended by {@link #end}
+     * @param user the user; each use is ended by {@link #end}
      * @return the view that it uses
      * @throws IreeException RESOURCE_EXHAUSTED without memory for a view
      */
@@ -96,13 +96,13 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
             V view = tryBegin(user, null, gone);
             return view == null ? begin(user, source.get(), gone) : view;
         } finally {
-            gone.forEach(View::close); // with no lock held: memory that goes back may let others go on
+            gone.forEach(View::close); // with no lock held: freed memory may let waiters continue
         }
     }
 
     private V begin(Object user, V made, List<V> gone) {
         V view = Objects.requireNonNull(tryBegin(user, made, gone));
-        if (!view.equals(made)) { // another execution of the call was faster
+        if (!view.equals(made)) { // another execution of the call was first
             gone.add(made);
         }
         return view;
@@ -126,10 +126,10 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     /**
-     * Ends a use: its dispatches have ended, and what they have stored is seen by the calling thread.
+     * Ends a use: its dispatches have ended, and their stores are visible to the calling thread.
      *
      * @param view what {@link #begin} returned
-     * @param user what it was given
+     * @param user the user passed to {@link #begin}
      */
     public void end(V view, Object user) {
         List<V> gone = new ArrayList<>(0);
@@ -150,17 +150,17 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
             told = true;
             LOG.debug("a program writes into a constant of {} bytes in place; each call has its own", size);
         }
-        if (!(user instanceof MemoryHolder)) { // that was all of it
+        if (!(user instanceof MemoryHolder)) { // an execution outside of any call ends here
             own.remove(user);
             retire(view, gone);
         }
     }
 
     /**
-     * Returns what a user reads.
+     * Returns the view that a user reads.
      *
-     * @param user whose; null for none
-     * @return its own stores in it, valid until the user is finished; null when it reads the constant
+     * @param user the user; null for none
+     * @return the view with its own stores, valid until the user is finished; null when it reads the constant
      */
     public synchronized @Nullable V seenBy(@Nullable Object user) {
         return user == null ? null : own.get(user);
@@ -182,7 +182,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         return !(user instanceof MemoryHolder call) || call.isFinished();
     }
 
-    /** No user has it any more. */
+    /** Recycles or closes a view whose user has finished. */
     private void retire(V view, List<V> gone) {
         if (idle.size() < MOST_IDLE && (!view.isWritten() || view.tryRestore())) {
             idle.push(view);

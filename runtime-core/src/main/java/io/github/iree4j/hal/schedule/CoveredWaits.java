@@ -3,22 +3,22 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
 
-/** Finds the waits of one operation that others of its waits imply. For streams: see {@link WaitPlan}. */
+/** Finds the redundant waits of one operation: those that its other waits imply. For streams: see {@link WaitPlan}. */
 final class CoveredWaits {
     private CoveredWaits() {}
 
     /**
-     * Closes every wait whose producer runs before the producer of another that is reached, or that the operation itself runs behind: that
-     * one's promise mentions it.
+     * Clears every wait whose producer runs before the producer of another wait that is reached, or that the operation itself
+     * runs behind: that producer's promise mentions it.
      *
-     * <p>Dropping on the word of a wait that is dropped itself is sound, since "runs before" is transitive and never circular. Of several
-     * with one producer one stays: the first that the operation runs behind, so that none holds the operation back.
+     * <p>Dropping a wait because of one that is itself dropped is sound, since "runs before" is transitive and acyclic. Of
+     * several waits with one producer one stays: the first that the operation runs behind, so that none holds the operation back.
      *
      * @param promises what is known of each wait
      * @param count how many waits there are
-     * @param open those that cost something; cleared for the ones dropped
-     * @param certain those that the operation runs behind when it is issued now: a wait of the host is none, since a lower value may end
-     *     it before the promise is kept
+     * @param open waits that cost something; cleared for those dropped
+     * @param certain waits that the operation runs behind when it is issued now; a host wait is not one, since a lower value may
+     * end it before the promise is kept
      * @return how many were dropped
      */
     static int drop(SignalRecord[] promises, int count, boolean[] open, boolean[] certain) {

@@ -9,20 +9,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds an operation back: waits that somebody else must make known or resolve. Tells the scheduler once, when the last of them is
- * or the first has failed.
+ * What holds an operation back: waits that another party must promise or resolve. Notifies the scheduler once, when the last wait
+ * has ended or the first has failed.
  *
- * <p>SCHED-1: whoever takes {@code left} from above zero to zero or below tells it; nobody comes back above zero.
+ * <p>SCHED-1: the thread that takes {@code left} from above zero to zero or below notifies it; {@code left} never rises above zero again.
  */
 final class Deferral implements CrowdTimepoint {
-    /** Far below zero: no later decrement comes back up to it. */
+    /** Far below zero: no sequence of later decrements can wrap around. */
     private static final int OVER = Integer.MIN_VALUE / 2;
 
     private final QueueScheduler scheduler;
     final QueueOperation operation;
     final long since = System.nanoTime();
 
-    /** Whether the operation waits to be issued; else it has run and waits to be retired. */
+    /** True while the operation waits to be issued; false when it has run and waits to be retired. */
     final boolean beforeIssue;
 
     private final AtomicInteger left; // OVER or below once ended
@@ -49,7 +49,7 @@ final class Deferral implements CrowdTimepoint {
     /** Registers one of the waits: for a promise, or for the value itself. Called as often as the count says. */
     void add(TimelineSemaphore semaphore, long value, boolean promise) {
         if (left.get() <= 0) {
-            return; // one has failed
+            return; // a wait has failed
         }
         Cancellation wait = promise ? semaphore.whenPromised(value, this) : semaphore.whenReached(value, this);
         synchronized (waits) {
@@ -75,15 +75,15 @@ final class Deferral implements CrowdTimepoint {
         }
     }
 
-    /** Ends the waiting before the first wait was added, without telling the scheduler; returns false when it was over before. */
+    /** Ends the deferral before the first wait is added, without notifying the scheduler; returns false when it had ended before. */
     boolean abandon() {
         return left.getAndSet(OVER) > 0;
     }
 
     /**
-     * Ends the waiting with a failure.
+     * Ends the deferral with a failure.
      *
-     * @return false when it was over before
+     * @return false when it had ended before
      */
     boolean end(IreeException failure) {
         if (left.getAndSet(OVER) <= 0) {

@@ -8,16 +8,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The schedulers of a domain and what follows their operations. Safe from any thread. */
+/** The schedulers of a domain and the speculation scopes that follow their operations. Safe from any thread. */
 final class DomainQueues implements SchedulingDomain.Queues {
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
     private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
 
-    private volatile boolean shortOfMemory; // some operation has waited for memory; never reset
+    private volatile boolean shortOfMemory; // set once an operation has waited for memory; never reset
 
     private DomainQueues() {}
 
-    /** Those of a domain. */
+    /** Returns the queues of a domain. */
     static DomainQueues of(SchedulingDomain domain) {
         return (DomainQueues) domain.queues(DomainQueues::new);
     }
@@ -27,7 +27,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.values().forEach(queue -> queue.withdraw(calls, cause));
     }
 
-    /** An operation waits for memory, so from now on it matters when a queue has nothing to do. */
+    /** Records that an operation waits for memory: from now on idle queues are reported. */
     void shortOfMemory() {
         shortOfMemory = true;
     }
@@ -44,7 +44,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.remove(queue.axis());
     }
 
-    /** The open queue of an axis, if it is one of ours. */
+    /** Returns the open queue of an axis, or null when no open queue of this domain has it. */
     @Nullable
     QueueScheduler queue(long axis) {
         return queues.get(axis);
@@ -58,7 +58,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         speculations.remove(scope);
     }
 
-    /** Tells those who follow speculative work of an operation that is about to start. */
+    /** Notifies the speculation scopes of an operation that is about to start. */
     void submitted(QueueScheduler queue, QueueOperation operation) {
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {
@@ -67,7 +67,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells them that it is over, after its signals. */
+    /** Notifies the speculation scopes that an operation is complete, after its signals. */
     void over(QueueOperation operation, boolean failed) {
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {

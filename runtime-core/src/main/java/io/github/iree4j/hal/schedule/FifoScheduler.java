@@ -23,26 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Schedules a queue whose hardware works off what it is given in order.
+ * Schedules a queue whose hardware executes its work in submission order.
  *
- * <p>An operation is issued as soon as each of its waits is reached, implied by the order, or something the hardware can wait for. It has
- * its epoch then, inherits everything the queue knew, and promises its signals. The signals follow when it has retired, in order.
+ * <p>An operation is issued as soon as each of its waits is reached, implied by the order, or one that the hardware can perform.
+ * It then has its epoch, inherits everything the queue knew, and promises its signals. It signals when it retires, in order.
  */
 final class FifoScheduler extends QueueScheduler implements PromiseSource {
     /*
-     * Three things happen in the order of epochs, each by one thread at a time. Deciding: under `lock`, which covers everything below and
-     * is held for no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by the
-     * thread that has set `retirer`, outside the lock, since letting go of what an operation used may run code of users. A thread that
-     * finds another there leaves its work to it.
+     * Three steps run in the order of epochs, each on one thread at a time. Deciding: under `lock`, which covers everything below
+     * and is held no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by
+     * the thread that has set `retirer`, outside the lock, since releasing the resources of an operation may run user code. A
+     * thread that finds a step busy leaves its work to the thread that is in it.
      *
-     * Promises are made under the lock: an operation that is promised has its place on the stream, behind everything decided before it,
-     * and what waits for it on another stream is given to that once this is on its own. Callbacks are held back meanwhile, so no code of
-     * others runs under the lock.
+     * Promises are made under the lock: a promised operation has its place on the stream, behind everything decided before it,
+     * and an operation of another stream that waits for it is given to that stream once this one is on its own. Callbacks are
+     * deferred meanwhile, so no foreign code runs under the lock.
      *
      * FIFO-1: operations retire, and so signal, in the order of their epochs (`inFlight` is emptied from its head, by one retirer).
      * FIFO-2: no completion is lost: the retirer clears its flag under the lock, having found nothing to retire.
      *
-     * SCOPE-2: a promise that its timeline left out is found here: an operation is in `inFlight`, `retiring` or `ending`, one of them at a
+     * SCOPE-2: a promise that was not recorded in its timeline is found here: an operation is in `inFlight`, `retiring` or `ending`, one of them at a
      * time, from before it is promised until it has signalled, and both promising and looking for it are under the lock.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
@@ -52,18 +52,18 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private final Object lock = new Object();
     private final FrontierAccumulator accumulator;
     private final WaitPlan plan = new WaitPlan(this);
-    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not over, by epoch
-    private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // done there, signals due, by epoch
-    private @Nullable QueueOperation ending; // what the retirer is at
-    final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
-    private volatile int underWay; // how many; written under the lock
+    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not complete, by epoch
+    private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // hardware done, signals due, by epoch
+    private @Nullable QueueOperation ending; // the one that the retirer is finishing
+    final TimepointRing timepoints = new TimepointRing(); // has its own lock: other queues read it
+    private volatile int underWay; // operations in flight; written under the lock
     private boolean retirer;
-    private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
+    private @Nullable Wanting wantingMemory; // held back for memory just now; taken before the lock is released
     private long retired; // operations that have left `retiring`
-    private long completions; // how often the backend has said that something is over
-    private long overUpTo; // everything up to this epoch is over, as the backend says
+    private long completions; // number of completion reports of the backend
+    private long overUpTo; // the backend has completed everything up to this epoch
 
-    /** An operation that the pools have no memory for as they are. */
+    /** An operation that the pools cannot serve without new memory. */
     private record Wanting(Deferral deferral, StorageRequest request, Frontier after) {}
 
     FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, FifoBackend backend) {
@@ -85,14 +85,14 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 wanting = wantingMemory;
                 wantingMemory = null;
             }
-            if (wanting != null) { // without the lock: new memory takes its time
+            if (wanting != null) { // without the lock: mapping new memory takes time
                 failure = getMemory(wanting, resumed);
             }
             if (failure != null) {
                 refuse(operation, failure);
             }
             if (resumed) {
-                line.drainSoon(); // with all that becomes ready together, and not at the expense of who signals
+                line.drainSoon(); // batched with all that becomes ready, and not on the signalling thread
             } else {
                 line.drain();
             }
@@ -101,7 +101,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Returns why it never will get any; null when the operation goes on or waits. */
+    /** Returns why it never will get memory; null when the operation proceeds or waits. */
     private @Nullable IreeException getMemory(Wanting wanting, boolean resumed) {
         if (!resumed) {
             return awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
@@ -116,7 +116,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return null;
     }
 
-    /** Under the lock. Returns why the operation cannot be issued, ever. */
+    /** Under the lock. Returns why the operation can never be issued, or null. */
     private @Nullable IreeException decideOrHold(QueueOperation operation) {
         Fence wait = operation.wait;
         IreeException failure = wait == null ? null : wait.failure();
@@ -145,7 +145,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             }
             failure = retain(operation);
             if (failure == null) {
-                if (!plan.keepForeign()) { // ended meanwhile: its value is reached, or nobody promises it any more
+                if (!plan.keepForeign()) { // ended meanwhile: its value is reached, or no longer promised
                     return decideOrHold(operation);
                 }
                 issue(operation);
@@ -158,7 +158,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Under the lock: what an operation runs after if it is issued now. */
+    /** Under the lock: the frontier that an operation runs after if it is issued now. */
     private Frontier runsAfter() {
         MutableFrontier after = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
         after.merge(accumulator.snapshot(tracker), tracker);
@@ -169,7 +169,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return after.snapshot();
     }
 
-    /** The earliest epoch of another stream that implies one, and that ours can wait for. */
+    /** Returns the earliest epoch of another stream that implies the given one and that this stream can wait for. */
     private @Nullable NativeTimepoint timepoint(long producer, long epoch) {
         if (producer == axis || !(siblings.queue(producer) instanceof FifoScheduler other)) {
             return null;
@@ -178,7 +178,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return mark == null || !backend.canWaitFor(other.backend, mark.epoch()) ? null : mark;
     }
 
-    /** Under the lock: gives an operation its place on the stream, and promises what it will signal. */
+    /** Under the lock: gives an operation its place on the stream, and promises its signals. */
     private void issue(QueueOperation operation) {
         List<Premise> premises = plan.premises(operation.wait);
         List<Issue.Wait> waits = List.of();
@@ -214,7 +214,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         countIssued(operation);
         try {
             operation.placed();
-        } catch (RuntimeException | Error e) { // others run after what it was to run after
+        } catch (RuntimeException | Error e) { // it keeps its place: later operations rely on that
             operation.fail(failure(operation, e));
         }
         for (int i = 0; i < waits.size(); i++) {
@@ -238,7 +238,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
         if (signal != null) {
             signal.promise(operation.frontier());
-            if (!seen && isSeenByOthers(signal)) { // since just now, and who does may not have found the promise
+            if (!seen && isSeenByOthers(signal)) { // just shared: the new user may have missed the promise
                 seen(operation.frontier());
             }
         }
@@ -270,7 +270,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // a timeline is itself
+    @SuppressWarnings("ReferenceEquality") // timelines compare by identity
     private static void recall(
             QueueOperation operation, TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
         Fence signal = operation.signal;
@@ -308,7 +308,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return PremiseCheck.ofStream(this, operation);
     }
 
-    /** Whether the hardware is done with an epoch, also when that was not reported. */
+    /** Whether the hardware has completed an epoch, reported or not. */
     boolean hasPassed(long epoch) {
         return backend.hasPassed(epoch);
     }
@@ -360,7 +360,10 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Ends, in order, all operations that the hardware is done with and whose waits are resolved, unless another thread is at it. */
+    /**
+     * Finishes, in order, all operations that the hardware has completed and whose waits are resolved, unless another thread is
+     * retiring.
+     */
     void retire() {
         synchronized (lock) {
             if (retirer) {
@@ -371,7 +374,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         for (QueueOperation operation; (operation = nextToRetire()) != null; ) {
             try {
                 finish(operation, operation.failure()); // FIFO-1
-            } catch (RuntimeException | Error e) { // of what the operation used, when it was let go
+            } catch (RuntimeException | Error e) { // thrown while resources of the operation were released
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
             quiet(operation.epoch());
@@ -411,7 +414,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
     }
 
-    /** Under the lock: whether the hardware is done with what is next. */
+    /** Under the lock: whether the hardware has completed the head. */
     private boolean isOver(QueueOperation head) {
         return head.completed || head.epoch() <= overUpTo;
     }

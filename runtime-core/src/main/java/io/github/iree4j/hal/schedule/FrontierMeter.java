@@ -4,10 +4,10 @@ import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what is done to gather frontiers of operations that are not ordered. */
+/** Counts the work of merging frontiers of operations that are not ordered. */
 final class FrontierMeter implements SchedulingDomain.MergeMeter {
     private final LongAdder merges = new LongAdder();
-    private final LongAdder evictions = new LongAdder(); // joins that lost something, at least one entry each
+    private final LongAdder evictions = new LongAdder(); // joins that dropped at least one entry each
 
     @Override
     public void merged(boolean lost) {

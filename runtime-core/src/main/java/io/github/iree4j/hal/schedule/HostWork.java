@@ -3,13 +3,13 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** What an operation does when the host executes it. Those of a device that works on host memory have it. */
+/** The work of an operation that the host executes. For operations of devices that work on host memory. */
 public interface HostWork {
 
     /**
-     * Does the work. Called once, when the operation's turn has come, on a thread that may be kept busy.
+     * Does the work. Called once, when the operation is due, on a thread that may be occupied for long.
      *
-     * @return why it failed, or null
+     * @return the failure, or null
      */
     @Nullable
     IreeException execute();

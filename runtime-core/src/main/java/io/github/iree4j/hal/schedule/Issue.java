@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that is to go on a stream, and what the stream's hardware has to wait for before it. Made by the scheduler when the
- * operation is decided: it has its epoch, and its signals are promised. For backends.
+ * An operation that is to go on a stream, with the waits that the stream's hardware performs before it. Created by the scheduler
+ * when the operation is decided: it has its epoch, and its signals are promised. For backends.
  */
 public final class Issue {
     private static final List<Wait> NONE = List.of();
@@ -13,8 +13,8 @@ public final class Issue {
     private final QueueOperation operation;
     private final long epoch;
     private final List<Wait> waits;
-    boolean awaited; // written by the thread that gives it to the backend, before
-    final List<FifoScheduler> producers; // as long as the waits; of each what it waits for, itself for foreign work
+    boolean awaited; // written before the issue by the thread that gives it to the backend
+    final List<FifoScheduler> producers; // of each wait; this stream's own scheduler for foreign work
 
     Issue(QueueOperation operation, long epoch, List<Wait> waits, List<FifoScheduler> producers) {
         this.operation = operation;
@@ -24,12 +24,12 @@ public final class Issue {
     }
 
     /**
-     * What the hardware waits for: an epoch of another queue, or foreign work.
+     * A wait of the hardware: for an epoch of another queue, or for foreign work.
      *
      * @param producer the other queue; null for foreign work
-     * @param epoch that of the operation behind which the stream goes on; 0 for foreign work
-     * @param primitive what stands for foreign work, as {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} was given it;
-     *     null for an epoch
+     * @param epoch the epoch after which the stream continues; 0 for foreign work
+     * @param primitive the primitive of foreign work, as passed to
+     * {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal}; null for an epoch
      */
     public record Wait(
             @Nullable FifoBackend producer,
@@ -48,14 +48,14 @@ public final class Issue {
     /**
      * Returns the operation's position on the stream.
      *
-     * @return the epoch, one above that of what was issued before
+     * @return the epoch, one above that of the operation issued before
      */
     public long epoch() {
         return epoch;
     }
 
     /**
-     * Returns what the stream has to wait for first: no more than is needed. Everything that is waited for of other queues has been issued
+     * Returns the waits that the stream performs first: the minimal set. Every epoch of another queue among them has been issued
      * there.
      *
      * @return the waits; usually none
@@ -65,11 +65,11 @@ public final class Issue {
     }
 
     /**
-     * Returns whether something waits for just this operation: another stream, or the host. Then a point right behind it, and news of its
-     * end, are worth their price; else its end is told with that of an operation behind it, at the latest that of the last one before
-     * {@link FifoBackend#submit}.
+     * Returns whether another stream or the host waits for just this operation. If so, a point right behind it, and a report of
+     * its end, are worth their cost; otherwise its end is reported with that of a later operation, at the latest that of the last
+     * one before {@link FifoBackend#submit}.
      *
-     * @return true if so by now; a wait that comes later may be for an operation behind it instead
+     * @return true if one waits by now; a later wait may go to an operation behind it instead
      */
     public boolean isAwaited() {
         return awaited;

@@ -15,41 +15,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What has been decided for a stream and is not on it yet, in the order of epochs. Deciding adds to it under the scheduler's lock; giving
- * it to the backend happens here, without that lock, by one thread at a time: a driver that takes long holds up nothing but its stream.
+ * The operations that have been decided for a stream and are not on it yet, in the order of epochs. Deciding adds to the line
+ * under the scheduler's lock; giving to the backend happens here, without that lock, on one thread at a time: a driver call that
+ * takes long delays only its stream.
  *
- * <p>What waits for an epoch of another stream is given to the backend once that epoch is on the other stream. Such waits are always for
- * what was decided before, so some line can always go on.
+ * <p>An operation that waits for an epoch of another stream is given to the backend once that epoch is on the other stream. Such
+ * waits are always for operations decided before, so some line can always proceed.
  */
 final class IssueLine {
     /*
-     * The line's own monitor guards everything, and is an innermost lock: neither the backend nor another line is called with it.
+     * The line's own monitor guards everything, and is an innermost lock: neither the backend nor another line is called while it is held.
      *
-     * busy     some thread is giving operations to the backend; set and cleared under the monitor. It looks again before it leaves.
-     * refused  the backend has said "not now"; until issueMore()
-     * taken    the last epoch that is on the stream; written by the busy thread, under the monitor, read anywhere
+     * busy     a thread is giving operations to the backend; set and cleared under the monitor. It re-checks before it leaves.
+     * refused  the backend has declined an operation; until issueMore()
+     * taken    the last epoch that is on the stream; written by the busy thread, under the monitor, read by any thread
      *
      * LINE-1: operations are given to the backend in the order of their epochs, each once (one busy thread; taken from the head).
-     * LINE-2: nothing stays in the line that the backend would take: whoever adds, follows up or lifts a refusal drains afterwards, and a
-     * thread that finds another busy leaves its work to that one, which looks under the monitor before it clears busy.
+     * LINE-2: no operation that the backend would accept stays in the line: a thread that adds, follows or lifts a refusal drains
+     * afterwards, and a thread that finds another busy leaves its work to that one, which re-checks under the monitor before it
+     * clears busy.
      */
     private static final Logger LOG = LoggerFactory.getLogger(IssueLine.class);
 
-    /** So many epochs that are over are remembered, so that one that several wait for is counted as one point. */
+    /** Number of passed epochs that are remembered, so that one which several operations wait for counts as one point. */
     private static final int REMEMBERED = 1024;
 
     private final FifoScheduler scheduler;
     private final FifoBackend backend;
     private final ArrayDeque<Issue> waiting = new ArrayDeque<>();
     private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this one
-    private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, of what is not over
-    private final Set<Long> wanted =
-            new HashSet<>(); // epochs that others are going to wait for, of what is not on the stream
+    private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, while not complete
+    private final Set<Long> wanted = new HashSet<>(); // epochs that others will wait for, not yet on the stream
     private boolean busy;
     private boolean refused;
     private volatile long taken;
-    private long invitations; // how often the backend has said that it takes operations again
-    private boolean planned; // a drain is going to run
+    private long invitations; // number of issueMore() calls
+    private boolean planned; // a drain is scheduled
     private long submissions;
     private long nativeWaits;
     private long pointsTaken;
@@ -61,14 +62,14 @@ final class IssueLine {
         this.backend = backend;
     }
 
-    /** Adds what was decided; under the scheduler's lock, so in order. */
+    /** Adds a decided operation; called under the scheduler's lock, so in order. */
     synchronized void add(Issue issue) {
         waiting.add(issue);
     }
 
     /**
-     * Gives the backend what is in the line where it may take its time: with everything else that the wake which this thread is in the
-     * middle of makes ready.
+     * Schedules a drain where it may take long: together with everything else that the wake in progress on this thread makes
+     * ready.
      */
     void drainSoon() {
         synchronized (this) {
@@ -84,7 +85,7 @@ final class IssueLine {
         synchronized (this) {
             planned = false;
         }
-        boolean held = HeldCallbacks.begin(); // what is over when it is issued signals once all is issued
+        boolean held = HeldCallbacks.begin(); // operations completed at issue signal once all are issued
         try {
             drain();
         } finally {
@@ -92,7 +93,7 @@ final class IssueLine {
         }
     }
 
-    /** The backend takes operations again. */
+    /** The backend accepts operations again. */
     void issueMore() {
         synchronized (this) {
             refused = false;
@@ -101,7 +102,7 @@ final class IssueLine {
         drainSoon();
     }
 
-    /** Gives the backend what is in the line, as far as it goes. */
+    /** Gives the line to the backend, as far as it accepts. */
     void drain() {
         List<IssueLine> ready = new ArrayList<>(0);
         boolean given = false;
@@ -135,12 +136,12 @@ final class IssueLine {
         try {
             backend.submit();
         } catch (RuntimeException
-                | Error e) { // a bug of the backend, whose operations report their ends; the line goes on
+                | Error e) { // a bug of the backend, which still reports its operations; the line continues
             LOG.error("what was issued to {} could not be submitted", scheduler, e);
         }
     }
 
-    /** The head, if everything that it waits for is on its stream; null when there is nothing to give now. */
+    /** Returns the head, if everything that it waits for is on its stream; null when nothing can be given now. */
     private @Nullable Issue next() {
         Issue head;
         synchronized (this) {
@@ -165,7 +166,7 @@ final class IssueLine {
         return taken >= epoch;
     }
 
-    /** Has a line drained once an epoch is on this stream; true when it is. */
+    /** Registers a line to be drained once an epoch is on this stream; returns true when it already is. */
     private synchronized boolean follow(IssueLine line, long epoch) {
         if (taken >= epoch) {
             return true;
@@ -179,7 +180,7 @@ final class IssueLine {
         return false;
     }
 
-    /** The busy thread has found nothing to give; whether it may leave. */
+    /** Called by the busy thread when it has found nothing to give; returns whether it may leave. */
     private synchronized boolean leave() {
         if (!waiting.isEmpty() && !refused && isReady(waiting.peek())) {
             return false;
@@ -193,7 +194,7 @@ final class IssueLine {
             FifoScheduler producer = head.producers.get(i);
             if (producer != scheduler
                     && !producer.line.isTaken(head.waits().get(i).epoch())) {
-                return false; // that line has us among its followers
+                return false; // that line has this one among its followers
             }
         }
         return true;
@@ -231,7 +232,7 @@ final class IssueLine {
         return took;
     }
 
-    /** Another stream is going to wait for an epoch. From under the lock of its scheduler. */
+    /** Notes that another stream will wait for an epoch. Called under the lock of its scheduler. */
     synchronized void want(long epoch) {
         if (epoch > taken) {
             wanted.add(epoch);
@@ -239,8 +240,8 @@ final class IssueLine {
     }
 
     /**
-     * Whether what comes behind the head waits for something: that may be for the host, which must hear of what is over before. Under no
-     * lock.
+     * Whether an operation behind the head has a wait: it may be for the host, which must then learn of completed operations
+     * first. Under no lock.
      */
     private synchronized boolean isBeforeAWait() {
         Iterator<Issue> all = waiting.iterator();
@@ -252,13 +253,13 @@ final class IssueLine {
         return !wanted.isEmpty() && wanted.remove(epoch);
     }
 
-    /** An issue is going to be given; a submission counts from its first, before the host can see that this is over. */
+    /** Begins an issue. A submission is counted from its first one, before the host can see that this one is complete. */
     private synchronized long begin(boolean first) {
         submissions += first ? 1 : 0;
         return invitations;
     }
 
-    /** The backend has said "not now"; unless it has taken that back already. */
+    /** Records that the backend has declined, unless it has called issueMore() since. */
     private synchronized void refuse(long invited, boolean first) {
         submissions -= first ? 1 : 0;
         refused = invitations == invited;

@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of a queue that a backend carries out in parts, one after the other, with something in between that is no work of the
- * queue: a command buffer that is cut at its collectives. To whoever reads {@link QueueCounters} it is one operation, and the waits are
- * those of its first part. Made with {@link QueueScheduler#beginParts}.
+ * An operation of a queue that a backend executes in parts, one after the other, with steps between them that are not work of the
+ * queue: a command buffer that is cut at its collectives. {@link QueueCounters} count it as one operation, and its waits are
+ * those of the first part. Created by {@link QueueScheduler#beginParts}.
  */
 public final class OperationParts {
     private final QueueScheduler scheduler;
@@ -21,18 +21,18 @@ public final class OperationParts {
     private volatile boolean issued;
     private final @Nullable MemoryHolder holder = MemoryHolder.current();
 
-    /** How many operations of a queue are carried out in parts. */
+    /** Counts of the operations of a queue that are executed in parts. */
     static final class Totals {
         final LongAdder begun = new LongAdder();
         final LongAdder over = new LongAdder();
-        final LongAdder retired = new LongAdder(); // of those over, what ran
+        final LongAdder retired = new LongAdder(); // completed ones that ran
     }
 
     OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
         this.scheduler = scheduler;
         scheduler.inParts.begun.increment();
         if (holder != null) {
-            holder.operationBegins(); // between two parts none of them is under way
+            holder.operationBegins(); // between two parts no part is in flight
         }
         try {
             for (int i = 0; signal != null && i < signal.size(); i++) {
@@ -47,10 +47,10 @@ public final class OperationParts {
     /**
      * Submits the next part; see {@link QueueScheduler#submit}.
      *
-     * @param wait what to wait for; null for nothing
-     * @param signal what to signal
+     * @param wait the fence to wait for; null for none
+     * @param signal the fence to signal
      * @param make makes the operation
-     * @return null, or why there is no operation; the signals have failed with it
+     * @return null, or why there is no operation; the signals have then failed with that
      */
     public @Nullable IreeException submit(@Nullable Fence wait, Fence signal, Supplier<? extends QueueOperation> make) {
         boolean first = !submitted;
@@ -59,7 +59,7 @@ public final class OperationParts {
     }
 
     /**
-     * Says that the whole is over. Harmless when repeated.
+     * Ends the whole operation. Idempotent.
      *
      * @param failed whether it failed
      */

@@ -8,15 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What is held back on a queue, in the order in which it came. Its monitor is the lock under which a queue that is closed or lost says so. */
+/** The operations held back on a queue, in order of arrival. Its monitor is also the lock under which a queue is marked closed or lost. */
 final class PendingList {
-    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
+    /** Limit that catches a runaway submitter, which never signals. A guess, not measured. */
     private static final int LIMIT = 1 << 20;
 
-    private @Nullable Deferral first; // guarded by this, like all
+    private @Nullable Deferral first; // guarded by this, as all fields
     private @Nullable Deferral last;
     private int count;
-    private int parts; // of those, parts of others
+    private int parts; // those among them that are later parts
 
     synchronized int count() {
         return count;
@@ -34,7 +34,7 @@ final class PendingList {
         return all;
     }
 
-    /** Says what waits the longest and what for, of so many at most. */
+    /** Describes the longest-waiting operations and their waits, up to a limit. */
     List<PendingOperation> describe(int limit) {
         List<Deferral> waiting = new ArrayList<>();
         synchronized (this) {
@@ -54,7 +54,7 @@ final class PendingList {
     }
 
     /**
-     * Adds one behind the others.
+     * Appends one.
      *
      * @return null, or why it cannot be
      */
@@ -78,7 +78,7 @@ final class PendingList {
         return null;
     }
 
-    /** Takes one out, if it is still there. */
+    /** Removes one, if it is present. */
     synchronized void remove(Deferral deferral) {
         if (!deferral.linked) {
             return;

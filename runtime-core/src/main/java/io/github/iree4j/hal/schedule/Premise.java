@@ -6,31 +6,31 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
 
 /**
- * What an operation rests on instead of a wait that the host has seen the end of: made when the operation is decided, and kept until it is
- * over. A wait for a value that was reached rests on nothing: a timeline does not go back.
+ * What an operation relies on in place of a wait whose end the host has seen: created when the operation is decided, and kept
+ * until it is complete. A wait for a value that was reached has no premise: a timeline does not go back.
  *
- * <p>With {@code -Diree4j.causal.assert=true} every premise is looked at when the operation begins, where the hardware says when that is,
- * and when it is over; see {@link QueueScheduler#assertPremises}.
+ * <p>With {@code -Diree4j.causal.assert=true} every premise is checked when the operation begins, where the hardware reports
+ * that, and when it completes; see {@link QueueScheduler#assertPremises}.
  */
 sealed interface Premise {
     /** Why an operation is sure to run after the producer of a promise. All but the last are facts about its stream. */
     enum Basis {
         /** The producer is earlier on the operation's own stream. */
         STREAM_ORDER,
-        /** The stream waits for the producer, or for what runs after it, for the sake of an earlier operation; or it has completed. */
+        /** The stream waits for the producer, or for what runs after it, because of an earlier operation; or it has completed. */
         STREAM_FRONTIER,
-        /** The stream waits for the producer for the sake of this operation. */
+        /** The stream waits for the producer because of this operation. */
         DEVICE_WAIT,
-        /** Another wait of the operation, by one of the others, is for what runs after the producer. */
+        /** Another wait of the operation, on one of the bases above, is for an operation that runs after the producer. */
         OTHER_WAIT
     }
 
-    /** Whether what is relied on is the case by now, as far as the host can tell; asked when the operation may begin, or is over. */
+    /** Whether the premise holds by now, as far as the host can tell; called when the operation may begin, or is complete. */
     boolean holds(SchedulingDomain domain);
 
     /**
-     * A promise: who made it signals a value at or above the one waited for, and the operation runs after that. It says nothing of who else
-     * may signal what lies below; see architecture, "a promise is not a fact about lower values".
+     * A promise: its maker signals a value at or above the one waited for, and the operation runs after that. It says nothing
+     * about who else may signal lower values; see architecture, "a promise is not a fact about lower values".
      *
      * @param semaphore the timeline
      * @param waited the value that the operation waits for
@@ -38,7 +38,7 @@ sealed interface Premise {
      * @param axis the queue of the operation that promised it
      * @param epoch its epoch
      * @param basis why the operation runs after that epoch
-     * @param producer the scheduler of that queue, which may be closed by now; the operation's own where the promise was found to be over
+     * @param producer the scheduler of that queue, which may be closed by now; the operation's own scheduler where the promise was found complete
      */
     record Promise(
             TimelineSemaphore semaphore,
@@ -67,12 +67,12 @@ sealed interface Premise {
     }
 
     /**
-     * Foreign work that promised a value, for which the stream waits. Nothing is known of what comes before it.
+     * Foreign work that promised a value, for which the stream waits. Nothing is known about what precedes it.
      *
      * @param semaphore the timeline
      * @param waited the value that the operation waits for
-     * @param primitive what the stream waits for
-     * @param stream knows whether that has been reached
+     * @param primitive the primitive that the stream waits for
+     * @param stream the backend that knows whether it has been reached
      */
     record Foreign(TimelineSemaphore semaphore, long waited, Object primitive, FifoBackend stream) implements Premise {
         @Override
@@ -88,11 +88,11 @@ sealed interface Premise {
     }
 
     /**
-     * A frontier that the operation took over, and so everything behind it: all that it names comes before the operation. Made only where
-     * premises are asserted, since it is part of the operation's own frontier.
+     * A frontier that the operation imported: everything that it names precedes the operation. Created only where premises are
+     * asserted, since it is part of the operation's own frontier.
      *
-     * @param source whose frontier it was
-     * @param frontier what is to be over when the operation begins
+     * @param source the origin of the frontier
+     * @param frontier what must be complete when the operation begins
      */
     record Imported(String source, Frontier frontier) implements Premise {
         static Imported of(TimelineSemaphore semaphore, long waited, Frontier frontier) {
@@ -111,9 +111,9 @@ sealed interface Premise {
     }
 
     /**
-     * Memory that others used before: they are over, or the operation runs after them.
+     * Memory that others used before: they are complete, or the operation runs after them.
      *
-     * @param death what must be over before the memory is used
+     * @param death what must complete before the memory is used
      */
     record Memory(Frontier death) implements Premise {
         @Override
@@ -127,7 +127,7 @@ sealed interface Premise {
         }
     }
 
-    /** Whether the hardware is done with everything that a frontier names, as far as anybody is left to ask. */
+    /** Whether the hardware has completed everything that a frontier names, as far as a queue is left to ask. */
     private static boolean isPassed(Frontier frontier, SchedulingDomain domain) {
         for (int i = 0; i < frontier.size(); i++) {
             long axis = frontier.axis(i);

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks, with {@code -Diree4j.causal.assert=true}, whether what an operation rests on is the case. */
+/** Checks, with {@code -Diree4j.causal.assert=true}, whether the premises of an operation hold. */
 final class PremiseCheck {
-    /** Whether premises are looked at again when operations begin and end. */
+    /** Whether premises are checked when operations begin and complete. */
     static final boolean ASSERTED = Boolean.getBoolean("iree4j.causal.assert");
 
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
     private PremiseCheck() {}
 
-    /** Fails an operation of a stream, which begins or is over, if that is too early; returns false then. */
+    /** Fails an operation of a stream that begins or completes before its premises hold; returns false then. */
     static boolean ofStream(QueueScheduler queue, QueueOperation operation) {
         List<Premise> premises = operation.premises;
         if (premises == null || operation.failure() != null || queue.lost != null) {
@@ -33,7 +33,7 @@ final class PremiseCheck {
         return true;
     }
 
-    /** The same for one of an unordered queue, which begins: it rests on nothing but values that were reached. */
+    /** The same for an operation of an unordered queue that begins: its only premise is values that were reached. */
     static boolean ofWorkers(QueueScheduler queue, QueueOperation operation) {
         if (operation.failure() != null || queue.lost != null) {
             return true;

@@ -1,26 +1,26 @@
 package io.github.iree4j.hal.schedule;
 
-/** What the queues of a device run on, for devices that have their memory and code from another backend. */
+/** The hardware that runs the queues of a device whose memory and code come from another backend. */
 public interface QueueHardware {
 
     /**
-     * Makes what a queue's operations are given to.
+     * Creates the backend of a queue.
      *
      * @param queue its index
-     * @return the backend; it is told its scheduler with {@link #connect} before it gets anything
+     * @return the backend; {@link #connect} gives it its scheduler before its first operation
      */
     QueueBackend backend(int queue);
 
     /**
-     * Tells the backend of a queue its scheduler.
+     * Gives the backend of a queue its scheduler.
      *
      * @param queue the queue's index
-     * @param scheduler to be told of completions
+     * @param scheduler the scheduler to which completions are reported
      */
     void connect(int queue, QueueScheduler scheduler);
 
     /**
-     * Returns what devices whose queues can wait for one another have in common.
+     * Returns the group shared by devices whose queues can wait for one another.
      *
      * @return compared by identity
      */

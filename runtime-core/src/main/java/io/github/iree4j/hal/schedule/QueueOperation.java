@@ -11,10 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation of a queue, as a backend makes it and its {@link QueueScheduler} orders it. Submitted once.
+ * One operation of a queue, created by a backend and ordered by its {@link QueueScheduler}. Submitted once.
  *
- * <p>{@link #retain} is called before the operation outlives its submission, {@link #release} when it is over; a backend that completes
- * inline gets neither for operations that need not wait.
+ * <p>{@link #retain} is called before the operation outlives its submission, {@link #release} when it is complete; neither is
+ * called for an operation that need not wait on a backend that completes inline.
  */
 public abstract class QueueOperation {
     private static final VarHandle FAILURE;
@@ -33,9 +33,9 @@ public abstract class QueueOperation {
     private final String name;
 
     /*
-     * The rest is the scheduler's. Written by the submitting thread before the operation is issued or held back; then by whoever resumes
-     * it, of which there is one at a time (Deferral); once it is issued under the lock of a FIFO queue, or on an unordered one by who
-     * completes it.
+     * The rest is the scheduler's. Written by the submitting thread before the operation is issued or held back; then by the
+     * resuming thread, of which there is one at a time (Deferral); once issued, under the lock of a FIFO queue, or on an
+     * unordered queue by the completing thread.
      */
     @Nullable
     Fence wait;
@@ -43,48 +43,48 @@ public abstract class QueueOperation {
     @Nullable
     Fence signal;
 
-    /** On an unordered queue what the waits brought, null when all that has completed. */
+    /** On an unordered queue the frontiers imported by the waits, null when all that has completed. */
     @Nullable
     MutableFrontier imported;
 
-    /** The call that submitted it, if one did; known once it is retained. */
+    /** The call that submitted it, if any; known once it is retained. */
     @Nullable
     MemoryHolder holder;
 
-    /** What it is a part of, if so. */
+    /** The operation that it is a part of, if any. */
     @Nullable
     OperationParts whole;
 
-    /** Whether the decisions about its waits have been counted. */
+    /** Whether the decisions about its waits are counted. */
     boolean counted;
 
-    /** While something holds it back. */
+    /** Non-null while the operation is held back. */
     volatile @Nullable Deferral deferral;
 
-    /** The thread that is submitting it: it throws a failure that no fence carries. */
+    /** The thread that is submitting it: that thread throws a failure that no fence carries. */
     @Nullable
     Thread submitter;
 
-    /** What that thread throws. */
+    /** The failure that the submitting thread throws. */
     @Nullable
     IreeException thrown;
 
     boolean retained;
 
-    /** Whether the backend has it, or had, while the thread that gave it went on. */
+    /** Whether the backend has it, or had it, after the call that issued it returned. */
     boolean handedOver;
 
-    /** What it rests on instead of waits; null for nothing, and once its waits are known to be resolved. On streams only. */
+    /** The premises that replace its waits; null for none, and once its waits are known to be resolved. On streams only. */
     @Nullable
     List<Premise> premises;
 
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
 
-    /** Whether the hardware is done with it. */
+    /** Whether the hardware has completed it. */
     boolean completed;
 
-    /** Why it failed; also written by {@link QueueScheduler#cancel}. */
+    /** The first failure; also written by {@link QueueScheduler#cancel}. */
     private volatile @Nullable IreeException failure;
 
     @SuppressWarnings("UnusedVariable") // through FRONTIER
@@ -93,7 +93,7 @@ public abstract class QueueOperation {
     /**
      * Makes an operation.
      *
-     * @param name what it is called in messages, for example {@code fill}
+     * @param name the name in messages, for example {@code fill}
      */
     protected QueueOperation(String name) {
         this.name = name;
@@ -109,7 +109,7 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns what happens before the end of this operation.
+     * Returns the frontier of everything that happens before the end of this operation.
      *
      * @return its frontier, with its own entry as the producer's; empty before it has an epoch
      */
@@ -128,7 +128,7 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns why it failed, once that is known.
+     * Returns the failure, once known.
      *
      * @return the first failure, or null
      */
@@ -137,16 +137,16 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns whether the calling thread is submitting this operation, and not resuming it by a signal.
+     * Returns whether the calling thread is submitting this operation, as opposed to resuming it by a signal.
      *
-     * @return true in the call of the queue that made it
+     * @return true inside the queue's method that created it
      */
     protected final boolean isBeingSubmitted() {
         return Thread.currentThread().equals(submitter);
     }
 
     /**
-     * Returns the call that it belongs to. For whoever executes it.
+     * Returns the call that it belongs to. For the executing thread.
      *
      * @return the call; null for none
      */
@@ -155,8 +155,8 @@ public abstract class QueueOperation {
     }
 
     /**
-     * Returns why the work need not go on: the operation was cancelled, or all timelines that it is to signal have failed, so that nobody
-     * can learn of its end.
+     * Returns why the work should stop: the operation was cancelled, or all timelines that it is to signal have failed, so that
+     * its end is unobservable.
      *
      * @return the first failure, or null while the work is wanted
      */
@@ -176,16 +176,16 @@ public abstract class QueueOperation {
         return cause;
     }
 
-    /** Notes why it fails; the first cause stays. */
+    /** Records a failure; the first one stays. */
     final void fail(IreeException cause) {
         FAILURE.compareAndSet(this, null, cause);
     }
 
     /**
-     * Fails what it is to signal although it is not over: its device is given up, and what waits for it shall not. It keeps what it uses
-     * until its end is reported. The caller knows that it has not been.
+     * Fails the signals of an operation that is not complete: its device is abandoned, and waiters must not be. The operation
+     * keeps its resources until its end is reported. The caller knows that it has not been.
      *
-     * @param cause why
+     * @param cause the cause
      */
     public final void failSignals(IreeException cause) {
         fail(cause);
@@ -196,8 +196,8 @@ public abstract class QueueOperation {
     }
 
     /**
-     * A wait has failed, which the operation did not wait for: that is the root cause, even if the operation ran and failed too, since it
-     * may have failed for want of what it did not get. An operation that was cancelled keeps the cause that it was cancelled with.
+     * Records the failure of a wait that was elided: it is the root cause, even if the operation ran and failed too, since it may
+     * have failed for lack of its input. A cancelled operation keeps the cause of its cancellation.
      */
     final void blame(IreeException cause) {
         if (!cancelled || failure == null) {
@@ -210,18 +210,18 @@ public abstract class QueueOperation {
     }
 
     /**
-     * The operation has its place in the order of a stream, and its {@link #frontier}: takes what depends on that, such as storage that
-     * others give on behind it. Called once before it is issued, with a lock of the scheduler held: quick. Not called on an unordered
-     * queue.
+     * The operation has its place in the order of a stream, and its {@link #frontier}: acts on that, for example by releasing
+     * storage to operations behind it. Called once before the issue, with a lock of the scheduler held: MUST be quick. Not called
+     * on an unordered queue.
      *
-     * @throws IreeException why it fails; it keeps its place, and is issued as one that has failed
+     * @throws IreeException if it fails; it keeps its place, and is issued as a failed operation
      */
     protected void placed() {}
 
     /**
      * The operation has failed, or will not run. Called once, before its signals fail.
      *
-     * @param cause why
+     * @param cause the cause
      */
     protected void failed(IreeException cause) {}
 

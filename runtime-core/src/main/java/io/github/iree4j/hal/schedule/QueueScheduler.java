@@ -27,25 +27,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when each operation of one queue is issued, what the device must wait for, and what its signals say. The only place where that
- * is decided, whatever the backend.
+ * Decides when each operation of one queue is issued, what the device must wait for, and what its signals promise. The single
+ * place of that decision, for every backend.
  *
- * <p>For backends: a device makes one for each of its queues, submits operations to it, and tells it when they have completed. Safe from
- * any thread; submitting never blocks, and throws only what no fence can carry.
+ * <p>For backends: a device creates one for each of its queues, submits operations to it, and reports completions. Safe from any
+ * thread; submitting never blocks, and throws only failures that no fence can carry.
  */
 public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedScheduler {
     /*
-     * SCHED-1: an operation is issued at most once and ends exactly once. What holds it back (Deferral) calls resume() once; what was
-     * issued ends when it retires, of which both kinds of queue see to it that it happens once.
-     * SCHED-2: what becomes known while an operation is being held back is not missed: the timeline looks again when it registers.
-     * SCHED-3: nothing is left on the list of a closed or lost queue: under its lock, that is known before anything is added, and
-     * who says so reads the list afterwards.
-     * SCHED-4: a wait that was elided is looked at again when the operation retires (resolve), so its failure gets there.
+     * SCHED-1: an operation is issued at most once and ends exactly once. Its Deferral calls resume() once; an issued operation
+     * ends when it retires, which each kind of queue ensures to happen once.
+     * SCHED-2: a promise or value that arrives while an operation is being held back is not missed: the timeline re-checks at registration.
+     * SCHED-3: no operation stays on the list of a closed or lost queue: additions check for that under the list's lock, and the
+     * closing thread reads the list after it has set it.
+     * SCHED-4: an elided wait is checked again when the operation retires (resolve), so its failure is not lost.
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
     final SchedulingDomain domain;
-    final DomainQueues siblings; // of the domain, this one too
+    final DomainQueues siblings; // of the domain, this one included
     final FrontierTracker tracker;
     final QueuePlace place;
     final long axis;
@@ -59,8 +59,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder deferred = new LongAdder();
     final LongAdder covered = new LongAdder();
     private final LongAdder heldBackNanos = new LongAdder();
-    final LongAdder issued = new LongAdder(); // where they are not over before submit() returns
-    final LongAdder refused = new LongAdder(); // failed before they were issued
+    final LongAdder issued = new LongAdder(); // not completed before submit() returned
+    final LongAdder refused = new LongAdder(); // failed before issue
     final LongAdder failed = new LongAdder();
 
     final OperationParts.Totals inParts = new OperationParts.Totals();
@@ -69,8 +69,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private final PendingList pending = new PendingList();
     private volatile boolean closed; // written under the lock of pending
-    volatile @Nullable IreeException
-            lost; // why nothing runs here any more; written before the list is read for the last time
+    volatile @Nullable IreeException lost; // why the device is lost; written before the list is read for the last time
 
     QueueScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
         this.domain = domain;
@@ -84,12 +83,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Makes the scheduler of a queue.
+     * Creates the scheduler of a queue.
      *
-     * @param domain the queues it knows of
+     * @param domain the domain, with the queues it knows
      * @param device the device, borrowed
-     * @param directGroup what devices that signal one another directly have in common, compared by identity; the device itself when it
-     *     is alone
+     * @param directGroup the group of devices that signal one another directly, compared by identity; the device itself when it
+     * is alone
      * @param backend the hardware, whose kind decides how operations are ordered
      * @return the scheduler; the device closes it
      */
@@ -113,12 +112,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Submits an operation: it is issued once its waits allow, and signals when it is over.
+     * Submits an operation: it is issued once its waits allow, and signals when it is complete.
      *
-     * @param wait what to wait for; null for nothing
-     * @param signal what to signal; null for nothing
-     * @param make makes the operation, and throws what the signals are to fail with when it cannot be
-     * @return null, or why there is no operation when the signals carry that
+     * @param wait the fence to wait for; null for none
+     * @param signal the fence to signal; null for none
+     * @param make creates the operation; if it throws, the signals fail with that
+     * @return null, or the failure to create the operation, which the signals carry
      * @throws IreeException FAILED_PRECONDITION when the signal fence is closed; without a signal fence a failure found now
      */
     public final @Nullable IreeException submit(
@@ -153,7 +152,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             signal.fail(e);
             return e;
-        } catch (RuntimeException | Error e) { // a mistake of the caller, who hears of it; who waits must not hang
+        } catch (RuntimeException | Error e) { // caller bug: rethrow; waiters must not hang
             refused.increment();
             failed.increment();
             if (signal != null) {
@@ -165,7 +164,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         operation.signal = signal;
         operation.whole = whole;
         operation.counted = !first;
-        if (whole != null) { // so that release() comes before the signals
+        if (whole != null) { // deferred so that release() precedes the signals
             IreeException unusable = retain(operation);
             if (unusable != null) {
                 finish(operation, unusable);
@@ -205,17 +204,17 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Begins an operation that is carried out in parts.
+     * Begins an operation that is executed in parts.
      *
-     * @param signal what the last part, or what follows it, will signal; null for nothing
+     * @param signal the fence that the last part, or its continuation, will signal; null for none
      * @return the operation; the caller ends it
-     * @throws IreeException FAILED_PRECONDITION when a scope does not allow that; then it has been counted
+     * @throws IreeException FAILED_PRECONDITION when the scope of a timeline does not allow that, which is counted
      */
     public final OperationParts beginParts(@Nullable Fence signal) {
         return new OperationParts(this, signal);
     }
 
-    /** An operation goes to the hardware, where it is not over before submit() returns. */
+    /** Counts an operation that goes to the hardware and is not complete before submit() returns. */
     final void countIssued(QueueOperation operation) {
         OperationParts whole = operation.whole;
         if (whole == null) {
@@ -228,38 +227,38 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Issues an operation, holds it back or fails it. */
     abstract void start(QueueOperation operation);
 
-    /** An operation that has run can be retired, its waits being resolved or one having failed. */
+    /** The waits of an operation that has run are resolved, or one has failed: it can be retired. */
     abstract void resolved(QueueOperation operation, @Nullable IreeException waitFailure);
 
     /**
-     * Says that the hardware is done with an operation. Said once for each that was issued.
+     * Reports that the hardware has completed an operation. Called once for each issued operation.
      *
      * @param operation the operation
-     * @param failure why it failed; null when it did not
+     * @param failure the failure; null on success
      */
     public abstract void completed(QueueOperation operation, @Nullable IreeException failure);
 
     /**
-     * Says that the hardware is done with everything that was issued up to an epoch. What was not said to have failed has not. For streams,
-     * instead of {@link #completed} for each operation.
+     * Reports that the hardware has completed everything issued up to an epoch. Operations not reported as failed have succeeded.
+     * For streams, instead of {@link #completed} for each operation.
      *
      * @param epoch the epoch of an operation that was issued
      */
     public abstract void completedUpTo(long epoch);
 
-    /** The backend, which could not take an operation, takes operations again. For streams. From a thread without locks. */
+    /** The backend, which had declined an operation, accepts operations again. For streams. Called on a thread that holds no locks. */
     public abstract void issueMore();
 
     /**
-     * Returns what the hardware of a stream was asked for.
+     * Returns counters of the work given to the hardware of a stream.
      *
      * @return the counters now; zeros where there is no stream
      */
     public abstract StreamCounters streamCounters();
 
     /**
-     * Looks, with {@code -Diree4j.causal.assert=true}, whether everything that an operation rests on instead of waits is the case: called by
-     * backends that know when an operation begins, and when it is over. One that began too early fails, with the premise and its values.
+     * Checks, with {@code -Diree4j.causal.assert=true}, whether all premises of an operation hold: called by backends that know
+     * when an operation begins, and when it completes. One that began too early fails, with the premise and its values.
      *
      * @param operation one that was issued
      */
@@ -269,18 +268,18 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Fails an operation that runs too early, and returns false then. Called only where premises are asserted. */
+    /** Fails an operation that runs too early, and then returns false. Called only where premises are asserted. */
     abstract boolean check(QueueOperation operation);
 
     /**
-     * Cancels an operation that is not over: one that waits will not run, one that was issued may run in vain. Its signals fail.
+     * Cancels an operation that is not complete: one that waits will not run, one that was issued may still run. Its signals fail.
      *
      * @param operation one that was submitted here
      * @param cause what its signals fail with
      */
     public final void cancel(QueueOperation operation, IreeException cause) {
-        operation.fail(cause); // looked at when it retires
-        operation.cancelled = true; // and this when it is held back
+        operation.fail(cause); // read when it retires
+        operation.cancelled = true; // read when it is held back
         Deferral deferral = operation.deferral;
         if (deferral != null) {
             deferral.end(cause);
@@ -288,10 +287,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Says that the device is lost: what waits fails, and so does everything submitted from now on, and every wait for the axis of this
-     * queue. What was issued the backend completes, with the cause.
+     * Reports that the device is lost: pending operations, later submissions, and every wait for the axis of this queue fail. The
+     * backend completes issued operations with the cause.
      *
-     * @param cause why
+     * @param cause the cause
      */
     public final void lost(IreeException cause) {
         if (lost != null) {
@@ -302,7 +301,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         abandonPending(operation -> cause);
     }
 
-    /** Fails what still waits with ABORTED, and what would have to wait from now on. Harmless when repeated. */
+    /** Fails pending operations with ABORTED, and later ones that would have to wait. Idempotent. */
     public final void close() {
         synchronized (pending) {
             if (closed) {
@@ -315,7 +314,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         endAxis();
     }
 
-    /** The queue is closed: nothing more happens on its axis than what is in flight. */
+    /** The queue is closed: nothing but the operations in flight happens on its axis any more. */
     abstract void endAxis();
 
     final boolean isClosed() {
@@ -334,7 +333,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Ends what certain calls have submitted here and that waits, for memory included. */
+    /** Ends the pending operations of certain calls, those that wait for memory included. */
     final void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
         for (Deferral each : pending.all()) {
             MemoryHolder holder = each.operation.holder;
@@ -376,7 +375,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns operations that wait to be issued, the longest waiting first.
+     * Returns operations that wait to be issued, longest waiting first.
      *
      * @param limit the most to return
      * @return a snapshot
@@ -386,68 +385,68 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Returns what the next operation runs after.
+     * Returns the frontier that the next operation runs after.
      *
      * @return as {@link DeviceQueue#frontier()}
      */
     public abstract Frontier frontier();
 
     /**
-     * Returns what it took to gather frontiers.
+     * Returns counters of the cost of merging frontiers.
      *
      * @return as {@link DeviceQueue#frontierCounters()}
      */
     public abstract FrontierCounters frontierCounters();
 
     /**
-     * Sets what is called when nothing is under way here any more while operations wait for memory, with no lock held.
+     * Sets the listener that is called, with no lock held, when this queue becomes idle while operations wait for memory.
      *
-     * @param listener looks whether somebody who waits for memory can go on now
+     * @param listener re-checks whether a memory waiter can proceed
      */
     public final void whenIdle(Runnable listener) {
         idleListener = listener;
     }
 
     /**
-     * Returns whether nothing is under way: no operation was issued that is not over.
+     * Returns whether the queue is idle: every issued operation is complete.
      *
-     * @return false while some operation is going to end without anything else happening. Takes no lock
+     * @return false while an issued operation is due to end without any other event. Takes no lock
      */
     public abstract boolean isIdle();
 
-    /** The hardware is done with everything up to an epoch, and it has completed unless the device is lost. */
+    /** The hardware is done with everything up to an epoch, and has completed it unless the device is lost. */
     final void tell(long epoch) {
         if (lost == null) {
             tracker.advance(axis, epoch);
         }
     }
 
-    /** The host is done with everything up to an epoch too: of a lost device nothing up to it is under way from now on. */
+    /** The host is done with everything up to an epoch too: on a lost device nothing up to it is in flight from now on. */
     final void quiet(long epoch) {
         if (lost != null) {
             tracker.quiesce(axis, epoch);
         }
     }
 
-    /** Something has ended. */
+    /** Counts the end of an operation. */
     final void noteEnd() {
         if (siblings.isShortOfMemory() && isIdle()) {
             idleListener.run();
         }
     }
 
-    /** How many operations were issued, not over by then, and are not over, without those that are parts of others. */
+    /** Number of issued operations that are not complete, except those completed inline and parts of others. */
     abstract long inFlight();
 
-    /** How many operations have run and are over, without those that have parts. */
+    /** Number of operations that ran and are complete, except those executed in parts. */
     abstract long retired();
 
     // ---- Holding back.
 
     /**
-     * Puts an operation on the list of those that wait, keeping what it uses.
+     * Puts an operation on the pending list and retains what it uses.
      *
-     * @return what holds it back; the caller adds the waits. Null when that cannot be, with the failure in the operation
+     * @return its deferral, to which the caller adds the waits; null when it cannot be held, with the failure in the operation
      */
     final @Nullable Deferral hold(QueueOperation operation, int count) {
         Deferral deferral = new Deferral(this, operation, true, count);
@@ -456,7 +455,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             synchronized (pending) {
                 failure = lost; // SCHED-3
                 if (failure != null) {
-                    // nobody looks at the list again
+                    // the list is not read again
                 } else if (closed) {
                     failure = aborted(operation);
                 } else {
@@ -469,7 +468,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return null;
         }
         operation.deferral = deferral;
-        if (operation.cancelled && deferral.abandon()) { // cancelled before it could be seen here
+        if (operation.cancelled && deferral.abandon()) { // cancelled before the deferral was visible
             operation.deferral = null;
             pending.remove(deferral);
             return null;
@@ -478,11 +477,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Gets an operation memory that was not there, and goes on with it; or holds it back until it has some. Takes long, so without a lock.
+     * Gets memory for an operation that found none, and continues with it; or holds it back until there is some. May take long,
+     * so no lock is held.
      *
-     * @param deferral what holds it back meanwhile
-     * @param tried whether there was no way to get it at once
-     * @return why it never will get any; null when it goes on or waits
+     * @param deferral the deferral that holds it back meanwhile
+     * @param tried whether it has been tried to get the memory at once, in vain
+     * @return why it never will get memory; null when it proceeds or waits
      */
     final @Nullable IreeException awaitStorage(
             Deferral deferral, StorageRequest request, Frontier after, NativeTimepoints timepoints, boolean tried) {
@@ -497,7 +497,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return null;
         } catch (RuntimeException | Error e) {
             if (!deferral.abandon()) {
-                return null; // ended meanwhile, with a cause of its own
+                return null; // ended meanwhile, with its own cause
             }
             operation.deferral = null;
             pending.remove(deferral);
@@ -505,14 +505,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Where operations are resumed when there are many at once; null for here. */
-    @SuppressWarnings("ReferenceEquality") // it is one
+    /** The executor that resumes operations when there are many at once; null for the calling thread. */
+    @SuppressWarnings("ReferenceEquality") // a singleton
     final @Nullable Executor crowdExecutor() {
         Executor executor = backend.wakeExecutor();
         return executor == QueueBackend.SAME_THREAD ? null : executor;
     }
 
-    /** Called once by each deferral. */
+    /** Resumes an operation. Called once by each deferral. */
     final void resume(Deferral deferral, @Nullable IreeException waitFailure) {
         QueueOperation operation = deferral.operation;
         operation.deferral = null;
@@ -531,7 +531,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     // ---- The end of an operation.
 
-    /** Keeps what the operation uses until it is over; returns why that is not possible. */
+    /** Retains what the operation uses until it is complete; returns why that is not possible, or null. */
     static @Nullable IreeException retain(QueueOperation operation) {
         if (operation.retained) {
             return null;
@@ -551,8 +551,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
         }
         operation.retained = true;
-        MemoryHolder holder =
-                MemoryHolder.current(); // on the thread that submits: whoever resumes it finds it retained
+        MemoryHolder holder = MemoryHolder.current(); // on the submitting thread: a resuming thread finds it retained
         operation.holder = holder;
         if (holder != null) {
             holder.operationBegins();
@@ -563,19 +562,19 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private static void letGo(QueueOperation operation) {
         try {
             operation.release();
-        } catch (RuntimeException | Error e) { // whoever waits for the operation has nothing to do with that
-            LOG.error("{} could not let go of what it used", operation.name(), e);
+        } catch (RuntimeException | Error e) { // must not affect the waiters of the operation
+            LOG.error("{} could not release its resources", operation.name(), e);
         }
     }
 
-    /** What an operation fails with when code of its own, or of its backend, throws. */
+    /** The failure of an operation whose own code, or whose backend, has thrown. */
     static IreeException failure(QueueOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
-    /** Ends an operation that will not run. */
+    /** Ends an operation that is not going to run. */
     final void refuse(QueueOperation operation, @Nullable IreeException cause) {
         if (operation.whole == null) {
             refused.increment();
@@ -583,7 +582,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         finish(operation, cause);
     }
 
-    /** Ends an operation: lets go of what it used, and signals or fails its fence. */
+    /** Ends an operation: releases its resources, and signals or fails its fence. */
     final void finish(QueueOperation operation, @Nullable IreeException outcome) {
         try {
             end(operation, outcome);
@@ -624,8 +623,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private static void tell(QueueOperation operation, IreeException outcome) {
         try {
             operation.failed(outcome);
-        } catch (RuntimeException | Error e) { // as above
-            LOG.error("{} could not take its failure", operation.name(), e);
+        } catch (RuntimeException | Error e) { // as for release()
+            LOG.error("{} threw from failed()", operation.name(), e);
         }
     }
 
@@ -638,8 +637,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Looks whether the waits of an operation that has run are all resolved; one that was elided may not have been yet, where this host
-     * sees the completions of different queues in another order than they happened.
+     * Checks whether the waits of an operation that has run are all resolved; an elided wait may not be yet, if this host sees
+     * the completions of different queues in another order than they happened.
      *
      * @return true when they are, with the failure in the operation if one has; false when the operation is held back until then
      */
@@ -650,7 +649,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         int open = -1;
         for (int i = 0; i < wait.size(); i++) {
-            if (wait.semaphore(i).value() < wait.value(i)) { // what was reached first and failed later was reached
+            if (wait.semaphore(i).value() < wait.value(i)) { // reached and failed later counts as reached
                 IreeException cause = wait.semaphore(i).failure();
                 if (cause != null) {
                     operation.blame(cause);
@@ -662,7 +661,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         if (open < 0) {
             return true;
         }
-        // One is enough to look again; its value may have been reached since.
+        // One wait suffices for a re-check; its value may have been reached since.
         Deferral deferral = new Deferral(this, operation, false, 1);
         operation.deferral = deferral;
         deferral.add(wait.semaphore(open), wait.value(open), false);

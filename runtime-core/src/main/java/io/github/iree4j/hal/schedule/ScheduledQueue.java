@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue whose operations a {@link QueueScheduler} orders. For backends, which make the operations: what a submission is before that is
- * the same for all of them, and so is what the device of a buffer has to do itself. Safe from any thread.
+ * A queue whose operations a {@link QueueScheduler} orders. For backends, which create the operations: shares what all backends
+ * do before a submission, and the transfers that the device of a buffer must perform itself. Safe from any thread.
  *
  * @param <B> the buffers that the backend allocates
  */
@@ -43,7 +43,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     /**
-     * Makes a buffer whose storage comes in queue order.
+     * Creates a buffer whose storage comes in queue order.
      *
      * @param params what kind of memory
      * @param size bytes
@@ -53,17 +53,17 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     protected abstract B reserved(BufferParams params, long size, int placement);
 
     /**
-     * Makes the operation that gives a buffer its storage.
+     * Creates the operation that gives a buffer its storage.
      *
-     * @param buffer what {@link #reserved} made
-     * @param params what that was given
-     * @param reuse whether memory may be taken that others free behind work that this operation comes after
+     * @param buffer the buffer from {@link #reserved}
+     * @param params the parameters passed to {@link #reserved}
+     * @param reuse whether it may reuse memory that is freed behind work which this operation runs after
      * @return the operation
      */
     protected abstract QueueOperation allocation(B buffer, BufferParams params, boolean reuse);
 
     /**
-     * Makes the operation that takes a buffer's storage away; a barrier if {@link StoredBuffer#isFreedInQueueOrder} says no.
+     * Creates the operation that takes a buffer's storage away; a barrier if {@link StoredBuffer#isFreedInQueueOrder} says no.
      *
      * @param buffer any buffer
      * @return the operation
@@ -72,14 +72,14 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     protected abstract QueueOperation deallocation(Buffer buffer);
 
     /**
-     * Makes an operation that does nothing.
+     * Creates an operation that does nothing.
      *
      * @return the operation
      */
     protected abstract QueueOperation barrier();
 
     /**
-     * Makes an operation that runs code of users.
+     * Creates an operation that runs user code.
      *
      * @param call the code
      * @param detached whether it is only started, and no signal waits for it
@@ -88,7 +88,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     protected abstract QueueOperation hostCall(HostCall call, boolean detached);
 
     /**
-     * Submits writing host bytes into a buffer whose memory is this driver's, or that this device refuses.
+     * Submits writing host bytes into a buffer of this driver's memory, or one that this device refuses.
      *
      * @param wait points to wait for; null for none
      * @param signal points that it signals; null for none
@@ -100,7 +100,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
             @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset);
 
     /**
-     * Submits reading a file into a buffer whose memory is this driver's, or that this device refuses.
+     * Submits reading a file into a buffer of this driver's memory, or one that this device refuses.
      *
      * @param wait points to wait for; null for none
      * @param signal points that it signals; null for none
@@ -120,7 +120,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
             long length);
 
     /**
-     * Submits writing a file from a buffer whose memory is this driver's, or that this device refuses.
+     * Submits writing a file from a buffer of this driver's memory, or one that this device refuses.
      *
      * @param wait points to wait for; null for none
      * @param signal points that it signals; null for none
@@ -144,8 +144,8 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
      *
      * @param wait points to wait for; null for none
      * @param signal points that it signals; null for none
-     * @param make makes it; what it throws is the operation's failure
-     * @return why it failed already, which the fence carries; null if it did not
+     * @param make creates it; what it throws is the operation's failure
+     * @return the failure so far, which the fence carries; null for none
      * @throws IreeException as {@link QueueScheduler#submit} does
      */
     protected final @Nullable IreeException submit(
@@ -154,7 +154,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     /**
-     * Returns what orders the operations.
+     * Returns the scheduler that orders the operations.
      *
      * @return the scheduler
      */
@@ -207,7 +207,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         try {
             IreeException failure = submit(wait, signal, () -> allocation(buffer, params, reuse));
             if (failure != null) {
-                buffer.fail(failure); // users of the handle get the root cause
+                buffer.fail(failure); // so that users of the handle see the root cause
             }
         } catch (IreeException e) {
             buffer.close();
@@ -233,7 +233,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         return allocated instanceof StoredBuffer<?> && !own.isInstance(allocated);
     }
 
-    /** A queue that moves bytes between the host and a buffer of another driver, whose memory this device can use: one of the buffer's device. */
+    /** Returns a queue of the buffer's own device, to move bytes between the host and a buffer of another driver whose memory this device can use. */
     private @Nullable DeviceQueue elsewhere(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
                         && isForeign(stored)
@@ -308,6 +308,6 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
 
     @Override
     public final void flush() {
-        // Nothing is gathered: what is decided is submitted at once.
+        // Nothing is batched: decided operations are submitted at once.
     }
 }

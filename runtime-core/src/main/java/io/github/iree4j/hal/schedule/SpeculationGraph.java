@@ -19,20 +19,21 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits for whom, as far as a {@link SpeculationScope} must know. Guarded by its monitor; calls nothing of others that blocks.
+ * The dependency graph of operations, as far as a {@link SpeculationScope} needs it. Guarded by its monitor; calls no foreign code that blocks.
  *
- * <p>For each operation two epochs of the draft: how far what it stands on goes, and how far what a verifier before it stood on goes. Both
- * are settled when the operation is over, when everything it waited for is; what is not over is computed when asked.
+ * <p>For each operation two epochs of the draft: up to where it stands on the draft, and up to where a verifier before it stood
+ * on it. Both are settled when the operation is complete, as everything it waited for then is; those of live operations are
+ * computed on demand.
  */
 final class SpeculationGraph {
-    /** An operation. */
+    /** An operation and its two epochs. */
     static final class Node {
         final QueueScheduler scheduler;
 
         @Nullable
-        QueueOperation operation; // null once over
+        QueueOperation operation; // null once complete
 
-        List<Fence.Entry> waits; // empty once over, like the next
+        List<Fence.Entry> waits; // empty once complete, like the next
         List<Fence.Entry> signals;
         long draft;
         long verified;
@@ -61,13 +62,13 @@ final class SpeculationGraph {
     private final boolean ordered; // whether the draft's queue is FIFO
     private final Map<QueueOperation, Node> live = new IdentityHashMap<>();
     private final Set<Node> inOrder = new LinkedHashSet<>(); // the live ones, as submitted
-    private final Set<Node> waiting = new LinkedHashSet<>(); // condemned, to be cancelled when others have signalled
+    private final Set<Node> waiting = new LinkedHashSet<>(); // condemned; cancelled once surviving work has signalled
     private final Map<TimelineSemaphore, SpeculationSignals> timelines =
-            new WeakHashMap<>(); // nodes that are over do not refer to theirs
+            new WeakHashMap<>(); // completed nodes do not refer to their timelines
     private final TreeMap<Long, Long> verifier =
-            new TreeMap<>(); // of what is over: draft epochs it stood on, by its own
+            new TreeMap<>(); // of completed ones: draft epochs stood on, by their own epoch
     private long lastDraft; // the highest epoch seen
-    private long draftVerified; // of the draft's operations that are over
+    private long draftVerified; // of the draft's completed operations
     private final SignalRecord found = new SignalRecord();
 
     SpeculationGraph(CompletedEpochs completed, long draftAxis, long verifierAxis, boolean ordered) {
@@ -88,14 +89,14 @@ final class SpeculationGraph {
         }
     }
 
-    /** Settles an operation; returns whether one that is to be cancelled may have waited for it. */
+    /** Settles an operation that has ended; returns whether a condemned one may have waited for it. */
     boolean over(QueueOperation operation, boolean failed, long accepted) {
         Node node = live.get(operation);
         if (node == null) {
             return false;
         }
         if (!failed) {
-            if (dependsOnLive(node)) { // told of the end of another before it was over for us
+            if (dependsOnLive(node)) { // told of its end before that of its producer
                 solve();
             }
             settle(node, operation, accepted);
@@ -140,18 +141,18 @@ final class SpeculationGraph {
         }
     }
 
-    /** Forgets what is over and stands on nothing beyond an epoch. */
+    /** Forgets completed operations that stand on no draft epoch beyond the given one. */
     void forget(long epoch) {
         timelines.forEach((timeline, signals) -> signals.forget(timeline, epoch));
         verifier.values().removeIf(draft -> draft <= epoch);
     }
 
-    /** What is not over, as submitted. */
+    /** The live operations, in order of submission. */
     List<Node> nodes() {
         return List.copyOf(inOrder);
     }
 
-    /** How much is remembered, in operations and values. */
+    /** Size of the graph, in operations and values. */
     int remembered() {
         int values = timelines.values().stream()
                 .mapToInt(SpeculationSignals::remembered)
@@ -159,7 +160,7 @@ final class SpeculationGraph {
         return live.size() + inOrder.size() + waiting.size() + values + verifier.size();
     }
 
-    /** Condemns what stands on the draft from an epoch on and is not verified for it; returns how many. */
+    /** Condemns operations that stand on the draft from an epoch on and are not verified for it; returns how many. */
     int condemn(long from, IreeException cause) {
         solve();
         int count = 0;
@@ -173,7 +174,7 @@ final class SpeculationGraph {
         return count;
     }
 
-    /** Takes those that can be cancelled now; the others fail when they retire, should they be issued meanwhile. */
+    /** Removes and returns those that can be cancelled now; the others fail when they retire, should they be issued meanwhile. */
     List<Node> takeReady() {
         markDoomed();
         Set<Node> held = heldBack();
@@ -196,11 +197,11 @@ final class SpeculationGraph {
     }
 
     /**
-     * What cannot be cancelled yet, because work that goes on has yet to signal a lower value of a timeline that would fail: its own, or one
-     * of what waits for it and fails with it.
+     * Returns the nodes that cannot be cancelled yet, because surviving work has yet to signal a lower value of a timeline that
+     * would fail: their own, or one of an operation that waits for them and fails with them.
      */
     private Set<Node> heldBack() {
-        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // that work which goes on will signal
+        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // yet to be signalled by surviving work
         Set<Node> held = Collections.newSetFromMap(new IdentityHashMap<>());
         ArrayDeque<Node> found = new ArrayDeque<>();
         for (Node node : inOrder) {
@@ -256,8 +257,8 @@ final class SpeculationGraph {
     }
 
     /**
-     * Which operation reaches a value, or has reached it: that does not change any more, whatever else is declared to signal. Null where
-     * only the timeline knows.
+     * Returns the operation that reaches a value, or has reached it: final, whatever signals are declared later. Null where only
+     * the timeline knows.
      */
     private @Nullable Node producer(Fence.Entry wait) {
         return producer(wait, wait.semaphore().lookup(wait.value(), found));
@@ -273,7 +274,7 @@ final class SpeculationGraph {
                 : signals.reaching(wait.value());
     }
 
-    /** Computes the epochs of everything that is not over: they only rise, so it ends, with waits in a circle too. */
+    /** Computes the epochs of all live nodes: they only rise, so this terminates, even with circular waits. */
     private void solve() {
         List<Node> forward = new ArrayList<>(inOrder);
         List<Node> backward = forward.reversed(); // so that waits before signals take few rounds
@@ -294,7 +295,7 @@ final class SpeculationGraph {
         }
     }
 
-    /** Where operations of the draft are on its queue, if it has an order; returns them in it. */
+    /** Places the draft's operations in the order of its queue, if it has one; returns the nodes in that order. */
     private List<Node> begin(List<Node> nodes) {
         if (!ordered) {
             return List.of();
@@ -349,7 +350,7 @@ final class SpeculationGraph {
         return signals != null && (signals.isForgotten(wait.value()) || signals.isForgotten(found.value()));
     }
 
-    /** How far of the draft the verifier's operations up to one of its epochs stood on. */
+    /** Returns up to where on the draft the verifier's operations up to one of its epochs stood. */
     private long verifiedAt(long epoch) {
         long draft = 0;
         for (long each : verifier.headMap(epoch, true).values()) {

@@ -12,17 +12,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Work that runs ahead on a guess: a draft queue guesses, a verifier queue checks. Rejecting a guess cancels what was built on it, on
- * whatever queue of the domain, and nothing else.
+ * Speculative execution: a draft queue guesses, a verifier queue checks. Rejecting a guess cancels what was built on it, on any
+ * queue of the domain, and nothing else.
  *
  * <p>An operation stands on draft epoch e when it waits for it, directly or through others, or is at or behind it on the draft's FIFO
- * queue; an operation that is yet to be issued there will be. It is verified for e once one of the verifier's operations that itself stands
- * on e is among what it waits for, or it is one. {@link #reject} cancels what stands on an epoch from e on and is not verified for e.
+ * queue; this includes operations that are yet to be issued there. It is verified for e if it waits for, or is, an operation of
+ * the verifier that itself stands on e. {@link #reject} cancels what stands on an epoch from e on and is not verified for e.
  *
- * <p>That is what frontiers say (draft at or beyond e, verifier not beyond it), with two differences. A frontier forgets what has
- * completed; here it counts until {@link #accept}. And on queues other than the draft's the order of a stream, without a wait, does not
- * count: what merely runs behind speculative work stays. On an unordered draft queue, whose epochs are the order of completion, an
- * operation that is not over stands on what it waits for only.
+ * <p>This is what frontiers say (draft at or beyond e, verifier not beyond it), with two differences. A frontier forgets
+ * completed work; here it counts until {@link #accept}. And on queues other than the draft's, stream order alone, without a wait,
+ * does not count: work that merely runs behind speculative work survives. On an unordered draft queue, whose epochs are the order
+ * of completion, a live operation stands only on what it waits for.
  *
  * <pre>{@code
  * try (SpeculationScope scope = SpeculationScope.open(device.queue(0), device.queue(1))) {
@@ -32,21 +32,23 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>The signals of what is cancelled fail, with CANCELLED, and so does what waits for them. A timeline that failed stays so: work after a
- * rejection signals another one. A value that work which survives has yet to signal on a timeline that would fail is signalled first, unless
- * rejected work was issued before and the hardware is done with it sooner: use a timeline for each when rounds overlap.
+ * <p>The signals of cancelled operations fail, with CANCELLED, and so do operations that wait for them. A timeline that failed
+ * stays failed: work after a rejection signals another one. A value that surviving work has yet to signal on a timeline that
+ * would fail is signalled first, unless rejected work was issued before and the hardware completes it sooner: use a timeline for
+ * each round when rounds overlap.
  *
- * <p>Only what is submitted while the scope is open is followed; signals of others count with the frontier they carry. What is over is
- * forgotten when it is accepted. Safe from any thread; no call blocks.
+ * <p>Only operations submitted while the scope is open are tracked; other signals count with the frontier they carry. Completed
+ * work is forgotten when it is accepted. Safe from any thread; no call blocks.
  */
 public final class SpeculationScope implements AutoCloseable {
     private final DomainQueues siblings;
     private final long draftAxis;
     private final long verifierAxis;
     /*
-     * SPEC-1: a rejection and the end of an operation are in some order (both under the monitor of `graph`), and the operation is cancelled
-     * or over after both: what the rejection finds is condemned, what it does not find has signalled before. Cancelling itself is done
-     * without the monitor, by the operation's scheduler, which lets an operation end once.
+     * SPEC-1: a rejection and the end of an operation are ordered (both under the monitor of `graph`), and after both the
+     * operation is cancelled or complete: a rejection condemns an operation that it finds, and one that it does not find has
+     * signalled before. Cancelling itself is done without the monitor, by the operation's scheduler, which ends an operation
+     * once.
      */
     private final SpeculationGraph graph; // guarded by itself
     private long accepted; // guarded by graph, like the next
@@ -60,12 +62,12 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Begins to follow what is submitted to the queues of a domain, the one of the two.
+     * Starts tracking what is submitted to the queues of a domain, that of both queues.
      *
      * @param draft the queue that guesses
      * @param verifier the queue that checks
      * @return the scope; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when the two are one, or of different domains; FAILED_PRECONDITION when one is closed
+     * @throws IreeException INVALID_ARGUMENT when both are the same queue, or of different domains; FAILED_PRECONDITION when one is closed
      */
     public static SpeculationScope open(DeviceQueue draft, DeviceQueue verifier) {
         return open(
@@ -75,13 +77,13 @@ public final class SpeculationScope implements AutoCloseable {
                 verifier.axis());
     }
 
-    @SuppressWarnings("ReferenceEquality") // a domain is itself
+    @SuppressWarnings("ReferenceEquality") // domains compare by identity
     static SpeculationScope open(
             SchedulingDomain domain, long draftAxis, SchedulingDomain verifierDomain, long verifierAxis) {
         if (draftAxis == verifierAxis) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "draft and verifier are both '" + Axis.toString(draftAxis) + "'; they need a queue each");
+                    "draft and verifier are both '" + Axis.toString(draftAxis) + "'; use a queue for each");
         }
         if (domain != verifierDomain) {
             throw new IreeException(
@@ -124,22 +126,22 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Returns the epoch of the draft's operation that signals a value of a timeline: what to accept or reject once it is judged.
+     * Returns the epoch of the draft's operation that signals a value of a timeline: the epoch to accept or reject after verification.
      *
      * @param timeline the timeline
      * @param value the value itself, one of the last few that were reached, or one promised by work that was issued
-     * @return the epoch; 0 when nothing is known of just this value, or it does not stand on the draft
+     * @return the epoch; 0 when nothing is known of exactly this value, or it does not stand on the draft
      */
     public long epochAt(TimelineSemaphore timeline, long value) {
         SignalRecord found = new SignalRecord();
-        // A record above the value may be of a later operation; to accept that one would be to accept too much.
+        // A record above the value may belong to a later operation, whose epoch would accept too much.
         return timeline.lookup(value, found) && found.value() == value
                 ? found.frontier().epochOf(draftAxis)
                 : 0;
     }
 
     /**
-     * Returns up to where the draft is accepted.
+     * Returns the epoch up to which the draft is accepted.
      *
      * @return the epoch of the draft, 0 when nothing is
      */
@@ -150,7 +152,7 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Accepts what the draft did up to an epoch: it is not speculative any more. Harmless when repeated, or below what was accepted.
+     * Accepts what the draft did up to an epoch: it is no longer speculative. Idempotent; a no-op below what was accepted.
      *
      * @param epoch an epoch of the draft
      * @throws IreeException INVALID_ARGUMENT when it is negative, FAILED_PRECONDITION when the scope is closed
@@ -170,12 +172,12 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Rejects what the draft did from an epoch on: cancels what stands on it unverified and is not over. What is over stays as it is, and
-     * so does what is submitted later. Harmless when repeated.
+     * Rejects what the draft did from an epoch on: cancels unverified operations that stand on it and are not complete. Completed
+     * operations stay as they are, and so do later submissions. Idempotent.
      *
      * @param fromEpoch the first epoch of the draft that is wrong, above what was accepted
-     * @return how many operations this call cancelled, one that ends in this very moment perhaps included, those not that fail because
-     *     they wait for them
+     * @return how many operations this call cancelled, possibly including one that ends concurrently, and excluding those that
+     * fail because they wait for cancelled ones
      * @throws IreeException INVALID_ARGUMENT when the epoch is not above 0, FAILED_PRECONDITION when it was accepted or the scope is
      *     closed
      */
@@ -206,14 +208,14 @@ public final class SpeculationScope implements AutoCloseable {
         return count;
     }
 
-    /** How much is remembered: nothing of what is over and accepted. */
+    /** Size of the state kept, which excludes completed and accepted work. */
     int remembered() {
         synchronized (graph) {
             return graph.remembered();
         }
     }
 
-    /** Stops following; cancels nothing that was not rejected. Harmless when repeated. */
+    /** Stops tracking; cancels nothing that was not rejected. Idempotent. */
     @Override
     public void close() {
         List<SpeculationGraph.Node> rest;
@@ -244,13 +246,13 @@ public final class SpeculationScope implements AutoCloseable {
         }
     }
 
-    /** An operation is about to be started for the first time. */
+    /** Tracks an operation that is about to be started for the first time. */
     void submitted(QueueScheduler scheduler, QueueOperation operation) {
         Fence wait = operation.wait;
         Fence signal = operation.signal;
         List<Fence.Entry> waits = wait == null ? List.of() : wait.entries();
         List<Fence.Entry> signals = signal == null ? List.of() : signal.entries();
-        waits.forEach(each -> each.semaphore().keepHistory()); // what stands on what, value by value
+        waits.forEach(each -> each.semaphore().keepHistory()); // to know dependencies value by value
         signals.forEach(each -> each.semaphore().keepHistory());
         synchronized (graph) {
             if (!closed) {
@@ -259,7 +261,7 @@ public final class SpeculationScope implements AutoCloseable {
         }
     }
 
-    /** An operation is over, and its signals were made. */
+    /** An operation is complete, and has signalled. */
     void over(QueueOperation operation, boolean failed) {
         List<SpeculationGraph.Node> ready = new ArrayList<>();
         synchronized (graph) {

@@ -10,11 +10,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which operations signal the values of one timeline, as far as a {@link SpeculationGraph} must know. Guarded by the graph's monitor.
+ * The operations that signal the values of one timeline, as far as a {@link SpeculationGraph} needs them. Guarded by the graph's monitor.
  *
- * <p>The values of a timeline need not stand on one another. So a value is forgotten alone: with those below it down to the next that is
- * remembered, here or by the timeline with a frontier beyond what is accepted. A wait for one of these stands on nothing speculative,
- * because a timeline does not return to a value that it passed. There is at most one such range for each value remembered.
+ * <p>The values of a timeline need not stand on one another. So values are forgotten in ranges: a value with those below it down
+ * to the next that is remembered, here or by the timeline with a frontier beyond what is accepted. A wait for a forgotten value
+ * stands on nothing speculative, because a timeline does not return to a value that it passed. There is at most one such range
+ * for each value remembered.
  */
 final class SpeculationSignals {
     private final TreeMap<Long, SpeculationGraph.Node> byValue = new TreeMap<>();
@@ -31,7 +32,7 @@ final class SpeculationSignals {
         byValue.put(value, node);
     }
 
-    /** An operation is over, and its signal of a value was made or refused. The timeline is passed, because this must not keep it. */
+    /** An operation is complete, and its signal of a value was made or refused. The timeline is an argument, because this object must not keep it alive. */
     void over(TimelineSemaphore timeline, long value, SpeculationGraph.Node node, boolean failed, long accepted) {
         boolean refused =
                 failed || timeline.failure() != null && !(timeline.lookup(value, found) && found.value() == value);
@@ -40,14 +41,14 @@ final class SpeculationSignals {
         }
         if (!refused && timeline.value() >= value) {
             forgotten.put(value, floor(timeline, value, accepted));
-        } // else the record of the timeline says what it stands on: several may signal one value together
+        } // otherwise the timeline's record says what the value stands on: several may signal one value together
         Long above = forgotten.higherKey(value);
         if (above != null) {
             forgotten.put(above, floor(timeline, above, accepted));
         }
     }
 
-    /** Forgets what is over and stands on nothing beyond an epoch. */
+    /** Forgets completed operations that stand on no draft epoch beyond the given one. */
     void forget(TimelineSemaphore timeline, long epoch) {
         long reached = timeline.value();
         List<Long> gone = new ArrayList<>();
@@ -67,7 +68,7 @@ final class SpeculationSignals {
         }
     }
 
-    /** Finds the first remembered value below a range, and takes the range below in where there is none between the two. */
+    /** Finds the first remembered value below a range, and merges the range below if no value lies between the two. */
     private long floor(TimelineSemaphore timeline, long last, long accepted) {
         Long remembered = byValue.lowerKey(last);
         Map.Entry<Long, Long> below = forgotten.lowerEntry(last);
@@ -87,7 +88,7 @@ final class SpeculationSignals {
         return floor;
     }
 
-    /** How many values are remembered with who signals them. */
+    /** Number of values whose signaller is remembered. */
     int remembered() {
         return byValue.size();
     }
@@ -97,27 +98,27 @@ final class SpeculationSignals {
         return range != null && range.getValue() < value;
     }
 
-    /** Which operation will reach a value: the lowest at or above it, as frontiers of late waiters have it. */
+    /** Returns the operation that will reach a value: the lowest signal at or above it, as frontiers of late waiters have it. */
     SpeculationGraph.@Nullable Node reaching(long value) {
         Map.Entry<Long, SpeculationGraph.Node> entry = byValue.ceilingEntry(value);
         return entry == null ? null : entry.getValue();
     }
 
-    /** Which operation has reached a value, by the earliest signal at or above it that the timeline remembers; null where none is known. */
+    /** Returns the operation that has reached a value, by the earliest signal at or above it that the timeline remembers; null where none is known. */
     SpeculationGraph.@Nullable Node reached(long value, long earliest) {
         if (isForgotten(value)) {
             return null;
         }
         NavigableMap<Long, SpeculationGraph.Node> between = byValue.subMap(value, true, earliest, true);
         for (Map.Entry<Long, SpeculationGraph.Node> each : between.entrySet()) {
-            if (each.getKey() == earliest || each.getValue().operation == null) { // else it comes too late
+            if (each.getKey() == earliest || each.getValue().operation == null) { // otherwise it came too late
                 return each.getValue();
             }
         }
         return null;
     }
 
-    /** The lowest value that work which goes on will signal. */
+    /** The lowest value that surviving work will signal. */
     long lowestToCome() {
         for (Map.Entry<Long, SpeculationGraph.Node> each : byValue.entrySet()) {
             SpeculationGraph.Node node = each.getValue();
@@ -128,7 +129,7 @@ final class SpeculationSignals {
         return Long.MAX_VALUE;
     }
 
-    /** How much is kept. */
+    /** Number of entries kept. */
     int size() {
         return byValue.size() + forgotten.size();
     }

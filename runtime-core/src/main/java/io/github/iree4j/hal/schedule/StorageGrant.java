@@ -17,18 +17,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an allocation in queue order comes to its storage: reserved when the operation is issued, or in line before that; there when it has
- * been executed. For backends: an operation delegates to it what a {@link StorageRequest} is asked.
+ * How an allocation in queue order gets its storage: reserved when the operation is issued, or while it waits in line before
+ * that; available once it has been executed. For backends: an operation delegates its {@link StorageRequest} methods to it.
  *
  * @param <S> the storage of the backend
  */
 public final class StorageGrant<S extends BufferStorage> {
     /*
-     * GRANT is null until somebody grants memory, then the Reservation, and OVER once the operation has failed: who takes it away from
-     * what it was gives the memory back, and so does who is granted some when it is OVER.
+     * GRANT is null until memory is granted, then the Reservation, and OVER once the operation has failed. The thread that
+     * replaces a reservation in GRANT releases it, and so does one that is granted memory when it is OVER.
      *
-     * A reservation that does not hold any more is kept until there is other memory or the operation stands in line again, so that its
-     * place in line and what it had change in one moment (PoolSet.reserveInstead).
+     * A reservation that no longer holds is kept until there is other memory or the operation waits in line again, so that it
+     * gains its place in line and gives up its memory atomically (PoolSet.reserveInstead).
      */
     private static final Object OVER = new Object();
 
@@ -50,19 +50,19 @@ public final class StorageGrant<S extends BufferStorage> {
     @SuppressWarnings("UnusedVariable") // through GRANT
     private @Nullable Object grant;
 
-    private @Nullable Cancellation waiting; // in line; guarded by this, once somebody waits
+    private @Nullable Cancellation waiting; // in line; guarded by this, once registered
 
-    // Of who asks, of whom there is one at a time.
-    private @Nullable Reservation unusable; // what GRANT is, or was, while that may not be used
-    private long age = ReservationRequest.YOUNGEST; // since it asked in vain for the first time
+    // Of the requester, of which there is one at a time.
+    private @Nullable Reservation unusable; // the reservation in GRANT, now or before, while it must not be used
+    private long age = ReservationRequest.YOUNGEST; // from its first request in vain
 
     /**
-     * Makes a grant that is still to come.
+     * Creates a pending grant.
      *
-     * @param buffer what gets the storage; retained by the operation
-     * @param pools where it comes from
-     * @param request for how much
-     * @param storage makes storage of what was reserved
+     * @param buffer the buffer that gets the storage; retained by the operation
+     * @param pools the source of the memory
+     * @param request the size and kind of memory
+     * @param storage creates storage from a reservation
      */
     public StorageGrant(
             StoredBuffer<S> buffer, PoolSet pools, ReservationRequest request, Function<Reservation, S> storage) {
@@ -127,7 +127,7 @@ public final class StorageGrant<S extends BufferStorage> {
                 before.cancel();
             }
         } else {
-            granted.cancel(); // the operation has failed meanwhile, which its scheduler finds
+            granted.cancel(); // the operation has failed meanwhile; its scheduler notices
         }
         return true;
     }
@@ -137,12 +137,12 @@ public final class StorageGrant<S extends BufferStorage> {
      *
      * @param after what the operation runs after
      * @param timepoints what its hardware can wait for
-     * @param done told how it ended
+     * @param done notified of the outcome
      */
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
         ReservationListener listener = (granted, failure) -> {
             if (granted != null && !GRANT.compareAndSet(this, null, granted)) {
-                granted.cancel(); // nobody wants it any more
+                granted.cancel(); // the operation has failed meanwhile
             }
             done.accept(failure);
         };
@@ -154,7 +154,7 @@ public final class StorageGrant<S extends BufferStorage> {
         synchronized (this) {
             waiting = cancellation;
         }
-        if (OVER.equals(grantAcquire())) { // whoever ended it may have come before
+        if (OVER.equals(grantAcquire())) { // failed() may have run before `waiting` was set
             cancellation.cancel();
         }
     }
@@ -162,7 +162,7 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#marks}.
      *
-     * @return what the hardware must wait for
+     * @return the marks that the hardware must wait for
      */
     public List<NativeTimepoint> marks() {
         Reservation granted = reservation();
@@ -172,7 +172,7 @@ public final class StorageGrant<S extends BufferStorage> {
     /**
      * As {@link StorageRequest#premise}.
      *
-     * @return what has to be over before the memory is used
+     * @return what must complete before the memory is used
      */
     public Frontier premise() {
         Reservation granted = reservation();
@@ -180,7 +180,7 @@ public final class StorageGrant<S extends BufferStorage> {
     }
 
     /**
-     * As {@link StorageRequest#issued}: what is issued behind it may use the memory.
+     * As {@link StorageRequest#issued}: operations issued behind it may use the memory.
      *
      * @param frontier the operation's frontier
      */
@@ -200,9 +200,9 @@ public final class StorageGrant<S extends BufferStorage> {
     }
 
     /**
-     * The operation has failed: nobody gets the memory, and the buffer never has any.
+     * The operation has failed: it releases the memory, and the buffer never has any.
      *
-     * @param cause why
+     * @param cause the cause
      * @param own the operation's frontier; empty when it was never issued
      */
     public void failed(IreeException cause, Frontier own) {

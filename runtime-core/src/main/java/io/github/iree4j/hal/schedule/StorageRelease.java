@@ -2,12 +2,12 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.frontier.Frontier;
 
-/** An operation that gives memory back. */
+/** An operation that releases memory. */
 public interface StorageRelease {
 
     /**
-     * The operation is on a stream: whoever runs after it may have the memory, although it has not been executed yet. Not called on an
-     * unordered queue. Called with a lock of the scheduler held.
+     * The operation is on a stream: operations that run after it may reuse the memory, although it has not been executed yet. Not
+     * called on an unordered queue. Called with a lock of the scheduler held.
      *
      * @param death the operation's frontier
      */

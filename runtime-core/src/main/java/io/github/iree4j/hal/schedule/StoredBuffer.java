@@ -19,30 +19,31 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocation of a backend whose storage may come later than the object, and go earlier. For backends: who may touch the storage, and
- * who frees it, is decided here.
+ * An allocation of a backend whose storage may appear later than the object, and be freed earlier. For backends: decides who may
+ * access the storage, and who frees it.
  *
- * @param <S> what the backend needs to know of the storage
+ * @param <S> the backend's storage type
  */
 public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /*
-     * The storage's life is decided on one int:
+     * One int decides the life of the storage:
      *
      *   31       30          29..0
      *   GONE  | COMMITTED | PINS
      *
      * PINS       operations that use the storage right now; taken only while COMMITTED and not GONE.
      * COMMITTED  storage is there (or was, once GONE); set once, after `storage` is written.
-     * GONE       deallocated, failed or destroyed; set once. Whoever brings a COMMITTED word to GONE with no PINS frees the storage.
+     * GONE       deallocated, failed or destroyed; set once. The thread that takes a COMMITTED word to GONE with no PINS frees the storage.
      *
-     * BUF-1: storage is freed exactly once, and never while somebody has it pinned.
-     * BUF-2: whoever pins sees the storage (COMMITTED is released after it).
+     * BUF-1: storage is freed exactly once, and never while it is pinned.
+     * BUF-2: a thread that pins sees the storage (COMMITTED is released after it).
      *
-     * On a stream the storage is reserved when the allocation is issued, and others may have it once the deallocation is issued: they
-     * run after it. What is here says only who may touch it. The pool takes each reservation back once, whoever is first.
+     * On a stream the storage is reserved when the allocation is issued, and later operations may have it once the deallocation
+     * is issued: they run after it. The word only says who may access the storage. The pool accepts the release of each
+     * reservation once, from the first caller.
      *
-     * Where the host does the work, COMMITTED comes and GONE goes when alloca and dealloca are executed. Where hardware does it, both
-     * are decided when they are issued, as is who may pin: those that run after the one and not after the other.
+     * Where the host does the work, COMMITTED and GONE are set when alloca and dealloca are executed. Where hardware does it,
+     * both are decided when they are issued, as is who may pin: operations that run after the alloca and not after the dealloca.
      */
     private static final int GONE = 1 << 31;
 
@@ -63,7 +64,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     private final @Nullable RefCounted owner; // of imported memory
     private final boolean imported;
     private S storage; // written once, before COMMITTED and before `reserved`
-    private volatile @Nullable Frontier reserved; // of the allocation, once that is on a stream
+    private volatile @Nullable Frontier reserved; // of the allocation, once it is on a stream
     private volatile boolean announced; // a deallocation has been submitted
     private volatile boolean released; // on a stream, before the deallocation was executed
     private volatile @Nullable IreeException failure; // why storage never came
@@ -78,10 +79,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * @param usage bits of {@link BufferUsage}
      * @param access bits of {@link MemoryAccess}
      * @param length bytes
-     * @param none stands for storage until there is some
+     * @param none placeholder until there is storage
      * @param origin the queue that allocates it; null for the host
      * @param placement {@link #PLACEMENT_ASYNCHRONOUS} and {@link #PLACEMENT_INDETERMINATE_LIFETIME} bits
-     * @param imported whether the memory is somebody else's
+     * @param imported whether the memory is imported
      * @param owner keeps imported memory valid, retained by the caller, released with the storage; null for none
      */
     protected StoredBuffer(
@@ -103,7 +104,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Checks what is asked for.
+     * Checks the parameters of an allocation.
      *
      * @param params what kind of memory
      * @param length bytes
@@ -123,7 +124,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whose memory it is.
+     * Returns the device of the memory.
      *
      * @return the device, borrowed
      */
@@ -138,7 +139,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether the memory is somebody else's.
+     * Returns whether the memory is imported.
      *
      * @return true for imported memory
      */
@@ -147,7 +148,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Gives a buffer its storage before anybody else has the buffer.
+     * Gives a buffer its storage before the buffer is shared.
      *
      * @param first the storage
      */
@@ -156,7 +157,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         STATE.setRelease(this, COMMITTED); // BUF-2
     }
 
-    /** The allocation is on a stream: says what the storage will be. */
+    /** The allocation is on a stream: records its future storage. */
     final void reserve(S coming, Frontier frontier) {
         if (isCommittedWhenIssued()) {
             reserved = frontier;
@@ -170,19 +171,19 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
-    /** Gives the buffer its storage, unless it has that since it was on a stream. */
+    /** Gives the buffer its storage, unless it has had that since it was on a stream. */
     final void arrive(Reservation granted, Function<Reservation, S> make) {
         if (reserved == null) {
             commitStorage(make.apply(granted));
         } else if (!isCommittedWhenIssued()) {
             commitStorage(storage);
         }
-        if (announced) { // whoever announced it and did not find the storage wrote that before
+        if (announced) { // the announcer wrote this before it found no storage
             storage.announceRelease();
         }
     }
 
-    /** A deallocation is on its way. */
+    /** Announces a pending deallocation. */
     public final void announceRelease() {
         announced = true;
         if (reserved != null || ((int) STATE.getVolatile(this) & COMMITTED) != 0) {
@@ -191,28 +192,28 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether storage is decided when the allocation is issued, since hardware does the work.
+     * Returns whether storage is committed when the allocation is issued, because hardware does the work.
      *
-     * @return false where it comes when the allocation is executed
+     * @return false where it is committed when the allocation is executed
      */
     protected boolean isCommittedWhenIssued() {
         return false;
     }
 
     /**
-     * Returns what the allocation's frontier was, once it is on a stream.
+     * Returns the allocation's frontier, once it is on a stream.
      *
-     * @return the frontier; null before, and for what the host allocated
+     * @return the frontier; null before, and for host allocations
      */
     protected final @Nullable Frontier allocation() {
         return reserved;
     }
 
     /**
-     * Returns whether the allocation comes before somebody, or is over.
+     * Returns whether the allocation precedes a user, or is complete.
      *
-     * @param user what somebody runs after
-     * @return true when the storage is there for him, unless it is gone
+     * @param user the frontier that the user runs after
+     * @return true when the user finds storage, unless it is gone
      */
     protected boolean isAllocatedBefore(Frontier user) {
         if ((stateAcquire() & COMMITTED) != 0) {
@@ -223,10 +224,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * The deallocation is on a stream: whoever runs after it may have the storage, unless it came before the allocation.
+     * The deallocation is on a stream: operations that run after it may reuse the storage, unless it precedes the allocation.
      *
      * @param death the deallocation's frontier
-     * @return whether the storage was given on, so that the deallocation has to say when it was touched for the last time
+     * @return whether the storage was passed on, so that the deallocation must report its last access
      */
     public final boolean releaseAfter(Frontier death) {
         if (!isAllocatedBefore(death) || isGone()) {
@@ -236,14 +237,14 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         return storage.releaseAhead(death); // once
     }
 
-    /** The deallocation that gave the storage on is over: nobody may touch it through this any more. */
+    /** The deallocation that passed the storage on is complete: this buffer no longer accesses it. */
     public final void endAccess() {
         markGone();
         awaitUsers();
         storage.accessEnded();
     }
 
-    /** Overwrites storage that was given on, before those have it who run after the deallocation, if that is wanted. */
+    /** Overwrites storage that was passed on, if poisoning is enabled, before operations behind the deallocation use it. */
     public final void wipe() {
         markGone();
         awaitUsers();
@@ -251,13 +252,13 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Overwrites storage that is freed, if that is wanted. Nobody uses it.
+     * Overwrites freed, unused storage, if poisoning is enabled.
      *
      * @param freed the storage
      */
     protected abstract void wipe(S freed);
 
-    /** Whoever uses the storage still was not ordered before the deallocation, and must be over before it is. */
+    /** Waits for remaining users: they were not ordered before the deallocation, and must end before it does. */
     private void awaitUsers() {
         while ((stateAcquire() & PINS) != 0) {
             Thread.onSpinWait();
@@ -265,9 +266,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether a deallocation takes the storage away. Else it goes with the last reference, and a deallocation is a barrier.
+     * Returns whether a deallocation takes the storage away. Otherwise it is freed with the last reference, and a deallocation is a barrier.
      *
-     * @return true for what a queue allocated, unless somebody else has a say
+     * @return true for what a queue allocated, unless it is jointly owned
      */
     public final boolean isFreedInQueueOrder() {
         return (placement & PLACEMENT_ASYNCHRONOUS) != 0
@@ -279,7 +280,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Gives the buffer its storage.
      *
      * @param come the storage
-     * @throws IreeException INTERNAL when it has some
+     * @throws IreeException INTERNAL when it has storage already
      */
     protected final void commitStorage(S come) {
         storage = come;
@@ -287,7 +288,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             if ((s & COMMITTED) != 0) {
                 throw new IreeException(StatusCode.INTERNAL, describe() + " gets storage twice");
             }
-            // A failed buffer stays failed; its storage goes at once.
+            // A failed buffer stays failed; its storage is freed at once.
             if (casState(s, s | COMMITTED)) { // BUF-2
                 if ((s & GONE) != 0) {
                     free();
@@ -298,10 +299,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Storage will not come, or is not to be used.
+     * Fails the buffer: it never gets storage, or must not use it.
      *
-     * @param cause why
-     * @return whether it had come, and goes with its last user
+     * @param cause the cause
+     * @return whether there was storage, which its last user frees
      */
     public final boolean fail(IreeException cause) {
         failure = cause;
@@ -310,7 +311,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Gives storage back in queue order.
+     * Releases the storage in queue order.
      *
      * @throws IreeException FAILED_PRECONDITION when there is none
      */
@@ -322,7 +323,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Returns whether storage was taken away, or will never come.
+     * Returns whether the storage was taken away, or never will be there.
      *
      * @return true from then on
      */
@@ -333,7 +334,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     /**
      * Takes the storage away from later users; it is freed with its last user.
      *
-     * @return whether this call is the one that did
+     * @return whether this call did that
      */
     protected final boolean markGone() {
         for (int s = stateAcquire(); (s & GONE) == 0; s = stateAcquire()) {
@@ -348,10 +349,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Keeps the storage until {@link #unpin()}, whoever deallocates or closes the buffer meanwhile.
+     * Keeps the storage until {@link #unpin()}, even if the buffer is deallocated or closed meanwhile.
      *
      * @return the storage
-     * @throws IreeException FAILED_PRECONDITION when there is none; why the allocation failed
+     * @throws IreeException FAILED_PRECONDITION when there is none; the failure of the allocation
      */
     protected final S pinStorage() {
         for (int s = stateAcquire(); (s & (COMMITTED | GONE)) == COMMITTED; s = stateAcquire()) {
@@ -363,12 +364,12 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Keeps the storage until {@link #unpin()}, for a device that did not allocate it and uses it where the host sees it.
+     * Keeps the storage until {@link #unpin()}, for a device that did not allocate it and uses its host mapping.
      *
-     * @param call whose work it is; null for none
-     * @return what that call sees, whose {@link BufferStorage#host()} is not null
-     * @throws IreeException FAILED_PRECONDITION when there is none yet or any more, and when the host does not see it; why the
-     *     allocation failed
+     * @param call the call that the work belongs to; null for none
+     * @return the storage as that call sees it, whose {@link BufferStorage#host()} is not null
+     * @throws IreeException FAILED_PRECONDITION when there is no storage yet or any more, and when it is not host-visible; the
+     * failure of the allocation
      */
     public final BufferStorage lend(@Nullable MemoryHolder call) {
         S own = pinStorage();
@@ -390,9 +391,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Checks that other devices may use the storage.
      *
      * @param own the storage, pinned
-     * @param call whose work it is; null for none
-     * @return what that call sees of it
-     * @throws IreeException FAILED_PRECONDITION when they may not yet, or not any more
+     * @param call the call that the work belongs to; null for none
+     * @return the storage as that call sees it
+     * @throws IreeException FAILED_PRECONDITION when they may not use it yet, or no longer
      */
     protected S lent(S own, @Nullable MemoryHolder call) {
         return own;
@@ -406,13 +407,13 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
-    private void free() { // only called once COMMITTED
+    private void free() { // requires COMMITTED
         if (!imported) {
             if (released) {
                 givenOn(storage);
             } else {
                 wipe(storage);
-                storage.release(Frontier.EMPTY); // nobody is at it: what used it is over
+                storage.release(Frontier.EMPTY); // unused: its users are complete
             }
         }
         if (owner != null) {
@@ -420,7 +421,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
-    /** Storage that was given on has been touched for the last time; where the deallocation does not say so, this does. */
+    /** Storage that was passed on has had its last access; reports that where the deallocation does not. */
     private void givenOn(S storage) {
         if (isCommittedWhenIssued()) {
             storage.accessEnded();
@@ -428,7 +429,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
-     * Says why there is no storage.
+     * Returns the exception for missing storage.
      *
      * @param what was attempted
      * @return FAILED_PRECONDITION, or the failure of the allocation

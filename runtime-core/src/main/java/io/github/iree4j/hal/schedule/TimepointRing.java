@@ -5,18 +5,19 @@ import io.github.iree4j.hal.pool.NativeTimepoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last epochs of a stream that other queues may want to wait for; a point is made of one once another does. An epoch that is older
- * than all of them is implied by the oldest: true, though less tight. Safe from any thread; its lock is an innermost one.
+ * The last epochs of a stream that other queues may want to wait for; one becomes a point only once another queue does. An epoch
+ * that is older than all of them is implied by the oldest: correct, though less tight. Safe from any thread; its lock is an
+ * innermost one.
  */
 final class TimepointRing {
-    /** How far back another queue finds the very mark that it needs. A guess, not measured. */
+    /** Number of recent marks from which another queue finds the exact one that it needs. A guess, not measured. */
     private static final int KEPT = 64;
 
     private final @Nullable NativeTimepoint[] ring = new @Nullable NativeTimepoint[KEPT]; // ascending, from oldest
     private int oldest;
     private int count;
 
-    /** Adds a mark, if there is none at that epoch; nearly always behind all others. */
+    /** Adds a mark, if there is none at that epoch; nearly always at the end. */
     synchronized void add(Object queue, long axis, long epoch, Frontier frontier) {
         int at = count == 0 || epochAt(count - 1) < epoch ? count : indexOf(epoch);
         if (at < count && epochAt(at) == epoch) {
@@ -42,7 +43,7 @@ final class TimepointRing {
         return mark == null ? 0 : mark.epoch();
     }
 
-    /** How many marks there are. */
+    /** Number of marks. */
     synchronized int size() {
         return count;
     }
@@ -53,7 +54,7 @@ final class TimepointRing {
         return low == count ? null : ring[(oldest + low) % KEPT];
     }
 
-    /** Where that mark is, or would be. */
+    /** Index of that mark, or its insertion point. */
     private int indexOf(long epoch) {
         int low = 0;
         int high = count;

@@ -18,17 +18,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Schedules a queue that starts each operation when its waits are reached.
  *
- * <p>An operation gets its epoch when it completes, so that the order of epochs is that of completion and "the axis reached e" means that
- * everything up to e is over. Its frontier is what it waited for and its own entry, never what its neighbours knew.
+ * <p>An operation gets its epoch when it completes, so that epochs follow the order of completion and "the axis reached e" means
+ * that everything up to e is complete. Its frontier is what it waited for and its own entry, never what its neighbours knew.
  */
 final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
-    private final AtomicLong finished = new AtomicLong(); // of those that have an epoch, with all that they used
+    private final AtomicLong finished = new AtomicLong(); // of those with an epoch, resources released
     private final LongAdder partsOver = new LongAdder();
-    private final LongAdder ended = new LongAdder(); // of those that were handed over
+    private final LongAdder ended = new LongAdder(); // of those handed over
     private final FrontierMeter meter = new FrontierMeter();
-    private final Frontier first; // the frontiers of operations that depend on nothing share its axis
+    private final Frontier first; // operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
         super(domain, device, directGroup, backend);
@@ -89,7 +89,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
     }
 
-    /** Gets an operation its memory; returns whether it waits for it, or has failed. */
+    /** Reserves memory for an operation; returns whether it is held back for that, or has failed. */
     private boolean isHeldForStorage(QueueOperation operation, StorageRequest request) {
         MutableFrontier imported = operation.imported;
         Frontier after = imported == null ? Frontier.EMPTY : imported.snapshot();
@@ -104,7 +104,7 @@ final class UnorderedScheduler extends QueueScheduler {
             Deferral deferral = hold(operation, 1);
             if (deferral == null) {
                 failure = operation.failure();
-            } else if (resumed) { // not at the expense of who signals: new memory takes its time
+            } else if (resumed) { // not on the signalling thread: new memory takes time
                 HeldCallbacks.run(() -> backend.wakeExecutor().execute(() -> {
                     IreeException never = awaitStorage(deferral, request, after, NativeTimepoints.NONE, false);
                     if (never != null) {
@@ -124,7 +124,7 @@ final class UnorderedScheduler extends QueueScheduler {
         return true;
     }
 
-    /** Waits for everything that is not reached. A promise that implies another is no fact about it, so nothing is left out. */
+    /** Holds an operation back until all values are reached. A promise that implies another is not a fact about it, so no wait is dropped. */
     private void holdBack(QueueOperation operation, Fence wait) {
         int count = wait.size();
         boolean[] open = new boolean[count];
@@ -221,7 +221,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     void endAxis() {
-        tracker.retire(axis); // whoever knows an epoch of this queue has it from an operation that has completed
+        tracker.retire(axis); // epochs of this queue become known only through completed operations
     }
 
     @Override

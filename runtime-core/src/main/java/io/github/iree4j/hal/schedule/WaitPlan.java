@@ -13,12 +13,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done about each wait of one operation of a stream, if the operation is issued now. Reused from operation to operation;
- * guarded by the scheduler's lock. Nothing of it outlives that: an operation that is held back is planned again when it resumes, since what
- * was promised then says nothing of what has been signalled since.
+ * The decision about each wait of one operation of a stream, if the operation is issued now. Reused from operation to operation;
+ * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
+ * resumes, since earlier promises say nothing of what has been signalled since.
  */
 final class WaitPlan {
-    /** What is to be done about a wait. */
+    /** The decision about a wait. */
     private enum Decision {
         REACHED,
         ELIDED_FIFO,
@@ -26,9 +26,9 @@ final class WaitPlan {
         /** Another wait of the operation implies it. */
         COVERED,
         DEVICE_WAIT,
-        /** Until a promise, or the value itself, is there. */
+        /** Until there is a promise, or the value itself. */
         DEFERRED_UNKNOWN,
-        /** Until the value is reached, there being nothing the device could wait for. */
+        /** Until the value is reached, because the device has nothing to wait for. */
         DEFERRED_UNREACHED
     }
 
@@ -37,7 +37,7 @@ final class WaitPlan {
     private SignalRecord[] found = new SignalRecord[0];
     private @Nullable FifoScheduler[] producers = new @Nullable FifoScheduler[0]; // of waits for other streams
     private Decision[] decisions = new Decision[0];
-    private boolean[] open = new boolean[0]; // waits that cost the device or the host something
+    private boolean[] open = new boolean[0]; // waits with a cost to the device or the host
     private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
 
     WaitPlan(FifoScheduler scheduler) {
@@ -95,7 +95,7 @@ final class WaitPlan {
             return Decision.ELIDED_FIFO;
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
-        producers[index] = other; // it may be closed, and not to be found, when it is waited for
+        producers[index] = other; // it may be closed and unregistered when it is waited for
         if (accumulator.covers(producer, record.producerEpoch(), scheduler.tracker)) {
             return Decision.ELIDED_FRONTIER;
         }
@@ -108,7 +108,7 @@ final class WaitPlan {
         return Decision.DEFERRED_UNREACHED;
     }
 
-    /** Drops what is to be waited for, on the device or the host, when something that does not hold the operation back implies it. */
+    /** Drops device and host waits that are implied by something that does not hold the operation back. */
     private void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
@@ -125,7 +125,7 @@ final class WaitPlan {
         }
     }
 
-    /** Counts what was decided; waits that hold the operation back are counted as such, whatever becomes of them. */
+    /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
     void count(QueueScheduler counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
@@ -148,11 +148,11 @@ final class WaitPlan {
         }
     }
 
-    // ---- Of an operation that is not held back.
+    // ---- For an operation that is not held back.
 
     /**
-     * What the operation runs after if it is issued now, besides its stream. True only if it is: the frontier of a promise belongs to an
-     * operation that itself waits for who made it.
+     * Adds what the operation runs after if it is issued now, besides its stream. Correct only in that case: the frontier of a
+     * promise belongs to an operation that itself waits for the promise's maker.
      */
     void addTo(MutableFrontier after, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
@@ -160,7 +160,7 @@ final class WaitPlan {
         }
     }
 
-    /** Joins what the operation, and so everything behind it, is certain to run after. */
+    /** Joins the frontiers that the operation, and so everything behind it, is certain to run after. */
     void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT) {
@@ -169,7 +169,7 @@ final class WaitPlan {
         }
     }
 
-    /** Adds what the hardware has to wait for. */
+    /** Adds the waits that the hardware performs. */
     void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] != Decision.DEVICE_WAIT) {
@@ -188,9 +188,10 @@ final class WaitPlan {
     }
 
     /**
-     * Keeps what the hardware is going to wait for of foreign work until the operation is given to it, whatever becomes of the import.
+     * Keeps foreign primitives that the hardware is going to wait for until the operation is given to it, even if their imports
+     * are closed.
      *
-     * @return false when some of it is gone, so that this plan is not true any more; nothing is kept then
+     * @return false when one is gone, so that this plan is invalid; none is kept then
      */
     boolean keepForeign() {
         for (int i = 0; i < count; i++) {
@@ -221,14 +222,14 @@ final class WaitPlan {
         return false;
     }
 
-    /** What the operation rests on: of every wait that is not reached. Null for nothing. */
+    /** Returns the premises of the operation, from every wait that is not reached; null for none. */
     @Nullable
     List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
                     && (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT)
-                    && found[i].frontier().size() > 0 // what is outside of what we know brings nothing
+                    && found[i].frontier().size() > 0 // an unknown frontier brings nothing
                     && !found[i].frontier().isCompleted(scheduler.tracker);
             if (decisions[i] == Decision.REACHED && !imports) {
                 continue;
@@ -268,7 +269,7 @@ final class WaitPlan {
                 other == null ? scheduler : other);
     }
 
-    /** Forgets others' schedulers, so that nothing keeps those that are closed. */
+    /** Clears the references to other schedulers, so that closed ones can be collected. */
     void forget() {
         for (int i = 0; i < count; i++) {
             producers[i] = null;

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Waits that another wait of the operation implies cost nothing: a before b, and c waits for both. */
+/** Waits that another wait of the operation implies are free: a before b, and c waits for both. */
 class CoveredWaitsTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -133,7 +133,7 @@ class CoveredWaitsTest {
         assertThat(queueC.counters().deferred()).isEqualTo(2);
         assertThat(queueC.counters().covered()).isZero();
         unknown.signal();
-        assertThat(streamC.entries).as("a is still to be reached").isEmpty();
+        assertThat(streamC.entries).as("a is not reached yet").isEmpty();
         queueA.completed(a, null);
         assertThat(streamC.entries).containsExactly("nothing");
     }

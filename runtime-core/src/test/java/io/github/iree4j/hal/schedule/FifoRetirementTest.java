@@ -88,7 +88,7 @@ class FifoRetirementTest {
             submit(scheduler, timeline, 1);
             assertThat(timeline.value()).isEqualTo(1);
             submit(scheduler, timeline, 2);
-            submit(scheduler, timeline, 3); // a backend that is wrong about this: the order stays
+            submit(scheduler, timeline, 3); // a wrong report of the backend: the order is kept
             assertThat(timeline.value()).isEqualTo(1);
             assertThat(scheduler.counters().inFlight()).isEqualTo(2);
             scheduler.completed(onHardware.get(1), null);
@@ -118,7 +118,7 @@ class FifoRetirementTest {
             submit(scheduler, c, 1);
             IreeException trap = new IreeException(StatusCode.ABORTED, "kernel trapped");
             scheduler.completed(onHardware.get(1), trap);
-            assertThat(b.failure()).as("what is before it is not over").isNull();
+            assertThat(b.failure()).as("its predecessor is not complete").isNull();
             scheduler.completedUpTo(2);
             assertThat(a.value()).isEqualTo(1);
             assertThat(b.failure()).isSameAs(trap);
@@ -138,7 +138,7 @@ class FifoRetirementTest {
 
     @Test
     void cancellingFailsTheSignalsOfWhatWaitsAndOfWhatIsOnTheHardwareButNotOfWhatIsOver() {
-        IreeException cause = new IreeException(StatusCode.CANCELLED, "not wanted any more");
+        IreeException cause = new IreeException(StatusCode.CANCELLED, "no longer wanted");
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore never = TimelineSemaphore.create(0);
@@ -165,7 +165,7 @@ class FifoRetirementTest {
             assertThat(over.isReached()).isTrue();
             assertThat(waiting.failure()).isSameAs(cause);
             assertThat(running.failure())
-                    .as("until the hardware is done with it")
+                    .as("until the hardware has completed it")
                     .isNull();
             scheduler.completed(second, null);
             assertThat(running.failure()).isSameAs(cause);
@@ -187,7 +187,7 @@ class FifoRetirementTest {
             while (!submitted.get() || !onHardware.isEmpty()) {
                 QueueOperation next = onHardware.poll(1, TimeUnit.MILLISECONDS);
                 if (next == null) {
-                    continue; // the submitter, or another who completes, has been stopped by the system for so long
+                    continue; // the submitter, or another completing thread, was descheduled for that long
                 }
                 taken.add(next);
                 if (random.nextInt(4) == 0) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Backends and operations that throw, and queues that go while others are at them: no signal is lost, nothing runs too early. */
+/** Backends and operations that throw, and queues that are closed or lost concurrently: no signal is lost, and nothing runs too early. */
 class HostileBackendTest {
     private static final IreeException CAUSE = new IreeException(StatusCode.UNAVAILABLE, "unplugged");
 
@@ -264,7 +264,7 @@ class HostileBackendTest {
         }
     }
 
-    /** Does something while it is retained, and throws wherever it can. */
+    /** Submits work while it is retained, and throws wherever it can. */
     private static final class Clumsy extends Nothing {
         private final Runnable meanwhile;
 
@@ -350,7 +350,7 @@ class HostileBackendTest {
         List<Fence> done = List.of(fence(), fence(), fence());
         Nothing work = new Nothing() {
             @Override
-            protected void release() { // whoever reports finds this thread retiring
+            protected void release() { // a thread that reports completions finds this thread retiring
                 queue.completedUpTo(3);
                 queue.completedUpTo(2);
             }
@@ -405,7 +405,7 @@ class HostileBackendTest {
 
     @Test
     void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
-        IreeException later = new IreeException(StatusCode.DATA_LOSS, "for want of what it did not get");
+        IreeException later = new IreeException(StatusCode.DATA_LOSS, "for lack of its input");
         for (boolean cancelled : List.of(false, true)) {
             QueueScheduler producer = queue(new RecordingStream());
             QueueScheduler consumer = queue(new RecordingStream());
@@ -496,7 +496,7 @@ class HostileBackendTest {
                 assertThat(outcomes).containsExactly("first OK", "second CANCELLED");
             } else {
                 assertThat(outcomes)
-                        .as("nothing there is known before it has completed")
+                        .as("nothing on that queue is known before it has completed")
                         .containsExactly("first CANCELLED", "second CANCELLED");
                 queue.completed(work, null);
             }

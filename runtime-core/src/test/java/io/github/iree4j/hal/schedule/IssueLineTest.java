@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What has been decided reaches the backend once, in order, and behind what it waits for, whatever the backend does meanwhile. */
+/** Decided operations reach the backend once, in order, and behind their waits, whatever the backend does meanwhile. */
 class IssueLineTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -124,7 +124,7 @@ class IssueLineTest {
             @Override
             public void submit() {
                 super.submit();
-                if (submissions == 1) { // nothing is left to give: it looks again
+                if (submissions == 1) { // the line is empty: the busy thread re-checks
                     queue[0].submit(null, fence(), Nothing::new);
                 }
             }

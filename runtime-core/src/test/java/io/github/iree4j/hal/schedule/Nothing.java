@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
-/** An operation that does nothing and keeps nothing. */
+/** An operation that does nothing and uses nothing. */
 class Nothing extends QueueOperation {
     Nothing() {
         super("nothing");

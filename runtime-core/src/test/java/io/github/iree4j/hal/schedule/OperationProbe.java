@@ -7,11 +7,11 @@ import java.lang.reflect.Field;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a test that tries all orders sees of operations beyond what a device shows: which one it is, and how to cancel it. */
+/** What a test that tries all orders needs of operations beyond what a device shows: their identity, and how to cancel them. */
 public final class OperationProbe {
     private OperationProbe() {}
 
-    /** The fence that an operation signals, which tells it from others. */
+    /** The fence that an operation signals, which identifies it. */
     public static @Nullable Fence signal(QueueOperation operation) {
         return operation.signal;
     }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What proves a premise and what does not, which operations rest on one, and what becomes of those that should not have begun. */
+/** What proves a premise and what does not, which operations have premises, and what happens to operations that begin too early. */
 class PremiseTest {
     private static final IreeException CAUSE = new IreeException(StatusCode.ABORTED, "on purpose");
     private static final long WAITED = 3;
@@ -42,7 +42,7 @@ class PremiseTest {
     private final Premise promise = promise(producer);
     private final Premise memory = new Premise.Memory(Frontier.of(producer.axis(), EPOCH));
 
-    /** Says how far it is. */
+    /** Reports its progress. */
     private static final class Passing extends RecordingStream {
         private long passed;
         private boolean foreignPassed;
@@ -158,7 +158,7 @@ class PremiseTest {
 
     @Test
     void whatAFrontierBroughtIsToBeOverOrPassed() {
-        long other = domain.axes().allocate(CausalDomain.QUEUE); // of nobody who could be asked
+        long other = domain.axes().allocate(CausalDomain.QUEUE); // an axis without a queue to ask
         tracker.register(other);
         Frontier both = Frontier.of(other, 1).merge(Frontier.of(producer.axis(), EPOCH), 2);
         Premise imported = new Premise.Imported("a wait", both);
@@ -169,14 +169,14 @@ class PremiseTest {
         QueueScheduler second = QueueScheduler.create(domain, device, device, new Passing());
         Premise ofTwo = new Premise.Imported(
                 "a wait", Frontier.of(producer.axis(), EPOCH).merge(Frontier.of(second.axis(), 1), 2));
-        assertThat(ofTwo.holds(domain)).as("the second is not over").isFalse();
+        assertThat(ofTwo.holds(domain)).as("the second is not complete").isFalse();
         tracker.advance(second.axis(), 1);
         assertThat(ofTwo.holds(domain)).isTrue();
     }
 
     @Test // PREM-2
     void anOperationOfAnUnorderedQueueThatBeginsBeforeItsWaitIsReachedFails() {
-        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) operation -> {});
         try (Fence wait = Fence.at(timeline, WAITED)) {
             Nothing early = new Nothing();
@@ -196,10 +196,10 @@ class PremiseTest {
 
     @Test
     void whatAnUnorderedQueueStartsOnAFrontierThatIsAheadOfItsTimeFails() {
-        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         List<QueueOperation> started = new ArrayList<>();
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) started::add);
-        timeline.signal(1, Frontier.producedBy(producer.axis(), EPOCH)); // which is not over
+        timeline.signal(1, Frontier.producedBy(producer.axis(), EPOCH)); // which is not complete
         try (TimelineSemaphore done = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(timeline, 1);
                 Fence signal = Fence.at(done, 1)) {
@@ -214,7 +214,7 @@ class PremiseTest {
 
     @Test
     void aStreamRestsOnTheFrontiersThatItsWaitsBrought() {
-        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Frontier ahead = Frontier.producedBy(producer.axis(), EPOCH);
         timeline.signal(1, ahead);
         try (Fence wait = Fence.at(timeline, 1)) {
@@ -268,7 +268,7 @@ class PremiseTest {
 
     @Test
     void whatBeginsAlthoughItsPremiseDoesNotHoldFails() {
-        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Nothing early = new Nothing();
         early.premises = List.of(promise);
         consumer.assertPremises(early);
@@ -340,7 +340,7 @@ class PremiseTest {
         }
     }
 
-    /** Uses memory that others used before. */
+    /** Reuses memory. */
     private static final class Reusing extends Nothing implements StorageRequest {
         private final Frontier death;
         private List<NativeTimepoint> marks = List.of();

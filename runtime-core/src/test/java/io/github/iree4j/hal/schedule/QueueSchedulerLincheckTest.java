@@ -26,12 +26,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * SCHED-1, SCHED-2, SCHED-3: whatever threads do with a queue at the same time, in the end every operation was issued at most once, is
- * over exactly once or has reason to wait, and nobody was told twice.
+ * SCHED-1, SCHED-2, SCHED-3: whatever threads do with a queue concurrently, in the end every operation was issued at most once,
+ * has ended exactly once or has reason to wait, and no listener was notified twice.
  */
 @Lincheck
 public class QueueSchedulerLincheckTest {
-    /** Asked for its name only. Not a virtual device: Lincheck cannot look into what that is made of. */
+    /** Asked for its name only. Not a virtual device: Lincheck cannot instrument its internals. */
     private static final Device DEVICE = (Device) Proxy.newProxyInstance(
             Device.class.getClassLoader(),
             new Class<?>[] {Device.class},
@@ -68,7 +68,7 @@ public class QueueSchedulerLincheckTest {
         }
     }
 
-    /** Hardware that is done with what it was given when it is told so. */
+    /** Hardware that completes its operations on demand. */
     private static final class Stream implements FifoBackend {
         private final Consumer<QueueOperation> issued;
 
@@ -93,7 +93,7 @@ public class QueueSchedulerLincheckTest {
         }
     }
 
-    /** A queue, and what threads do with it. */
+    /** A queue, and the actions of threads on it. */
     public abstract static class Racing {
         private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
         private final Fence wait = Fence.at(awaited, 1);
@@ -120,13 +120,13 @@ public class QueueSchedulerLincheckTest {
             scheduler.submit(wait, operation.signal, () -> operation);
         }
 
-        /** Submits one more that waits. */
+        /** Submits one more operation that waits. */
         @Operation
         public void submitAnother() {
             submit(new Counted());
         }
 
-        /** Reaches what is waited for; returns whether it was accepted. */
+        /** Reaches the awaited value; returns whether it was accepted. */
         @Operation
         public boolean reach() {
             try {
@@ -144,7 +144,7 @@ public class QueueSchedulerLincheckTest {
 
         @Operation
         public void cancelTheFirst() {
-            scheduler.cancel(first, new IreeException(StatusCode.CANCELLED, "not wanted any more"));
+            scheduler.cancel(first, new IreeException(StatusCode.CANCELLED, "no longer wanted"));
         }
 
         @Operation
@@ -159,7 +159,7 @@ public class QueueSchedulerLincheckTest {
             ended = true;
         }
 
-        /** The hardware is done with what it has. */
+        /** The hardware completes its operations. */
         @Operation
         public void complete() {
             for (QueueOperation operation; (operation = onHardware.poll()) != null; ) {
@@ -167,7 +167,7 @@ public class QueueSchedulerLincheckTest {
             }
         }
 
-        /** Everything has come to its end, or has reason to wait. */
+        /** Every operation has ended, or has reason to wait. */
         @Validate
         public void everyOperationEndedOnceOrWaits() {
             complete();

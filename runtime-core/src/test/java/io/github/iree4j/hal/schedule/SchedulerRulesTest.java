@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an operation of an unordered queue knows of those before it, and how cancelling it meets its being held back. */
+/** What an operation of an unordered queue knows of earlier ones, and how cancellation races with holding back. */
 class SchedulerRulesTest {
     private static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
 
@@ -148,12 +148,12 @@ class SchedulerRulesTest {
         workers.whenIdle(() -> heard[0]++);
         workers.submit(null, null, Nothing::new);
         complete();
-        assertThat(heard[0]).as("nobody is short of memory").isZero();
+        assertThat(heard[0]).as("no operation waits for memory").isZero();
         DomainQueues.of(domain).shortOfMemory();
         workers.submit(null, null, Nothing::new);
         workers.submit(null, null, Nothing::new);
         workers.completed(issued.removeFirst(), null);
-        assertThat(heard[0]).as("one is under way").isZero();
+        assertThat(heard[0]).as("one is in flight").isZero();
         complete();
         assertThat(heard[0]).isEqualTo(1);
     }
@@ -165,7 +165,7 @@ class SchedulerRulesTest {
         List<String> calls = new ArrayList<>();
         Nothing operation = new Nothing() {
             @Override
-            protected void retain() { // called when it has to wait, before anybody sees that it does
+            protected void retain() { // called when it has to wait, before that is visible
                 calls.add("retain");
                 workers.cancel(this, CANCELLED);
             }

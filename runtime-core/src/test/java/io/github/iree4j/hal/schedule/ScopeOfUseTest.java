@@ -22,7 +22,7 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** SCOPE-2: what one queue does for itself leaves nothing behind, and another queue that comes to it finds everything. */
+/** SCOPE-2: what one queue does for itself leaves no trace, and another queue that joins later finds everything. */
 class ScopeOfUseTest {
     private static final int ROUNDS = 200;
 
@@ -207,7 +207,7 @@ class ScopeOfUseTest {
 
     @Test
     void aQueueThatComesWhileTheHomePromisesFindsEveryPromise() throws Exception {
-        int values = 40; // fewer than there are marks
+        int values = 40; // fewer than the marks kept
         for (int round = 0; round < ROUNDS; round++) {
             TimelineSemaphore shared = TimelineSemaphore.create(0);
             FifoScheduler first = stream(device, device, new RecordingStream());

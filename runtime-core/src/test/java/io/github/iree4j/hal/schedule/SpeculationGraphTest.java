@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What stands on which epoch of the draft, and for which it is verified; operations end when the test says so. */
+/** Which operation stands on which epoch of the draft, and for which it is verified; operations end when the test says so. */
 class SpeculationGraphTest {
     private static final IreeException REJECTED = new IreeException(StatusCode.CANCELLED, "rejected");
 
@@ -165,7 +165,7 @@ class SpeculationGraphTest {
         verified = run(verifier, guess.done);
         run(draft, verified.done);
         run(draft, at(TimelineSemaphore.create(0), 1));
-        assertThat(condemned(1)).as("it may come before the other").containsExactly(3);
+        assertThat(condemned(1)).as("it may run before the other").containsExactly(3);
     }
 
     @Test
@@ -243,7 +243,7 @@ class SpeculationGraphTest {
         Step guess = run(draft).issued(1);
         Step verified = signal(verifier, at(links[3], 1), guess.done); // signals the first link in the end
         assertThat(verified.done.value()).isEqualTo(1);
-        // Each waits for the one before, submitted to and fro; all are verified, so none is condemned itself.
+        // Each waits for the one before, submitted in mixed order; all are verified, so none is condemned itself.
         signal(verifier, at(links[0], 1), guess.done);
         signal(verifier, at(links[2], 1), at(links[1], 1));
         signal(verifier, at(links[1], 1), at(links[0], 1));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a scope takes, says and keeps. */
+/** What a scope accepts, reports and keeps. */
 class SpeculationScopeTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();

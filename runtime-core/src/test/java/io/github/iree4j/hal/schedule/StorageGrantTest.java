@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How an allocation comes to its memory, gives back what it may not use, and keeps nothing when it fails. */
+/** How an allocation gets its memory, releases memory that it must not use, and keeps none when it fails. */
 class StorageGrantTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
     private static final Frontier BEHIND = Frontier.of(AXIS, 1);
@@ -67,7 +67,7 @@ class StorageGrantTest {
         }
     }
 
-    /** An allocation without a device. */
+    /** A buffer without a device. */
     private static final class Bytes extends StoredBuffer<Storage> {
         Bytes() {
             super(0, BufferUsage.DEFAULT, MemoryAccess.ALL, SIZE, new Storage(), null, 0, false, null);
@@ -87,7 +87,7 @@ class StorageGrantTest {
         }
     }
 
-    /** An operation that asks, without a queue. */
+    /** An operation that requests storage, without a queue. */
     private final class Asking {
         private final String name;
         private final Bytes buffer = new Bytes();
@@ -102,7 +102,7 @@ class StorageGrantTest {
             return grant.tryReservePresent(after, NativeTimepoints.NONE);
         }
 
-        /** As a scheduler does for one that is being submitted. */
+        /** Acts as a scheduler for an operation that is being submitted. */
         void waits(Frontier after) {
             assertThat(hasPresent(after)).isFalse();
             resumedWaits(after);
@@ -134,7 +134,7 @@ class StorageGrantTest {
     void anAllocationWhoseMemoryGoesBackAgainAndAgainIsServedBeforeThoseThatCameSince() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
-        old.waits(BEHIND); // a promise, as things are
+        old.waits(BEHIND); // a promise that holds
         holder.release(Frontier.producedBy(AXIS, 1));
         assertThat(order).containsExactly("old");
         for (int round = 0; round < 3; round++) {
@@ -167,7 +167,7 @@ class StorageGrantTest {
         asking("young").waits(Frontier.EMPTY);
         assertThat(old.hasPresent(Frontier.EMPTY)).isFalse();
         order.clear();
-        tracker.advance(AXIS, 1); // before it stands in line again
+        tracker.advance(AXIS, 1); // before it joins the line again
         old.resumedWaits(Frontier.EMPTY);
         assertThat(order).containsExactly("old");
     }
@@ -228,7 +228,7 @@ class StorageGrantTest {
         asking.waits(Frontier.EMPTY);
         boolean held = HeldCallbacks.begin();
         try {
-            holder.release(Frontier.EMPTY); // granted, and about to be told
+            holder.release(Frontier.EMPTY); // granted, about to be notified
             asking.grant.failed(CAUSE, Frontier.EMPTY);
         } finally {
             HeldCallbacks.end(held);
@@ -269,7 +269,7 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.EMPTY);
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("its last user is under way")
+                .as("its last user is in flight")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();
@@ -283,7 +283,7 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.producedBy(AXIS, 1));
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("the operation may be at it")
+                .as("the operation may be using it")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();

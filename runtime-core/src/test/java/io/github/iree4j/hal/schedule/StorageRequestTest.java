@@ -42,7 +42,7 @@ class StorageRequestTest {
         tracker.close();
     }
 
-    /** Needs memory that takes its time to come. */
+    /** Needs memory that arrives slowly. */
     private class Slow extends QueueOperation implements StorageRequest {
         private final boolean succeeds;
         private volatile boolean has;
@@ -148,8 +148,8 @@ class StorageRequestTest {
                 Fence ready = Fence.at(timeline, 1)) {
             Thread allocating = Thread.ofPlatform().start(() -> scheduler.submit(null, ready, () -> slow));
             asking.await();
-            scheduler.cancel(slow, new IreeException(StatusCode.CANCELLED, "not wanted any more"));
-            assertThat(timeline.failure()).hasMessageContaining("not wanted");
+            scheduler.cancel(slow, new IreeException(StatusCode.CANCELLED, "no longer wanted"));
+            assertThat(timeline.failure()).hasMessageContaining("no longer wanted");
             assertThat(slow.failed).isTrue();
             answered.countDown();
             allocating.join();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a stream is really given, next to what the counters say about it. */
+/** What a stream really gets, compared with what the counters report. */
 class StreamEntriesTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -45,7 +45,7 @@ class StreamEntriesTest {
         protected void release() {}
     }
 
-    /** Writes down what is put on it. */
+    /** Records what it is given. */
     private final class Stream implements FifoBackend {
         final List<String> entries = new ArrayList<>();
         final QueueScheduler scheduler = QueueScheduler.create(domain, device, device, this);

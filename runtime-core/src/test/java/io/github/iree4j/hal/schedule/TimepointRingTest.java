@@ -48,7 +48,7 @@ class TimepointRingTest {
         ring.add("queue", AXIS, 70, Frontier.producedBy(AXIS, 70));
         ring.add("queue", AXIS, 151, Frontier.producedBy(AXIS, 151));
         assertThat(ring.size()).isEqualTo(64);
-        assertThat(found(1)).as("older than all, which imply it").isEqualTo(76);
+        assertThat(found(1)).as("older than all, and implied by them").isEqualTo(76);
         assertThat(found(150)).isEqualTo(150);
         assertThat(found(151)).isEqualTo(151);
         assertThat(found(152)).isEqualTo(152);

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Memory in queue order. The hardware has no part in it, except that freed memory may be overwritten. */
+/** Memory in queue order. Host-side only, except that the hardware may overwrite freed memory. */
 final class Allocations {
     private static final int POISON_PATTERN = StreamBuffer.POISON & 0xFF;
 
     private Allocations() {}
 
-    /** Gives a buffer its storage: reserved when the operation is issued, or in line before that. */
+    /** Gives a buffer its storage: reserved when the operation is issued, or while it waits in line before that. */
     static final class Alloca extends StreamOperation implements StorageRequest {
         private final StreamBuffer buffer;
         private final StorageGrant<StreamStorage> grant;
@@ -87,7 +87,7 @@ final class Allocations {
 
         @Override
         boolean runsInAnyCase() {
-            return true; // whoever waits for memory waits for it
+            return true; // memory waiters depend on it
         }
 
         @Override

@@ -4,12 +4,12 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import org.jspecify.annotations.Nullable;
 
-/** A driver's form of a recording, with the bindings that it was made with: lent to one execution at a time. */
+/** A driver's form of a recording, with its bindings: lent to one execution at a time. */
 final class BoundForm implements AutoCloseable {
     private final Lane lane;
     private final ResolvedBindings bindings;
     private final CommandForm form;
-    private boolean resolved; // and not prepared: the form does not agree with the bindings
+    private boolean resolved; // resolved but not prepared: the form does not match its bindings
 
     BoundForm(Lane lane, ResolvedBindings bindings, CommandForm form) {
         this.lane = lane;
@@ -27,11 +27,11 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Gives the call of an execution copies of the constants into which its dispatches may write; when it is submitted. {@link #over}
-     * follows in any case.
+     * Claims copies, for the call of an execution, of the constants that its dispatches may write; called at submission.
+     * {@link #over} follows in any case.
      *
-     * @param call whose it is; null for none
-     * @param table what is in the slots; null for nothing
+     * @param call the call of the execution; null for none
+     * @param table the contents of the slots; null for none
      * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy
      */
     void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
@@ -39,11 +39,11 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Finds and keeps what an execution uses, when it gets its place in the order of its queue. {@link #prepare} follows, or
+     * Finds and pins what an execution uses, when it gets its place in the order of its queue. {@link #prepare} follows, or
      * {@link #over}.
      *
      * @param user the execution
-     * @param table what is in the slots; null for nothing
+     * @param table the contents of the slots; null for none
      * @throws io.github.iree4j.status.IreeException when a buffer has no storage
      */
     void resolve(StreamOperation user, @Nullable BindingTable table) {
@@ -51,14 +51,14 @@ final class BoundForm implements AutoCloseable {
         bindings.resolve(user, table);
     }
 
-    /** Makes the commands agree with what was resolved. */
+    /** Makes the commands match the resolved bindings. */
     DriverCommands prepare(String operation) {
         DriverCommands commands = form.prepare(operation);
         resolved = false;
         return commands;
     }
 
-    /** The hardware is done with the commands, or never got them. */
+    /** The hardware has completed the commands, or never got them. */
     void over() {
         bindings.unpin();
         if (resolved) {

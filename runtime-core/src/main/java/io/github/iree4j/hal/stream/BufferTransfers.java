@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills, copies and updates. What the host writes goes through {@link Staging}; what is larger than a slot of that in several parts, each an
- * operation of the stream.
+ * Fills, copies and updates. What the host writes goes through {@link Staging}; a transfer that exceeds a staging slot is split
+ * into parts, each an operation of the stream.
  */
 final class BufferTransfers {
     private BufferTransfers() {}
@@ -31,7 +31,7 @@ final class BufferTransfers {
         return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
-    /** Copies between allocations, whatever access others have to them. */
+    /** Copies between allocations, regardless of their access flags. */
     static StreamOperation copy(
             StreamQueue queue, StreamBuffer source, long sourceOffset, StreamBuffer target, long length) {
         return new Copy(queue, source, sourceOffset, target, 0, length);
@@ -52,7 +52,7 @@ final class BufferTransfers {
         });
     }
 
-    /** What writes bytes of the host to an allocation, whatever access others have to that. */
+    /** Plans writing host bytes to an allocation, regardless of its access flags. */
     static TransferPlan updates(StreamQueue queue, StreamBuffer target, long offset, MemorySegment source) {
         TransferPlan plan = new TransferPlan();
         long size = source.byteSize();

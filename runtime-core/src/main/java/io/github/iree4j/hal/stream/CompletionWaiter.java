@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for whatever the hardware queues of a device do next, on the owner thread of the device's proactor. Submitting does not wake it:
- * it waits for the next ticket of every queue whether or not that has been given.
+ * Waits for the next event of any hardware queue of a device, on the owner thread of the device's proactor. A submission does not
+ * wake it: it waits for the next ticket of every queue, issued or not.
  */
 final class CompletionWaiter implements CompletionSource {
     private final StreamDevice device;
@@ -17,8 +17,8 @@ final class CompletionWaiter implements CompletionSource {
     private final List<HardwareQueue> queues;
 
     /*
-     * With one queue there is no other timeline to wake it by: a wait for the first of several makes drivers that have no such primitive
-     * spin, Mesa's software driver for one. Then it is woken by a submission.
+     * With one queue there is no other timeline to wake it by: waiting for the first of several timelines makes drivers without
+     * such a primitive spin, Mesa's software driver for one. With a single queue it is woken by a submission.
      */
     private final @Nullable DriverTimeline wakeup;
     private final CopyOnWriteArrayList<PointImport> imports = new CopyOnWriteArrayList<>();
@@ -76,7 +76,7 @@ final class CompletionWaiter implements CompletionSource {
         }
     }
 
-    /** Puts the points that are imported behind the rest; returns how many there are then. */
+    /** Appends the imported points; returns the new count. */
     private int putImports(int fixed) {
         int count = fixed;
         for (PointImport each : imports) {
@@ -90,24 +90,24 @@ final class CompletionWaiter implements CompletionSource {
         return count;
     }
 
-    /** Looks for a foreign point from now on. */
+    /** Starts polling a foreign point. */
     void add(PointImport point) {
         imports.add(point);
         IreeException cause = device.failure();
-        if (cause != null) { // nobody may look any more
+        if (cause != null) { // the waiter has ended
             imports.remove(point);
             point.end(cause);
         }
         device.wakeWaiter();
     }
 
-    /** Looks for it no longer. */
+    /** Stops polling it. */
     void remove(PointImport point) {
         imports.remove(point);
         device.wakeWaiter();
     }
 
-    /** Fails what foreign points were to signal; nobody looks for them any more. */
+    /** Fails the signals of foreign points; they are no longer polled. */
     void endImports(IreeException cause) {
         for (PointImport each : imports) {
             imports.remove(each);
@@ -124,7 +124,7 @@ final class CompletionWaiter implements CompletionSource {
                 }
                 imports.remove(each);
                 each.end(null);
-            } catch (IreeException e) { // lost, or taken back meanwhile
+            } catch (IreeException e) { // lost, or withdrawn meanwhile
                 imports.remove(each);
                 each.end(e);
             }
@@ -144,11 +144,11 @@ final class CompletionWaiter implements CompletionSource {
                 wakeup.signal(++wakes);
             }
         } catch (IreeException e) {
-            device.loseLater(e); // whoever waits for a device that is lost is told of that
+            device.loseLater(e); // the waiters of a lost device are notified
         }
     }
 
-    /** The driver says that the device is lost: nothing more comes from here. */
+    /** The driver reports the device lost: no further events follow. */
     private void lost(IreeException cause) {
         dead = true;
         device.hardwareLost(cause);

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a call sees of a constant into which one of its shaders may write: a copy, in the device's memory pools. Shaders say what they write
- * ({@link StreamEncoder#mayWrite}), so others need none.
+ * A call's view of a constant that one of its shaders may write: a copy, in the device's memory pools. Shaders declare what they
+ * write ({@link StreamEncoder#mayWrite}), so other calls need none.
  */
 final class ConstantCopy extends ConstantViews.View {
     private final StreamStorage storage;
@@ -19,10 +19,10 @@ final class ConstantCopy extends ConstantViews.View {
     }
 
     /**
-     * Makes copies of a constant possible.
+     * Creates the views of a constant.
      *
-     * @param constant the bytes, which are imported
-     * @param owner what keeps them; null when nothing needs to
+     * @param constant the imported bytes
+     * @param owner keeps the bytes valid; null when not needed
      */
     static ConstantViews<ConstantCopy> of(
             StreamMemory memory, BufferParams params, MemorySegment constant, @Nullable RefCounted owner) {
@@ -42,12 +42,12 @@ final class ConstantCopy extends ConstantViews.View {
 
     @Override
     protected boolean isWritten() {
-        return true; // made for shaders that do
+        return true; // only created for shaders that write
     }
 
     @Override
     protected boolean tryRestore() {
-        return false; // its memory is of more use to others
+        return false; // not worth keeping
     }
 
     @Override

@@ -4,11 +4,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One allocation of the driver, mapped for as long as it lives where the host can see it coherently. The creator closes it once. */
+/** One allocation of the driver, mapped for its lifetime where it is coherently host-visible. The creator closes it once. */
 public abstract class DriverMemory implements AutoCloseable {
     private static final AtomicLong GENERATIONS = new AtomicLong();
 
-    // Handles and addresses are given out again as soon as they are free; this is not.
+    // Handles and addresses are reused once they are free; generations are not.
     private final long generation = GENERATIONS.incrementAndGet();
     private final long handle;
     private final long deviceAddress;
@@ -18,8 +18,8 @@ public abstract class DriverMemory implements AutoCloseable {
      * Describes an allocation.
      *
      * @param handle the driver's name for it, which only the driver reads
-     * @param deviceAddress where code of the device finds its first byte; 0 where code uses no addresses
-     * @param host where the host finds its first byte; 0 where the host does not see it
+     * @param deviceAddress address of its first byte for device code; 0 where code uses no addresses
+     * @param host host address of its first byte; 0 where it is not host-visible
      */
     protected DriverMemory(long handle, long deviceAddress, long host) {
         this.handle = handle;

@@ -5,8 +5,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * A counter of the driver that only rises: submissions signal it and wait for it, and so does the host. Counted by reference; {@link #close}
- * gives up the reference of the creator. Safe from any thread.
+ * A monotonic counter of the driver: submissions signal it and wait for it, and so does the host. Reference-counted; {@link #close}
+ * releases the creator's reference. Safe from any thread.
  */
 public interface DriverTimeline extends RefCounted {
 
@@ -21,7 +21,7 @@ public interface DriverTimeline extends RefCounted {
     /**
      * Raises it from the host.
      *
-     * @param value greater than its value, and than that of any signal that was submitted before
+     * @param value greater than its value, and than that of any signal submitted before
      * @throws IreeException ABORTED when the device is lost
      */
     void signal(long value);
@@ -34,13 +34,13 @@ public interface DriverTimeline extends RefCounted {
     boolean tryRetain();
 
     /**
-     * Returns whether a reference is left.
+     * Returns whether any reference remains.
      *
      * @return false when the last one was released
      */
     boolean isLive();
 
-    /** Releases the creator's reference; the first call counts. */
+    /** Releases the creator's reference; idempotent. */
     void close();
 
     /**
@@ -54,7 +54,7 @@ public interface DriverTimeline extends RefCounted {
     }
 
     /**
-     * Makes it another name of a timeline that was exported.
+     * Makes it an alias of an exported timeline.
      *
      * @param descriptor of the operating system; the driver owns it once this returns
      * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden

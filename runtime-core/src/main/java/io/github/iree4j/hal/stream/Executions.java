@@ -32,8 +32,8 @@ final class Executions {
     }
 
     /*
-     * STREAM-5: native commands, and the buffers that they use, are one execution's from its submission until its operation is over and
-     * the hardware is done with it, whichever comes last: `holders` counts the two.
+     * STREAM-5: native commands, and the buffers that they use, belong to one execution from its submission until its operation
+     * is complete and the hardware is done with it, whichever comes last: `holders` counts the two.
      */
     private static final class Execution extends StreamOperation implements StreamWork {
         private final Lane lane;

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers between buffers and files: directly where the host sees the memory, else through {@link Staging}, a slot at a time. Files are
- * steps of the host.
+ * Transfers between buffers and files: directly where the memory is host-visible, otherwise through {@link Staging}, one slot at
+ * a time. File I/O runs as host steps.
  */
 final class FileTransfers {
     private FileTransfers() {}
@@ -86,9 +86,9 @@ final class FileTransfers {
     }
 
     /**
-     * Reads or writes, and says when it is over: at once, unless the file is one that is transferred while nobody waits.
+     * Reads or writes, and reports completion: at once, or later for files with asynchronous transfers.
      *
-     * @param bytes stay as they are until then
+     * @param bytes must stay unchanged until then
      */
     private static void start(
             HalFile file, boolean read, long offset, MemorySegment bytes, Consumer<@Nullable IreeException> done) {
@@ -251,7 +251,7 @@ final class FileTransfers {
         }
     }
 
-    /** A transfer between a file and memory that the host sees. */
+    /** A transfer between a file and host-visible memory. */
     private static final class FileTransfer extends TransferOperation implements HostStep {
         private final HalFile file;
         private final long fileOffset;
@@ -294,7 +294,7 @@ final class FileTransfers {
         public void run(Consumer<@Nullable IreeException> done) {
             MemorySegment bytes = storage(0).mapped().asSlice(offset, length);
             if (ofUser) {
-                // It may be unmapped under a transfer that Java does not see.
+                // The user may unmap it during a transfer that Java does not see.
                 transfer(file, read, fileOffset, bytes, done);
             } else {
                 start(file, read, fileOffset, bytes, done);

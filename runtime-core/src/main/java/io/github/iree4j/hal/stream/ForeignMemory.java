@@ -7,7 +7,7 @@ import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
-/** A native allocation of a buffer of its own: of memory that was imported, or may be exported. Freed with the buffer's storage. */
+/** A native allocation with a single buffer: imported or exportable memory. Freed with the buffer's storage. */
 final class ForeignMemory implements RefCounted {
     private final DriverMemory allocation;
     private final StreamSlabs provider;
@@ -15,9 +15,9 @@ final class ForeignMemory implements RefCounted {
     private final @Nullable RefCounted owner;
 
     /**
-     * Takes an allocation over.
+     * Takes ownership of an allocation.
      *
-     * @param provider counts it
+     * @param provider accounts for it
      * @param mapping closed with it; null for none
      * @param owner keeps imported memory valid, retained meanwhile; null for none
      */
@@ -33,9 +33,9 @@ final class ForeignMemory implements RefCounted {
     }
 
     /**
-     * Makes the buffer that this is freed with; frees it when that fails.
+     * Creates the buffer that owns this allocation; frees the allocation if that fails.
      *
-     * @param copies of the constant that this is, for calls that write into it; null for other memory
+     * @param copies views of a constant for calls that write into it; null for other memory
      */
     Buffer buffer(
             StreamDevice device,
@@ -61,7 +61,7 @@ final class ForeignMemory implements RefCounted {
 
     @Override
     public void retain() {
-        throw new IllegalStateException("memory of its own has one buffer");
+        throw new IllegalStateException("foreign memory has a single buffer");
     }
 
     @Override

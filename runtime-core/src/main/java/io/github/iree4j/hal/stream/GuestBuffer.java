@@ -8,7 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer of another device, whose memory is imported where it lies while it is used. */
+/** A buffer of another device, whose memory is imported in place while it is used. */
 final class GuestBuffer implements UsedBuffer {
     private final StreamDevice device;
     private final StoredBuffer<?> lender;

@@ -8,27 +8,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of the driver, used by one or several streams, and its timeline: every submission signals the next value, its <em>ticket</em>.
- * What is submitted here is submitted under the object's lock, which also guards the streams.
+ * Submissions are made under the object's lock, which also guards the streams.
  */
 final class HardwareQueue {
     /*
-     * STREAM-1: a stream that is alone on its queue, on a device where all are, has the tickets of what it was issued before that is
-     * submitted (reserve()), so that other queues can wait for them; it submits in that order. Otherwise tickets are given when
-     * something is submitted, and nobody can wait for what is not: a queue that waits never keeps back what it waits for.
+     * STREAM-1: a stream that is alone on its queue, on a device where all are, reserves the tickets of what it was issued before
+     * the submission (reserve()), so that other queues can wait for them; it submits in that order. Otherwise tickets are
+     * assigned at submission, and only submitted work can be waited for: a queue that waits never holds back what it waits for.
      */
-    /** How much one call gives the driver at most, so that the first of many begins soon. A guess, not measured. */
+    /** Maximum number of submissions per driver call, so that the first of many begins soon. A guess, not measured. */
     private static final int MOST_AT_ONCE = 256;
 
     final Lane lane;
     final boolean reserves;
     final DriverTimeline timeline;
     private final StreamDriver driver;
-    final List<HardwareStream> streams = new ArrayList<>(); // before anything is issued
+    final List<HardwareStream> streams = new ArrayList<>(); // complete before the first issue
 
     // Guarded by this.
     private long tickets; // the last that was given
-    private long reached; // as far as we have seen
-    private final List<Submission> gathered = new ArrayList<>(); // to be given to the driver together
+    private long reached; // as last observed
+    private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
     HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
         this.driver = driver;
@@ -37,28 +37,28 @@ final class HardwareQueue {
         this.timeline = lane.timeline();
     }
 
-    /** Under the lock: takes the next ticket for something that is submitted, or signalled, later. */
+    /** Under the lock: reserves the next ticket for a later submission or signal. */
     long reserve() {
         return ++tickets;
     }
 
-    /** Under the lock: the last ticket that was given or reserved. */
+    /** Under the lock: the last ticket assigned or reserved. */
     long tickets() {
         return tickets;
     }
 
-    /** Under the lock: how far the hardware is, as far as we have seen. */
+    /** Under the lock: the hardware's progress, as last observed. */
     long reached() {
         return reached;
     }
 
     /**
-     * Under the lock: puts something with what is submitted by the next {@link #flush}.
+     * Under the lock: adds a submission to the batch of the next {@link #flush}.
      *
-     * @param waits what to wait for
-     * @param work what to run; null for nothing
-     * @param reserved its ticket; 0 for the next
-     * @param entry told when the driver refuses it; null for nothing to be told
+     * @param waits the points to wait for
+     * @param work the commands; null for none
+     * @param reserved its reserved ticket; 0 for the next
+     * @param entry notified if the driver refuses it; null for none
      * @return its ticket
      */
     long submit(TimelineWaits waits, @Nullable StreamWork work, long reserved, @Nullable StreamEntry entry) {
@@ -70,7 +70,7 @@ final class HardwareQueue {
         return ticket;
     }
 
-    /** Under the lock: gives the driver what was gathered, in one call. */
+    /** Under the lock: submits the batch to the driver, in one call. */
     void flush() {
         if (gathered.isEmpty()) {
             return;
@@ -85,7 +85,7 @@ final class HardwareQueue {
             refused(all.getFirst(), cause);
             return;
         }
-        for (Submission each : all) { // the driver has taken all or nothing
+        for (Submission each : all) { // the driver accepts all or none
             IreeException ofOne = tryGive(List.of(each));
             if (ofOne != null) {
                 refused(each, ofOne);
@@ -93,19 +93,19 @@ final class HardwareQueue {
         }
     }
 
-    /** Gives the driver submissions; returns why it did not take them. */
+    /** Gives the driver submissions; returns the failure, or null. */
     private @Nullable IreeException tryGive(List<Submission> submissions) {
         try {
             lane.submit(submissions);
             return null;
         } catch (IreeException e) {
             return e;
-        } catch (RuntimeException | Error e) { // no memory for the words, for example
+        } catch (RuntimeException | Error e) { // out of memory, for example
             return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
     }
 
-    /** The driver does not take something, whose ticket is given: its place is submitted without it. */
+    /** Handles a refused submission whose ticket is assigned: submits an empty one in its place. */
     private void refused(Submission submission, IreeException cause) {
         StreamEntry entry = submission.entry();
         if (entry == null) {
@@ -116,24 +116,24 @@ final class HardwareQueue {
         entry.stream.refused(entry, cause, hasPlace);
     }
 
-    /** Submits nothing but its signal, so that whoever waits for the next ticket looks up. */
+    /** Submits only the signal of the next ticket, so that its waiters wake up. */
     synchronized void nudge() {
         submit(TimelineWaits.NONE, null, 0, null);
         flush();
     }
 
-    /** Under the lock: says on the timeline that everything up to a ticket is over, which the hardware is not going to say. */
+    /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
     void signal(long ticket) {
         timeline.signal(ticket);
         reached = Math.max(reached, ticket);
     }
 
-    /** The ticket that nothing before was seen to reach. */
+    /** The first ticket that has not been observed as reached. */
     synchronized long next() {
         return reached + 1;
     }
 
-    /** Looks how far the hardware is, and ends what is over; returns how many operations. */
+    /** Reads the hardware's progress, and ends completed entries; returns how many operations. */
     int look() {
         long now = timeline.value();
         Ended ended = new Ended();
@@ -148,7 +148,7 @@ final class HardwareQueue {
         return ended.tell();
     }
 
-    /** Whether the hardware has something to do that it was given. */
+    /** Whether the hardware has work left. */
     synchronized boolean isBusy() {
         for (HardwareStream stream : streams) {
             if (stream.isHardwareBusy()) {
@@ -158,7 +158,7 @@ final class HardwareQueue {
         return false;
     }
 
-    /** Ends everything that the hardware has, which is lost. */
+    /** Ends everything that was given to the lost hardware. */
     void abandon(IreeException cause) {
         Ended ended = new Ended();
         synchronized (this) {

@@ -21,20 +21,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts operations on a hardware queue in the order in which they are issued. What needs no hardware is over with the submission before
- * it; behind a step of the host nothing is submitted until the step is over.
+ * Puts operations on a hardware queue in the order of issue. An operation that needs no hardware is complete with the submission
+ * before it; behind a host step nothing is submitted until the step is complete.
  */
 final class HardwareStream implements FifoBackend {
     /*
      *   issue -> held (behind a step) -> begun (submitted, if there is something to submit) -> its step, if any -> over
      *
-     * STREAM-2: entries begin, and are over, in the order of issue; at most one has its step at a time, the last of `begun`, when
-     * everything before it is over.
-     * STREAM-3: every entry is told once: whoever takes it off `held` or `begun` under the lock puts it on `over` and tells that afterwards.
+     * STREAM-2: entries begin, and complete, in the order of issue; at most one runs its step at a time, the last of `begun`,
+     * once everything before it is complete.
+     * STREAM-3: every entry is reported once: the thread that takes it off `held` or `begun` under the lock puts it on `over` and reports that afterwards.
      *
-     * STREAM-7: entries are told in the order in which they are over, those that are over together at once, by one thread at a time; one that
-     * finds another at it leaves its own to that, which looks again. Callbacks run afterwards (Ended): one that waits for what another
-     * thread ends must not keep that from being told.
+     * STREAM-7: entries are reported in the order of completion, those that complete together at once, by one thread at a time; a
+     * thread that finds another reporting leaves its entries to that one, which re-checks. Callbacks run afterwards (Ended): one
+     * that waits for what another thread ends must not block the report of that.
      *
      * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
      */
@@ -45,15 +45,15 @@ final class HardwareStream implements FifoBackend {
     private final int index;
     private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
-    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, what is not over
-    final List<StreamEntry> over = new ArrayList<>(); // to be told
-    private boolean telling; // some thread is at that
-    private @Nullable StreamEntry stepping; // has a step to come, or under way: nothing begins behind it
-    private @Nullable Thread stepThread; // once under way; null again when it goes on elsewhere
+    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, those not complete
+    final List<StreamEntry> over = new ArrayList<>(); // to be reported
+    private boolean telling; // a thread is reporting
+    private @Nullable StreamEntry stepping; // its step is due or running: nothing begins behind it
+    private @Nullable Thread stepThread; // while the step runs; null again when it continues elsewhere
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
-    private long overEpoch; // everything up to it is over
-    private @Nullable IreeException gone; // why nothing is issued any more
+    private long overEpoch; // everything up to it is complete
+    private @Nullable IreeException gone; // why the stream was stopped
 
     private volatile @Nullable QueueScheduler scheduler;
 
@@ -85,8 +85,7 @@ final class HardwareStream implements FifoBackend {
         try {
             work = own.prepare();
             step = own.hostStep();
-        } catch (RuntimeException
-                | Error e) { // it keeps its place: it is promised, and others rely on what it was to run after
+        } catch (RuntimeException | Error e) { // it keeps its place: it is promised, and others rely on its order
             failure = failure(own, e);
         }
         StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
@@ -109,7 +108,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** What the hardware has to wait for; null for nothing, as when all that is over. */
+    /** The points that the hardware waits for; null for none, or when all are reached. */
     private @Nullable TimelineWaits waits(Issue next) {
         TimelineWaits all = null;
         for (Issue.Wait each : next.waits()) {
@@ -128,8 +127,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * The last ticket of other streams on this hardware queue that something runs after. All commands begin after what was submitted before
-     * them, so there is nothing to wait for.
+     * The last ticket of other streams on this hardware queue that an operation runs after. All commands begin after what was
+     * submitted before them, so no wait is needed.
      */
     private long pointOnThisQueue(Issue next) {
         long last = 0;
@@ -143,7 +142,7 @@ final class HardwareStream implements FifoBackend {
 
     /** Under the lock. */
     private void add(StreamEntry entry, Ended ended) {
-        if (gone != null) { // stopped meanwhile
+        if (gone != null) { // stopped concurrently
             entry.fail(gone);
             ended.add(entry);
             return;
@@ -175,7 +174,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Takes the tickets of something that may be submitted later; STREAM-1. */
+    /** Reserves the tickets of an entry that may be submitted later; STREAM-1. */
     private void reserve(StreamEntry entry) {
         if (entry.needsSubmission()) {
             entry.reserved = queue.reserve();
@@ -183,7 +182,7 @@ final class HardwareStream implements FifoBackend {
         entry.end = entry.step == null ? queue.tickets() : queue.reserve();
     }
 
-    /** Begins with an entry: puts it with what is submitted next, if there is something to submit. */
+    /** Begins an entry: adds it to the next batch, if there is something to submit. */
     private void begin(StreamEntry entry) {
         if (entry.needsSubmission()) {
             last = queue.submit(
@@ -199,30 +198,30 @@ final class HardwareStream implements FifoBackend {
         begun.add(entry);
     }
 
-    /** Under the lock: the driver has refused what was begun; its place was submitted without it, or nothing can be relied on any more. */
+    /** Under the lock: the driver has refused an entry; an empty submission took its place, or the stream is unusable. */
     void refused(StreamEntry entry, IreeException cause, boolean hasPlace) {
         entry.fail(cause);
         if (!hasPlace || device.driver().isLost()) {
-            device.loseLater(cause); // the wait of the waiter need not say so
+            device.loseLater(cause); // the waiter's own wait need not report it
         }
     }
 
     @Override
     public boolean canWaitFor(FifoBackend producer, long epoch) {
-        // A ticket that is reserved is submitted some day; one that is not is no point before it is submitted.
+        // A reserved ticket is eventually submitted; any other is not a point before its submission.
         return producer instanceof HardwareStream other
                 && other.device == device
                 && (other.queue.reserves || other.point(epoch) >= 0);
     }
 
-    /** The ticket behind which an epoch is over; 0 when it is over, negative when there is none yet. */
+    /** The ticket at which an epoch is complete; 0 when it is complete, negative when there is none yet. */
     private long point(long epoch) {
         synchronized (queue) {
             if (epoch <= overEpoch) {
                 return 0;
             }
             Map.Entry<Long, StreamEntry> entry = entries.ceilingEntry(epoch);
-            if (entry == null) { // refused because the stream is gone: everything before it
+            if (entry == null) { // refused because the stream was stopped: everything before it
                 return gone == null ? -1 : entries.isEmpty() ? 0 : queue.tickets();
             }
             long end = entry.getValue().end;
@@ -257,7 +256,7 @@ final class HardwareStream implements FifoBackend {
     public boolean hasPassedExternal(Object primitive) {
         ForeignPoint point = (ForeignPoint) primitive;
         if (device.isHardwareLost() || !point.timeline().tryRetain()) {
-            return true; // nobody is left to ask
+            return true; // the queue is gone
         }
         try {
             return point.timeline().value() >= point.value();
@@ -271,9 +270,9 @@ final class HardwareStream implements FifoBackend {
         return device.issuer();
     }
 
-    // ---- Under the lock of the queue, when the hardware or the host has got on.
+    // ---- Under the lock of the queue, after progress of the hardware or the host.
 
-    /** Ends what the hardware has reached. */
+    /** Ends the entries that the hardware has reached. */
     void reached(Ended ended) {
         for (StreamEntry head; (head = begun.peek()) != null && head.ticket <= queue.reached(); ) {
             if (head == stepping) {
@@ -289,7 +288,7 @@ final class HardwareStream implements FifoBackend {
         settle();
     }
 
-    /** An entry is over, and everything before it. */
+    /** An entry is complete, and everything before it. */
     private void passed(StreamEntry entry) {
         overEpoch = entry.epoch;
         entries.headMap(entry.epoch, true).clear();
@@ -300,7 +299,7 @@ final class HardwareStream implements FifoBackend {
         CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> runSteps(entry));
     }
 
-    /** On a thread of its own, without a lock: runs a step, and those that come behind it while there is nothing in between. */
+    /** On its own thread, without a lock: runs a step, and directly following ones. */
     private void runSteps(StreamEntry first) {
         for (StreamEntry entry = first; entry != null; ) {
             entry.hardwareOver();
@@ -320,11 +319,11 @@ final class HardwareStream implements FifoBackend {
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
-    /** Hears of the end of a step. */
+    /** Receives the end of a step. */
     private final class Step implements Consumer<@Nullable IreeException> {
         private final StreamEntry entry;
         private final AtomicBoolean over = new AtomicBoolean();
-        private @Nullable StreamEntry next; // a step to be run on the same thread
+        private @Nullable StreamEntry next; // the next step for the same thread
         private boolean running = true; // guarded by the lock of the queue, like the one before
 
         Step(StreamEntry entry) {
@@ -354,7 +353,7 @@ final class HardwareStream implements FifoBackend {
             ended.tell();
         }
 
-        /** The call has returned; returns the step to go on with. */
+        /** The call has returned; returns the next step to run. */
         @Nullable
         StreamEntry leave() {
             synchronized (queue) {
@@ -367,16 +366,16 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** A step is over: goes on with what was held back; returns the next step, if that can be run at once. */
+    /** A step is complete: continues with held entries; returns the next step, if it can run at once. */
     private @Nullable StreamEntry stepOver(StreamEntry entry, Ended ended) {
         stepping = null;
         stepUnderWay = false;
-        begun.remove(entry); // everything before it is over
+        begun.remove(entry); // everything before it is complete
         if (queue.reserves && !device.isHardwareLost()) {
             try {
                 queue.signal(entry.end);
                 last = entry.end;
-            } catch (RuntimeException | Error e) { // others wait for it
+            } catch (RuntimeException | Error e) { // waiters must not hang
                 device.loseLater(failure(entry.operation, e));
             }
         }
@@ -395,7 +394,7 @@ final class HardwareStream implements FifoBackend {
         return null;
     }
 
-    /** Once nothing is issued any more and nothing is under way: nobody must wait for tickets that were reserved. */
+    /** Once the stream is stopped and nothing is in flight: signals the reserved tickets, so that no waiter hangs. */
     private void settle() {
         if (gone != null && queue.reserves && begun.isEmpty() && held.isEmpty() && !device.isHardwareLost()) {
             try {
@@ -408,13 +407,13 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    // ---- The end.
+    // ---- Shutdown.
 
     /**
-     * Nothing is issued any more; ends what has not begun.
+     * Stops the stream; ends entries that have not begun.
      *
-     * @param cause why
-     * @param failing whether what has begun fails too, when it is over
+     * @param cause the cause
+     * @param failing whether begun entries fail too, on completion
      */
     void stop(IreeException cause, boolean failing) {
         Ended ended = new Ended();
@@ -439,7 +438,7 @@ final class HardwareStream implements FifoBackend {
         ended.tell();
     }
 
-    /** Under the lock: the hardware is lost; ends everything but a step that is under way. */
+    /** Under the lock: the hardware is lost; ends everything but a running step. */
     void abandon(IreeException cause, Ended ended) {
         if (gone == null) {
             gone = cause;
@@ -458,13 +457,14 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * STREAM-6: fails the signals of all that is not over, which nobody waits for any longer; it keeps what it uses until it is over.
+     * STREAM-6: fails the signals of all entries that are not complete, so that waiters do not hang; entries keep their resources
+     * until they complete.
      */
     void failSignals(IreeException cause) {
         boolean outer = HeldCallbacks.begin();
         try {
-            synchronized (queue) { // what is on the lists has not been told
-                for (StreamEntry entry : begun) { // nothing is held back once the stream was stopped
+            synchronized (queue) { // entries on the lists have not been reported
+                for (StreamEntry entry : begun) { // a stopped stream holds nothing back
                     entry.fail(cause);
                     entry.operation.failSignals(cause);
                 }
@@ -474,7 +474,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Under the lock: whether the hardware has something to do that it was given. */
+    /** Under the lock: whether the hardware has work left. */
     boolean isHardwareBusy() {
         StreamEntry head = begun.peek();
         return head != null && !(head == stepping && stepUnderWay);
@@ -488,8 +488,8 @@ final class HardwareStream implements FifoBackend {
     }
 
     /**
-     * Tells the scheduler what is over; without a lock, callbacks being held back. STREAM-7. Returns how much it was: 0 when there was
-     * nothing, or another thread is at it.
+     * Reports completed entries to the scheduler; without a lock, callbacks being deferred. STREAM-7. Returns their number: 0
+     * when there were none, or another thread is reporting.
      */
     int tellOver() {
         List<StreamEntry> next;
@@ -511,7 +511,7 @@ final class HardwareStream implements FifoBackend {
         return next.size();
     }
 
-    /** So many operations are over, and all have been told that are to know. */
+    /** Ends the use of the device by completed operations, once they have been reported. */
     void exit(int operations) {
         for (int i = 0; i < operations; i++) {
             device.exit();
@@ -519,12 +519,12 @@ final class HardwareStream implements FifoBackend {
     }
 
     private void tell(List<StreamEntry> next) {
-        long upTo = 0; // what has not failed and is not told
+        long upTo = 0; // last epoch that has succeeded and is not reported
         for (StreamEntry entry : next) {
             try {
                 entry.hardwareOver();
             } catch (RuntimeException | Error e) {
-                LOG.error("the commands of {} could not be given back", entry.operation.name(), e);
+                LOG.error("the commands of {} could not be released", entry.operation.name(), e);
             }
             if (entry.failure == null) {
                 upTo = entry.epoch;
@@ -543,7 +543,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** Of several operations that end none knows of what goes wrong when another does. */
+    /** Isolates reports: a throw while one operation ends must not affect the others. */
     private void end(long epoch, Runnable report) {
         try {
             report.run();

@@ -12,8 +12,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of the host that other devices allocated, as this one uses it: what a pool took from the system is imported once, as a whole, and
- * stays so until it goes back to the system; memory of somebody else is imported while it is used. Safe from any thread.
+ * Host memory of other devices, as this device uses it: a slab that a pool took from the system is imported once, as a whole, and
+ * stays imported until it is returned to the system; other memory is imported while it is used. Safe from any thread.
  */
 final class HostImports implements AutoCloseable {
     private final StreamDevice device;
@@ -21,12 +21,12 @@ final class HostImports implements AutoCloseable {
     private final List<Import> imports = new ArrayList<>(); // a few: slabs; guarded by this
     private boolean closed; // guarded by this
 
-    /** What the driver was given. */
+    /** An import into the driver. */
     private static final class Import {
         final MemorySegment bytes;
-        final boolean whole; // a slab, which others of its buffers use too
+        final boolean whole; // a slab, shared by its buffers
         final DriverMemory allocation;
-        final long first; // address where the driver's begins
+        final long first; // first address of the import
         int uses;
 
         Import(MemorySegment bytes, boolean whole, DriverMemory allocation, long first) {
@@ -36,7 +36,7 @@ final class HostImports implements AutoCloseable {
             this.first = first;
         }
 
-        /** Whether it is of this memory, and not of what lay there before. */
+        /** Whether it is of this memory, and not of an earlier allocation at that address. */
         boolean is(MemorySegment slab) {
             return whole && bytes.address() == slab.address() && bytes.scope().equals(slab.scope());
         }
@@ -52,9 +52,9 @@ final class HostImports implements AutoCloseable {
     }
 
     /**
-     * Returns why memory of the host cannot be used where it lies.
+     * Returns why host memory cannot be used in place.
      *
-     * @return what is missing; null when it can
+     * @return the missing capability; null when it can
      */
     static @Nullable String obstacle(StreamDevice device) {
         return device.driver().hostMemoryObstacle();
@@ -67,7 +67,7 @@ final class HostImports implements AutoCloseable {
                 : !other.isMemoryOfHost()
                         ? "the host does not see the memory of device '" + other.id() + "'"
                         : other instanceof StreamDevice
-                                ? "drivers take no memory that is mapped of another one"
+                                ? "drivers do not import the mapped memory of another device"
                                 : obstacle(device);
     }
 
@@ -76,7 +76,7 @@ final class HostImports implements AutoCloseable {
      *
      * @param storage of another device, pinned until {@link #end}
      * @return the same bytes for this device
-     * @throws IreeException UNIMPLEMENTED when the driver cannot; RESOURCE_EXHAUSTED when it has no more room for it
+     * @throws IreeException UNIMPLEMENTED when the driver cannot; RESOURCE_EXHAUSTED when it is out of memory
      */
     synchronized StreamStorage begin(BufferStorage storage) {
         MemorySegment bytes = Objects.requireNonNull(storage.host());
@@ -110,10 +110,10 @@ final class HostImports implements AutoCloseable {
         if (obstacle != null) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "device '%s' cannot use memory of another device where it lies: %s; copy it"
+                    "device '%s' cannot use memory of another device in place: %s; copy it"
                             .formatted(device.id(), obstacle));
         }
-        // Drivers take whole pages: those that the bytes are in. What else is in them is not touched.
+        // Drivers import whole pages: those that contain the bytes. Their other bytes are not accessed.
         long alignment = device.driver().limits().hostAlignment();
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
@@ -124,7 +124,7 @@ final class HostImports implements AutoCloseable {
         return new Import(bytes, whole, allocation, first);
     }
 
-    /** Ends a use: the hardware is done with it. */
+    /** Ends a use: the hardware is done with the memory. */
     synchronized void end(StreamStorage storage) {
         for (Import each : imports) {
             if (each.uses > 0 && storage.isIn(each.allocation.generation())) {
@@ -146,17 +146,17 @@ final class HostImports implements AutoCloseable {
         }
     }
 
-    /** Lets go of what nobody uses. */
+    /** Releases unused imports. */
     synchronized void trim() {
         drop(true);
     }
 
-    /** How many imports there are. */
+    /** Number of imports. */
     synchronized int count() {
         return imports.size();
     }
 
-    /** Lets go of everything, of what is in use when it no longer is. */
+    /** Releases all imports, those in use once they are unused. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Operations that the hardware has no part in. */
+/** Operations without hardware work. */
 final class HostOperations {
     private static final Logger LOG = LoggerFactory.getLogger(HostOperations.class);
 
@@ -26,7 +26,7 @@ final class HostOperations {
         protected void release() {}
     }
 
-    /** Runs code of users; a detached call is only started in the order of the queue. */
+    /** Runs user code; a detached call is only started in the order of the queue. */
     static final class Call extends StreamOperation implements HostStep {
         private final HostCall call;
         private final boolean detached;

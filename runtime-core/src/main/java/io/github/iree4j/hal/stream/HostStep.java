@@ -4,13 +4,13 @@ import io.github.iree4j.status.IreeException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The host's part of an operation. The stream stands still meanwhile, its hardware does not: it runs what other streams give it. */
+/** The host's part of an operation. It blocks the stream, but not the hardware, which runs the work of other streams. */
 interface HostStep {
 
     /**
-     * Runs the step, on a virtual thread of its own. A throw ends it too.
+     * Runs the step, on its own virtual thread. A throw ends it too.
      *
-     * @param done told once when the step is over, from any thread, now or later; with why it failed, or null
+     * @param done notified once when the step is complete, from any thread, now or later; with the failure, or null
      */
     void run(Consumer<@Nullable IreeException> done);
 }

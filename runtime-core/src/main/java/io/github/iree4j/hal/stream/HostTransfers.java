@@ -9,8 +9,8 @@ import io.github.iree4j.hal.MemoryType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Moves bytes between the host and memory that it does not see, for calls that wait for it. In pieces, so that it takes no more memory than
- * a few of them, however much is moved. On the last queue of the device, which is one for transfers only where there are such.
+ * Moves bytes between the host and memory that is not host-visible, for callers that block. In pieces, so that memory use is
+ * bounded regardless of the length. On the last queue of the device, a dedicated transfer queue where there is one.
  */
 final class HostTransfers {
     /** Bytes of a piece. A guess, not measured. */
@@ -40,7 +40,7 @@ final class HostTransfers {
                     TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, target, to, piece));
                 }
                 if (pieces > 1) {
-                    await(timeline, pieces - 1); // one is under way while the next is captured
+                    await(timeline, pieces - 1); // one is in flight while the next is captured
                 }
             }
             if (pieces > 0) {

@@ -4,22 +4,22 @@ import io.github.iree4j.status.IreeException;
 import java.util.List;
 
 /**
- * A queue of the hardware: what is submitted begins in the order of submission, once its waits are reached. Every submission ends by raising
+ * A queue of the hardware: submissions begin in order, once its waits are reached. Every submission ends by raising
  * the lane's timeline to its ticket.
  */
 public interface Lane {
 
     /**
-     * Returns which lanes take the same commands.
+     * Returns the family of lanes that accept the same commands.
      *
-     * @return a number that lanes of one kind share
+     * @return a number shared by lanes of one kind
      */
     int family();
 
     /**
-     * Returns whether it runs dispatches.
+     * Returns whether the lane runs dispatches.
      *
-     * @return false for hardware that only copies
+     * @return false for copy-only hardware
      */
     boolean computes();
 
@@ -34,7 +34,7 @@ public interface Lane {
      * Gives the driver submissions, all or none. One thread at a time; the tickets rise.
      *
      * @param submissions in order, at least one
-     * @throws IreeException why the driver refuses them
+     * @throws IreeException if the driver refuses them
      */
     void submit(List<Submission> submissions);
 }

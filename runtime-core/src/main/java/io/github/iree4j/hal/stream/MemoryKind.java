@@ -3,11 +3,11 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.hal.MemoryType;
 
 /**
- * A kind of memory of the driver that is used, and what for.
+ * A kind of driver memory in use, and its properties.
  *
  * @param name as in the names of pools
  * @param type the driver's number for it
- * @param heap which kinds share their capacity: those of the same number
+ * @param heap number of its heap; kinds with the same number share capacity
  * @param heapSize capacity, bytes
  * @param halType bits of {@link MemoryType} that it has
  */
@@ -16,7 +16,7 @@ public record MemoryKind(String name, int type, int heap, long heapSize, int hal
     /**
      * Returns whether the host can map it.
      *
-     * @return whether its allocations have an address of the host
+     * @return whether its allocations have a host address
      */
     public boolean isMappable() {
         return (halType & MemoryType.HOST_VISIBLE) != 0;

@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The kinds of memory by use; two uses may have the same kind.
  *
- * @param device the fastest for the device, whether or not the host sees it
- * @param shared the device's own that the host sees too; null where there is none
- * @param upload what the host writes
- * @param readback what the host reads
+ * @param device the fastest for the device, host-visible or not
+ * @param shared host-visible device memory; null where there is none
+ * @param upload memory that the host writes
+ * @param readback memory that the host reads
  */
 public record MemoryKinds(MemoryKind device, @Nullable MemoryKind shared, MemoryKind upload, MemoryKind readback) {
 
     /**
      * Returns the kinds.
      *
-     * @return each once
+     * @return distinct kinds
      */
     public List<MemoryKind> kinds() {
         List<MemoryKind> kinds = new ArrayList<>();

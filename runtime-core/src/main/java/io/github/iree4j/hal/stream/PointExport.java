@@ -8,9 +8,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** A native timeline that follows one of ours, for others to wait for. Goes when nobody is left who could signal ours, or with the device. */
+/** A native timeline (the twin) that follows one of ours, for foreign waiters. Closed once ours has no signaller left, or with the device. */
 final class PointExport implements Timepoint, AutoCloseable {
-    /** What a timeline reaches when ours fails, as in IREE: native waiters see no failure, and must not hang. */
+    /** The twin's value once ours has failed, as in IREE: native waiters see no failure, and must not hang. */
     static final long FAILED = Integer.MAX_VALUE;
 
     private final StreamDevice device;
@@ -56,7 +56,7 @@ final class PointExport implements Timepoint, AutoCloseable {
         synchronized (this) {
             next = value + 1;
         }
-        Cancellation registered = source.whenReached(next, this); // without the lock: it may be called back at once
+        Cancellation registered = source.whenReached(next, this); // without the lock: the callback may run at once
         boolean late;
         synchronized (this) {
             wait = registered;
@@ -79,7 +79,7 @@ final class PointExport implements Timepoint, AutoCloseable {
                     twin.signal(next);
                     value = next;
                 }
-            } catch (IreeException e) { // of a device that is lost: its own waiters are told, others by the driver
+            } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
                 device.loseLater(e);
             }
         }

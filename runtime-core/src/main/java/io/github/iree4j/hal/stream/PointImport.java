@@ -7,7 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A value of a foreign timeline on its way to one of ours. Submissions wait for it themselves; the host hears of it by the waiter. */
+/** An imported value of a foreign timeline that signals one of ours. Submissions wait for it natively; the host learns of it from the waiter. */
 final class PointImport implements Cancellation {
     private final CompletionWaiter waiter;
     private final ForeignPoint point;
@@ -22,7 +22,7 @@ final class PointImport implements Cancellation {
         this.value = value;
     }
 
-    /** Imports; the descriptor is the driver's from then on, unless this throws. */
+    /** Imports a point; the driver then owns the descriptor, unless this throws. */
     static PointImport create(
             StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
         semaphore.retain();
@@ -69,7 +69,7 @@ final class PointImport implements Cancellation {
         return value;
     }
 
-    /** The foreign timeline is that far, or nobody looks any more. */
+    /** The foreign timeline has reached the value, or polling has ended. */
     void end(@Nullable IreeException failure) {
         if (!over.compareAndSet(false, true)) {
             return;
@@ -98,7 +98,7 @@ final class PointImport implements Cancellation {
     }
 
     private void release() {
-        point.timeline().close(); // submissions that wait for it keep it
+        point.timeline().close(); // submissions that wait for it retain it
         semaphore.release();
     }
 }

@@ -16,11 +16,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a device makes of the commands of one command buffer: a {@link CommandForm} at the first execution, which later ones use again, with
- * other bindings if need be; executions that overlap have one each.
+ * A device's forms of the commands of one command buffer: a {@link CommandForm} is created at the first execution and reused by
+ * later ones, with other bindings if need be; overlapping executions have one each.
  */
 final class RecordedForms implements RecordingBackend {
-    /** How many forms are kept; of executions that overlap beyond that, each makes its own. */
+    /** Maximum number of idle forms; further overlapping executions create their own. */
     private static final int KEPT_LIMIT = 8;
 
     private final StreamDevice device;
@@ -31,9 +31,9 @@ final class RecordedForms implements RecordingBackend {
     private boolean[] written = new boolean[0]; // the same; by place, see ResolvedBindings
 
     /**
-     * Of a command buffer that is going to be recorded.
+     * Creates the forms of a command buffer that is going to be recorded.
      *
-     * @param oneShot whether no binding changes from one execution to the next, since there is no next
+     * @param oneShot whether the command buffer is executed once, so that no binding ever changes
      */
     private RecordedForms(StreamDevice device, boolean oneShot) {
         this.device = device;
@@ -51,7 +51,7 @@ final class RecordedForms implements RecordingBackend {
         return RecordedCommandBuffer.ofDispatch(new RecordedForms(device, true), bindings);
     }
 
-    /** What a device has made of a command buffer that {@link #isOf} says it recorded. */
+    /** Returns the forms of a command buffer that the device recorded, see {@link #isOf}. */
     static RecordedForms of(RecordedCommandBuffer commands) {
         return (RecordedForms) commands.backend();
     }
@@ -70,8 +70,8 @@ final class RecordedForms implements RecordingBackend {
     /**
      * Lends a form for one execution.
      *
-     * @param lane where it will be submitted
-     * @return for {@link #giveBack}; the command buffer is retained meanwhile
+     * @param lane the lane of the submission
+     * @return the form, to be returned with {@link #giveBack}; the command buffer is retained meanwhile
      */
     BoundForm lend(Lane lane) {
         synchronized (idle) {
@@ -87,12 +87,12 @@ final class RecordedForms implements RecordingBackend {
         return new BoundForm(lane, bindings, device.encoder().form(finished, bindings, updates, lane, oneShot));
     }
 
-    /** Takes a form back that no hardware uses any more. */
+    /** Takes back a form that no hardware uses any more. */
     void giveBack(BoundForm used) {
         if (!oneShot) {
             synchronized (idle) {
                 if (idle.size() < KEPT_LIMIT) {
-                    idle.addFirst(used); // what was used last has the bindings that are likely to come
+                    idle.addFirst(used); // the last one used likely has the next bindings
                     return;
                 }
             }

@@ -14,14 +14,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the buffers of a recording lie in one execution: the fixed ones, then what its slots stand for. Ranges are named by the index of their
+ * The locations of the buffers of a recording in one execution: the fixed ones, then those bound to its slots. Ranges are named by the index of their
  * first word in {@link Recording#code}. For the one thread that prepares a {@link CommandForm}.
  */
 public final class ResolvedBindings {
     private final StreamDevice device;
     private final Recording recording;
     private final UsedBuffer[] fixed;
-    private final boolean[] written; // by place: shaders may
+    private final boolean[] written; // by place: whether shaders may write it
     private final int[] placeOfSlot;
     private final StreamStorage[] storages;
     private final long[] offsets; // in the storage
@@ -29,15 +29,15 @@ public final class ResolvedBindings {
     private final boolean[] changed;
     private final @Nullable UsedBuffer[] pinned;
     private int pinnedCount;
-    private Object user = this; // of copies of constants: the call, or this execution
-    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those it has copies of
+    private Object user = this; // user of constant copies: the call, or this execution
+    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those with a copy in use
     private final List<ConstantCopy> claimed = new ArrayList<>(0);
     private boolean anyChanged;
 
     /**
-     * Of a recording, which stays.
+     * Creates the bindings of a recording, which must outlive them.
      *
-     * @param written what {@link #written} says of it
+     * @param written its result of {@link #written}
      */
     ResolvedBindings(StreamDevice device, Recording recording, boolean[] written) {
         this.device = device;
@@ -65,7 +65,7 @@ public final class ResolvedBindings {
         return places;
     }
 
-    /** Returns at which places shaders of a recording may write: fixed buffers, then slots in their order. */
+    /** Returns the places that shaders of a recording may write: fixed buffers, then slots in their order. */
     static boolean[] written(StreamEncoder encoder, Recording recording) {
         boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
         int[] placeOfSlot = placesOfSlots(recording);
@@ -88,9 +88,9 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Has the call see copies of the constants that may be written here, from now on.
+     * Gives the call copies of the constants that may be written here, from now on.
      *
-     * @param call whose execution comes; null for none
+     * @param call the call of the execution; null for none
      * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin} follows
      */
     void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
@@ -122,8 +122,8 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Looks where everything lies now, and notes what lies elsewhere than the last time. Everything is pinned until {@link #unpin}, also
-     * when this fails.
+     * Resolves the current location of every buffer, and notes which have moved since the last time. All are pinned until
+     * {@link #unpin}, even when this fails.
      *
      * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when a buffer has no storage for the operation
      */
@@ -158,12 +158,12 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Checks a transfer against where its ranges lie, and passes it on.
+     * Checks a transfer against the locations of its ranges, and passes it on.
      *
-     * @param at where the fill, update or copy begins
-     * @param updates the bytes of updates, as {@link StreamEncoder#form} got them
-     * @param sink gets at most one call
-     * @throws IreeException INVALID_ARGUMENT for a fill that is no multiple of its pattern, and for ranges of a copy that overlap; OUT_OF_RANGE
+     * @param at index of the fill, update or copy command
+     * @param updates the bytes of updates, as passed to {@link StreamEncoder#form}
+     * @param sink receives at most one call
+     * @throws IreeException INVALID_ARGUMENT for a fill that is not a multiple of its pattern, and for ranges of a copy that overlap; OUT_OF_RANGE
      *     for a copy whose target is too small
      */
     public void transfer(int at, @Nullable StreamStorage updates, TransferSink sink) {
@@ -181,7 +181,7 @@ public final class ResolvedBindings {
                 sink.fill(storage(range), offset(range), length, recording.pattern(at), patternLength);
             }
             case Recording.UPDATE -> {
-                if (length > 0) { // else there may be no memory for updates
+                if (length > 0) { // otherwise there may be no memory for updates
                     sink.copy(
                             Objects.requireNonNull(updates),
                             recording.updateOffset(at),
@@ -214,7 +214,7 @@ public final class ResolvedBindings {
         sink.copy(from, offset(source), to, offset(target), length);
     }
 
-    /** Ends what {@link #claim} and {@link #resolve} began. The hardware is done with the buffers. */
+    /** Reverses {@link #claim} and {@link #resolve}. The hardware is done with the buffers. */
     void unpin() {
         for (int i = 0; i < claimed.size(); i++) {
             constants.get(i).end(claimed.get(i), user);
@@ -231,14 +231,14 @@ public final class ResolvedBindings {
         }
     }
 
-    /** Forgets everything, since what was made of it was not used. */
+    /** Discards the state, because its commands were not used. */
     void forget() {
         Arrays.fill(storages, StreamStorage.NONE);
         Arrays.fill(lengths, -1);
     }
 
     /**
-     * Returns whether anything lies elsewhere than at the execution before.
+     * Returns whether anything has moved since the previous execution.
      *
      * @return true at the first execution
      */
@@ -251,7 +251,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns whether a range lies elsewhere than at the execution before.
+     * Returns whether a range has moved since the previous execution.
      *
      * @param at index of the range
      * @return true at the first execution
@@ -261,7 +261,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns the storage that a range is in.
+     * Returns the storage that contains a range.
      *
      * @param at index of the range
      * @return the storage, which stays until the execution is complete
@@ -271,7 +271,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns where a range begins in its storage.
+     * Returns the offset of a range in its storage.
      *
      * @param at index of the range
      * @return offset, bytes
@@ -281,7 +281,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns where code of the device finds a range.
+     * Returns the address of a range for device code.
      *
      * @param at index of the range
      * @return the address; 0 when the memory has none
@@ -303,7 +303,7 @@ public final class ResolvedBindings {
     }
 
     /**
-     * Returns how many bytes there are from the beginning of a range to the end of the buffer that it is in.
+     * Returns the number of bytes from the start of a range to the end of its buffer.
      *
      * @param at index of the range
      * @return bytes; negative when the range begins behind the end

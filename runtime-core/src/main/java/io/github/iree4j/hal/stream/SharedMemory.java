@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that leaves the process and comes in as a descriptor of the operating system. Only drivers of the same device and version understand
- * one another's.
+ * Memory exported and imported across processes as a descriptor of the operating system. Only drivers of the same device and
+ * version understand each other's.
  */
 final class SharedMemory {
     private SharedMemory() {}
@@ -57,7 +57,7 @@ final class SharedMemory {
         if (kind == null) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "memory type %d is none that device '%s' uses".formatted(memory.kind(), device.id()));
+                    "memory type %d is not used by device '%s'".formatted(memory.kind(), device.id()));
         }
         DriverMemory allocation = device.memory()
                 .takeOutside(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that needs staging memory before it can be issued. Others may overtake it while there is none. */
+/** An operation that needs staging memory before it can be issued. Other operations may overtake it while there is none. */
 abstract class StagedOperation extends TransferOperation implements StorageRequest {
     final StagingPiece piece;
 

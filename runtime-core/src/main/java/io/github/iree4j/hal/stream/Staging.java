@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the host and the device see, through which bytes go that only one of them sees: {@value #SLOTS} slots of {@value #SLOT}
- * bytes, lent for one transfer each. Small transfers share a slot. Whoever finds none waits in line, so a device takes no more than that
- * for transfers, however many there are. Taken from the driver when first needed. Safe from any thread.
+ * Staging memory: visible to host and device, for bytes that only one of them sees. {@value #SLOTS} slots of {@value #SLOT}
+ * bytes, lent for one transfer each; small transfers share a slot. A requester that finds none waits in line, so a device's
+ * staging memory is bounded, regardless of the number of transfers. Allocated from the driver on first use. Safe from any thread.
  *
- * <p>Lent only to operations that are being issued: those end by themselves, so every wait does.
+ * <p>Lent only to operations that are being issued: those end by themselves, so every wait ends.
  */
 final class Staging {
     /** Bytes of a slot, and the most that is lent at once. */
@@ -23,12 +23,12 @@ final class Staging {
 
     private static final int SLOTS = 16;
 
-    /** Everything lent is apart by that much. */
+    /** Alignment of leases. */
     private static final int ALIGNMENT = 256;
 
     /*
-     * STAGE-1: bytes are lent to one at a time: a slot is given out again once all that was lent of it has come back.
-     * STAGE-2: who stands in line gets its bytes, or has left: whatever comes back is offered to the line under the same lock.
+     * STAGE-1: bytes are lent to one borrower at a time: a slot is reused once all of its leases are closed.
+     * STAGE-2: a requester in line gets its bytes, or has left: returned bytes are offered to the line under the same lock.
      */
     private final Source source;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
@@ -38,14 +38,14 @@ final class Staging {
     private int lent;
     private boolean closed;
 
-    /** Where its memory comes from. */
+    /** The source of its memory. */
     @FunctionalInterface
     interface Source {
         /**
-         * Takes memory that the host and the device see.
+         * Allocates memory that is visible to the host and the device.
          *
          * @param size bytes
-         * @throws IreeException RESOURCE_EXHAUSTED when there is not as much
+         * @throws IreeException RESOURCE_EXHAUSTED when there is not enough
          */
         StreamMemory.Block take(long size);
     }
@@ -60,7 +60,7 @@ final class Staging {
         }
     }
 
-    /** Bytes that are lent. Given back once, by whoever is first. */
+    /** Lent bytes. The first call of close() returns them. */
     final class Lease implements AutoCloseable {
         final StreamStorage storage;
         private final Slot slot;
@@ -79,37 +79,37 @@ final class Staging {
         }
     }
 
-    /** Somebody in line. */
+    /** A request in line. */
     private record Request(int size, Consumer<Lease> granted) {}
 
-    /** Makes a ring without memory. */
+    /** Creates a ring without memory. */
     Staging(Source source) {
         this.source = source;
     }
 
-    /** Makes a ring of memory of a device. */
+    /** Creates a ring in the memory of a device. */
     static Staging of(StreamMemory memory) {
         MemoryKind kind = memory.kinds().readback(); // cached: the host reads and writes it
         return new Staging(size -> memory.takeBlock(size, kind));
     }
 
     /**
-     * Lends bytes if there are some and nobody is in line.
+     * Lends bytes if some are free and the line is empty.
      *
      * @param size how many, up to {@link #SLOT}
-     * @return null when there are none now, or no memory was taken yet
+     * @return null when none are free, or no memory is allocated yet
      */
     synchronized @Nullable Lease tryLease(int size) {
         return memory != null && line.isEmpty() ? find(size) : null;
     }
 
     /**
-     * Lends bytes as soon as there are some.
+     * Lends bytes as soon as some are free.
      *
      * @param size how many, up to {@link #SLOT}
-     * @param granted told once, at once if there are some, as a callback of {@link HeldCallbacks}
-     * @return leaves the line
-     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for it; FAILED_PRECONDITION when it is closed
+     * @param granted notified once, at once if some are free, as a callback of {@link HeldCallbacks}
+     * @return a cancellation that leaves the line
+     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for that; FAILED_PRECONDITION when it is closed
      */
     Cancellation lease(int size, Consumer<Lease> granted) {
         Request request = new Request(size, granted);
@@ -132,10 +132,10 @@ final class Staging {
         };
     }
 
-    /** Under the lock: takes the memory. As much as there should be, or what there is. */
+    /** Under the lock: allocates the memory: all slots, or as many as there is room for. */
     private void open() {
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed and transfers no more");
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed");
         }
         int slots = SLOTS;
         while (memory == null) {
@@ -154,7 +154,7 @@ final class Staging {
         }
     }
 
-    /** Under the lock: lends bytes of the shared slot, or of the next. */
+    /** Under the lock: lends bytes of the shared slot, or of the next one. */
     private @Nullable Lease find(int size) {
         Slot slot = shared;
         if (slot == null || slot.used + size > SLOT) {
@@ -162,7 +162,7 @@ final class Staging {
             if (next == null) {
                 return null;
             }
-            // The one before comes back with its last user; it has one, else it would be as good as new.
+            // The old shared slot is returned by its last user; it has one, otherwise it would have been reset.
             slot = next;
             shared = next;
         }
@@ -203,7 +203,7 @@ final class Staging {
         release(unused);
     }
 
-    /** Gives the memory back once nothing is lent any more. */
+    /** Frees the memory once nothing is lent any more. */
     void close() {
         StreamMemory.Block unused = null;
         synchronized (this) {

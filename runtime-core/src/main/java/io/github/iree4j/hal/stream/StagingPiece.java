@@ -7,12 +7,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Staging memory of one part of a transfer, in line before that, if need be. Held by the operations of the part while they are under way,
- * and by whoever submits them meanwhile.
+ * Staging memory of one part of a transfer, or its request in line. Held by the operations of the part while they are in flight,
+ * and by the submitter until it has submitted them.
  */
 final class StagingPiece {
     final int size;
-    private int holders = 1; // guarded by this, as the rest; the first is whoever submits
+    private int holders = 1; // guarded by this, like the rest; the first is the submitter
     private Staging.@Nullable Lease lease;
     private @Nullable Cancellation waiting;
     private boolean over;
@@ -62,7 +62,7 @@ final class StagingPiece {
         return Objects.requireNonNull(lease).storage;
     }
 
-    /** Somebody needs it no more: the last gives the memory back, or leaves the line. */
+    /** Ends the use by one holder: the last returns the memory, or leaves the line. */
     void end() {
         Staging.Lease had;
         Cancellation line;

@@ -19,9 +19,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of a device for those who need it at once. */
+/** Synchronous allocation of device memory. */
 final class StreamAllocator implements Allocator {
-    /** What compiled code expects of every buffer. */
+    /** Alignment that compiled code expects of every buffer. */
     private static final long ALIGNMENT = 64;
 
     private final StreamDevice device;
@@ -62,7 +62,7 @@ final class StreamAllocator implements Allocator {
         if (obstacle != null) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "device '%s' cannot use host memory where it lies: %s; copy it".formatted(device.id(), obstacle));
+                    "device '%s' cannot use host memory in place: %s; copy it".formatted(device.id(), obstacle));
         }
         long alignment = device.driver().limits().hostAlignment();
         MemoryKind kind = memory.kinds().readback();
@@ -70,10 +70,10 @@ final class StreamAllocator implements Allocator {
                 && (kind.halType() & MemoryType.DEVICE_LOCAL) != MemoryType.DEVICE_LOCAL) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "device '%s' has memory of its own, which memory of the host cannot be; ask for DEVICE_VISIBLE, or copy it"
+                    "device '%s' has its own memory, which host memory cannot be; ask for DEVICE_VISIBLE, or copy it"
                             .formatted(device.id()));
         }
-        // Drivers take whole pages: those that the bytes are in. What else is in them is not touched.
+        // Drivers import whole pages: those that contain the bytes. Their other bytes are not accessed.
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
         DriverMemory allocation =

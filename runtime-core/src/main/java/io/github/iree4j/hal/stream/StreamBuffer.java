@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * An allocation of device memory.
  *
- * <p>Its storage is known once its alloca is issued. An operation that is issued {@linkplain #pin pins} what it uses, and
- * {@linkplain #unpin unpins} it when the hardware is done with it.
+ * <p>Its storage is known once its alloca is issued. An operation {@linkplain #pin pins} its buffers when it is issued, and
+ * {@linkplain #unpin unpins} them when the hardware is done with them.
  */
 final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuffer {
-    /** What freed memory is overwritten with, where that is wanted. */
+    /** Fill byte for freed memory, where poisoning is enabled. */
     static final byte POISON = (byte) 0xDB;
 
     private static final int MAPPED = BufferUsage.MAPPING
@@ -34,12 +34,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     private final StreamDevice device;
     private final MemoryKind kind;
-    private final @Nullable RefCounted foreign; // what is freed with memory that is not a pool's
-    private final @Nullable ConstantViews<ConstantCopy>
-            copies; // its own, where it is a constant that shaders may write
+    private final @Nullable RefCounted foreign; // owner of memory that is not a pool's
+    private final @Nullable ConstantViews<ConstantCopy> copies; // for a constant that shaders may write
     private volatile @Nullable Farewell farewell; // once a deallocation is issued
 
-    /** Storage until a deallocation that is issued is over: host calls before it in the stream still see the bytes. */
+    /** The storage until an issued deallocation is complete: host calls before it in the stream still see the bytes. */
     private record Farewell(Frontier death, StreamStorage storage) {}
 
     private StreamBuffer(
@@ -68,7 +67,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         this.copies = copies;
     }
 
-    /** What the host can map it may; what it cannot it may not, and reads and writes through transfers, which all memory takes. */
+    /** Mappable memory may be mapped; other memory is read and written through transfers, which all memory supports. */
     private static int usage(BufferParams params, MemoryKind kind, boolean imported) {
         int usage = params.usage() == 0 ? BufferUsage.DEFAULT : params.usage();
         int mapping =
@@ -80,7 +79,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         if (params.access() != 0) {
             return params.access();
         }
-        // Immutable memory that we allocate must still be filled once; imported memory has its contents already.
+        // Allocated immutable memory must still be filled once; imported memory has its contents already.
         boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
         return constant ? MemoryAccess.READ : MemoryAccess.ALL;
     }
@@ -104,10 +103,10 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Memory that is not a pool's.
+     * Creates a buffer of memory that is not a pool's.
      *
-     * @param owner released with the storage; the caller's reference goes over
-     * @param copies of the constant that this is, which the owner keeps; null for other memory
+     * @param owner released with the storage; takes over the caller's reference
+     * @param copies views of a constant, which the owner keeps alive; null for other memory
      */
     static StreamBuffer foreign(
             StreamDevice device,
@@ -126,7 +125,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
      * Returns the allocation behind a buffer, which must be one of this device.
      *
      * @param what names the buffer in messages
-     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it belongs to another device
      */
     static StreamBuffer of(StreamDevice device, String what, Buffer buffer) {
         if (usable(device, what, buffer) instanceof StreamBuffer own) {
@@ -136,12 +135,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Returns the allocation behind a buffer for work that may also use memory of other devices: this device's, or one that is in memory of
-     * the host.
+     * Returns the allocation behind a buffer for work that may also use memory of other devices: this device's, or one in host
+     * memory.
      *
      * @param what names the buffer in messages
-     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's whose memory cannot be used
-     *     here, naming what is missing
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it belongs to another device whose
+     *     memory cannot be used here, naming what is missing
      */
     static UsedBuffer usable(StreamDevice device, String what, Buffer buffer) {
         if (!buffer.isLive()) {
@@ -159,13 +158,13 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
             }
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s of %d bytes was not created by device '%s', which cannot use memory of the host where it lies: %s"
+                    "%s of %d bytes was not created by device '%s', which cannot use host memory in place: %s"
                             .formatted(what, buffer.length(), device.id(), obstacle));
         }
         throw notOf(device, what, buffer);
     }
 
-    /** Returns what work uses of an allocation that {@link #usable} has accepted. */
+    /** Returns the usable form of an allocation that {@link #usable} has accepted. */
     static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
         return accepted instanceof StreamBuffer own ? own : new GuestBuffer(device, accepted);
     }
@@ -181,24 +180,24 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return device;
     }
 
-    /** Returns the memory of its own that it has; null where that is a pool's. */
+    /** Returns its own memory; null where that is a pool's. */
     @Nullable
     RefCounted foreign() {
         return foreign;
     }
 
-    /** What calls see of it that write into it although it is a constant; null where they see its storage. */
+    /** Returns the views of a constant for calls that write into it; null where they use its storage. */
     @Override
     public @Nullable ConstantViews<ConstantCopy> copies() {
         return copies;
     }
 
     /**
-     * Returns what somebody sees who has the storage.
+     * Returns the storage as a user sees it.
      *
      * @param storage its own, which is pinned
      * @param user a user of {@link #copies()}; null for none
-     * @return its own stores, should it be a constant in which it has made some; else the storage
+     * @return the user's copy, if this is a constant that the user has written; otherwise the storage
      */
     @Override
     public StreamStorage seenBy(StreamStorage storage, @Nullable Object user) {
@@ -206,12 +205,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return copy == null ? storage : copy.storage();
     }
 
-    /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
+    /** Whether its owner could free its memory at any time, against the rules; Java notices that on access. */
     boolean isMemoryOfUser() {
         return isImported();
     }
 
-    /** Returns what kind of memory it is in. */
+    /** Returns its kind of memory. */
     MemoryKind kind() {
         return kind;
     }
@@ -252,7 +251,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     @Override
     public void checkWritable() {
-        // what may be stored in is copied; see copies()
+        // a writable constant is copied; see copies()
     }
 
     @Override
@@ -274,7 +273,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     protected boolean isAllocatedBefore(Frontier user) {
         Frontier allocation = allocation();
         if (allocation == null) {
-            return super.isAllocatedBefore(user); // the host allocated it; or nobody yet
+            return super.isAllocatedBefore(user); // allocated by the host, or not yet
         }
         return user.reaches(allocation.producerAxis(), allocation.producerEpoch())
                 || isOver(allocation)
@@ -287,15 +286,15 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     /**
-     * Whether the stream is past the allocation. Who waited for it may run before the scheduler has heard of that: host calls, and work
-     * behind what another queue has told first.
+     * Whether the stream is past the allocation. An operation that waited for it may run before the scheduler has learned of
+     * that: host calls, and work behind a completion that another queue reports first.
      */
     private boolean isPassed(Frontier allocation) {
         return origin() instanceof StreamQueue queue && queue.stream().hasPassed(allocation.producerEpoch());
     }
 
     /**
-     * Takes the storage away, when the deallocation is issued: those that run after it get FAILED_PRECONDITION.
+     * Takes the storage away, when the deallocation is issued: operations that run after it get FAILED_PRECONDITION.
      *
      * @param death the deallocation's frontier
      */
@@ -344,7 +343,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         HostTransfers.write(this, offset, source);
     }
 
-    /** Writes bytes of the host, whatever access others have. */
+    /** Writes bytes of the host, regardless of the access flags. */
     void initialize(MemorySegment contents) {
         if (contents.byteSize() == 0) {
             return;

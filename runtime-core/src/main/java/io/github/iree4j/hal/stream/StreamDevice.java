@@ -39,14 +39,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A device whose hardware has streams: everything but what a {@link StreamDriver} does. Safe from any thread. */
+/** A device whose hardware has streams: everything but the driver-specific part, see {@link StreamDriver}. Safe from any thread. */
 public final class StreamDevice implements Device {
-    /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
+    /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
 
-    /** How long closing waits for work that the hardware has. */
+    /** How long close() waits for work of the hardware. */
     public static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private final DeviceInfo info;
@@ -66,36 +66,36 @@ public final class StreamDevice implements Device {
     private final HandoffThread issuer;
 
     private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
-    private volatile @Nullable IreeException lost; // why nothing runs here any more
-    private volatile boolean hardwareLost; // and the hardware is done with everything
+    private volatile @Nullable IreeException lost; // the cause of the loss
+    private volatile boolean hardwareLost; // the hardware runs nothing any more
     private final AtomicBoolean losing = new AtomicBoolean();
     private final AtomicBoolean lossTold = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
     private final AtomicBoolean abandoning = new AtomicBoolean();
-    private volatile @Nullable IreeException abandoned; // closed, and not over within the limit
+    private volatile @Nullable IreeException abandoned; // closed, and not complete within the limit
 
     /*
-     * STREAM-4: the natives of queues are freed once, by whoever ends the last operation of a closed device or closes it after that: each
-     * operation on a stream is a use of `work`, and closing it has its end follow the last of them.
+     * STREAM-4: the natives of queues are freed once, by the thread that ends the last operation of a closed device or closes it
+     * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final AtomicInteger users = new AtomicInteger(2); // of the driver: work, and the waiter
+    private final AtomicInteger users = new AtomicInteger(2); // users of the driver: work, and the waiter
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
-     * STREAM-6: a device that was closed, and whose work is not over within the limit, is abandoned. What it was to signal fails, and so do
-     * its axes, so that nobody waits any longer. Nothing is freed by that: work on a failed axis is not over before its end is told, and
-     * memory, natives and the waiter stay until then, when workOver() frees them.
+     * STREAM-6: a closed device whose work is not complete within the limit is abandoned. Its signals and its axes fail, so that
+     * no waiter hangs. That frees nothing: work on a failed axis is in flight until its end is reported, and memory, natives and
+     * the waiter stay until then, when workOver() frees them.
      */
 
     /**
-     * Makes a device.
+     * Creates a device.
      *
-     * @param info what it is
+     * @param info description of the device
      * @param options limits, and how many queues it has; 0 for as many as there are lanes
-     * @param driver the device's from then on, unless this throws
-     * @param closeLimit how long closing waits for what the hardware has
+     * @param driver owned by the device, unless this throws
+     * @param closeLimit how long close() waits for work of the hardware
      */
     public StreamDevice(DeviceInfo info, DeviceOptions options, StreamDriver driver, Duration closeLimit) {
         this.info = info;
@@ -104,7 +104,7 @@ public final class StreamDevice implements Device {
         this.driver = driver;
         this.domain = options.schedulingDomain();
         this.issuer = new HandoffThread("iree4j-issue " + info.id());
-        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
+        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // run in reverse if construction fails
         boolean made = false;
         try {
             this.memory = new StreamMemory(driver, options, this::isBusy, issuer, POISON);
@@ -135,7 +135,7 @@ public final class StreamDevice implements Device {
                 undo.forEach(Runnable::run);
             }
         }
-        proactor.wake(); // its owner waits for the hardware from now on, whether or not there is work
+        proactor.wake(); // its owner thread starts to wait for the hardware
     }
 
     private StreamQueue makeQueue(HardwareQueue on, int index) {
@@ -146,12 +146,11 @@ public final class StreamDevice implements Device {
         return new StreamQueue(this, index, stream, scheduler);
     }
 
-    /** Where operations are given to the driver that a signal has set free. */
+    /** The executor that gives the driver operations released by a signal. */
     Executor issuer() {
         return issuer;
     }
 
-    /** The memory that buffers are made of. */
     HostImports imports() {
         return imports;
     }
@@ -160,22 +159,20 @@ public final class StreamDevice implements Device {
         return memory;
     }
 
-    /** Turns recordings into commands. */
     StreamEncoder encoder() {
         return encoder;
     }
 
-    /** What goes between the host and memory that it does not see goes through this. */
+    /** The staging memory for transfers with memory that is not host-visible. */
     Staging staging() {
         return staging;
     }
 
-    /** What it has from its driver. */
     StreamDriver driver() {
         return driver;
     }
 
-    /** Whether some operation is under way. */
+    /** Whether any operation is in flight. */
     boolean isBusy() {
         for (StreamQueue queue : queues) {
             if (!queue.scheduler().isIdle()) {
@@ -188,7 +185,7 @@ public final class StreamDevice implements Device {
     /**
      * Refuses work once the device is closed or lost.
      *
-     * @throws IreeException FAILED_PRECONDITION when closed; why it is lost
+     * @throws IreeException FAILED_PRECONDITION when closed; the cause if it is lost
      */
     void checkOpen() {
         IreeException cause = failure();
@@ -198,9 +195,9 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Refuses memory once the device is abandoned; while it is lost, or closed and not over, it still gives out some.
+     * Refuses memory once the device is abandoned; a lost device, or a closed one with work in flight, still allocates.
      *
-     * @throws IreeException why it is abandoned
+     * @throws IreeException the cause if it is abandoned
      */
     void checkNotAbandoned() {
         IreeException cause = abandoned;
@@ -209,12 +206,12 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** An operation goes on a stream. */
+    /** Counts an operation that goes on a stream. */
     void enter() {
         work.enter();
     }
 
-    /** It is over. */
+    /** Counts the end of such an operation. */
     void exit() {
         work.exit();
     }
@@ -281,7 +278,7 @@ public final class StreamDevice implements Device {
         return PointImport.create(this, waiter, descriptor, semaphore, value);
     }
 
-    /** Notes an export, which ends with the device. */
+    /** Registers an export, which ends with the device. */
     void adopt(PointExport export) {
         exports.add(export);
         if (closed) {
@@ -328,7 +325,7 @@ public final class StreamDevice implements Device {
         };
     }
 
-    /** The formats of the driver that the options allow. */
+    /** The driver's formats that the options allow. */
     private List<String> formats() {
         Set<String> allowed = options.executableFormats();
         return driver.formats().stream()
@@ -336,7 +333,7 @@ public final class StreamDevice implements Device {
                 .toList();
     }
 
-    /** Why a format is not loaded, with what can be done about it. */
+    /** The exception for an unsupported format, with a remedy. */
     private IreeException unsupported(String format) {
         if (driver.formats().contains(format)) {
             return new IreeException(
@@ -356,7 +353,7 @@ public final class StreamDevice implements Device {
         return formats().contains(format);
     }
 
-    /** Whether a pattern means this device: programs ask for {@code DRIVER*}. */
+    /** Whether a pattern matches this device: programs use {@code DRIVER*}. */
     private boolean isNamed(String pattern) {
         return DevicePattern.matches(pattern, info.driver()) || DevicePattern.matches(pattern, id());
     }
@@ -365,7 +362,7 @@ public final class StreamDevice implements Device {
         return OptionalLong.of(answer ? 1 : 0);
     }
 
-    // ---- The end.
+    // ---- Shutdown.
 
     @Override
     public @Nullable IreeException failure() {
@@ -379,10 +376,10 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Says that the device is lost: all that waits fails with the cause, and so does all that is submitted from now on, and what the
-     * hardware has once that is over.
+     * Reports that the device is lost: pending operations and later submissions fail with the cause, and so does work of the
+     * hardware once it is complete.
      *
-     * @param cause why
+     * @param cause the cause
      */
     void lost(IreeException cause) {
         if (!losing.compareAndSet(false, true)) {
@@ -397,7 +394,7 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** The driver says that the device is lost: the hardware is done with everything. From a thread without locks. */
+    /** The driver reports the device lost: the hardware runs nothing any more. Called on a thread that holds no locks. */
     void hardwareLost(IreeException cause) {
         if (lossTold.compareAndSet(false, true) && !closed) {
             LOG.error("device '{}' is lost; everything on it fails", id(), cause);
@@ -413,7 +410,7 @@ public final class StreamDevice implements Device {
         return hardwareLost;
     }
 
-    /** The same, for a thread that has locks: the owner of the proactor does it. */
+    /** The same, for a thread that holds locks: the owner of the proactor reports it. */
     void loseLater(IreeException cause) {
         CallThreads.start("iree4j-lost " + id(), () -> {
             if (driver.isLost()) {
@@ -443,14 +440,14 @@ public final class StreamDevice implements Device {
             queue.scheduler().close();
         }
         IreeException cause = new IreeException(
-                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was under way");
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was in flight");
         for (StreamQueue queue : queues) {
             queue.stream().stop(cause, false);
         }
         work.close();
     }
 
-    /** The device is closed and its last operation is over. */
+    /** The device is closed and its last operation is complete. */
     private void workOver() {
         encoder.close();
         staging.close();
@@ -459,12 +456,12 @@ public final class StreamDevice implements Device {
         exports.forEach(PointExport::close);
         proactor.shutdown();
         if (abandoned != null) {
-            LOG.info("device '{}', which was abandoned, is over now; its memory is freed", id());
+            LOG.info("abandoned device '{}' has completed its work; its memory is freed", id());
         }
         driverUnused();
     }
 
-    /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
+    /** The work is complete, or the proactor, and with it the waiter, has ended. The last of both frees the driver. */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
             driver.close();
@@ -472,7 +469,7 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** Whether the calling thread would wait for itself. */
+    /** Whether the calling thread belongs to the device, and would wait for itself. */
     private boolean isOurThread() {
         for (StreamQueue queue : queues) {
             if (queue.stream().isStepThread()) {
@@ -483,9 +480,9 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Waits for the end of a closed device, and abandons it when that does not come within the limit.
+     * Waits for the end of a closed device, and abandons it at the limit.
      *
-     * @param telling whether to throw then
+     * @param telling whether to throw in that case
      */
     private void awaitEnd(boolean telling) {
         if (abandoned != null || awaitFreed(closeLimit)) {
@@ -495,10 +492,10 @@ public final class StreamDevice implements Device {
         if (abandon(busy) && busy && telling) {
             throw new IreeException(
                     StatusCode.DEADLINE_EXCEEDED,
-                    "device '%s' is not closed after %s: its hardware does not end what it was given; its memory is kept until it does"
+                    "device '%s' is not closed after %s: its hardware has not completed its work; its memory is kept until it has"
                             .formatted(info.id(), closeLimit));
         }
-        // A step of the host may be under way, code of users for example: the thread that ends it frees the rest.
+        // A host step may be running, user code for example: the thread that ends it frees the rest.
     }
 
     /** Waits until everything is freed; returns whether it is. */
@@ -510,7 +507,7 @@ public final class StreamDevice implements Device {
                 try {
                     return freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
-                    interrupted = true; // the hardware uses what is to be freed
+                    interrupted = true; // the hardware still uses the memory
                 }
             }
         } finally {
@@ -520,25 +517,25 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** STREAM-6: fails what is under way, which keeps what it uses until it is over. Returns whether this is the first call. */
+    /** STREAM-6: fails operations in flight, which keep their resources until they complete. Returns whether this is the first call. */
     private boolean abandon(boolean hardwareBusy) {
         if (!abandoning.compareAndSet(false, true)) {
             return false;
         }
         IreeException cause = new IreeException(
                 StatusCode.ABORTED,
-                "device '%s' was closed and is abandoned: after %s %s; its memory is kept until that is over"
+                "device '%s' was closed and is abandoned: after %s %s; its memory is kept until then"
                         .formatted(
                                 info.id(),
                                 closeLimit,
                                 hardwareBusy
-                                        ? "its hardware has not ended what it was given"
-                                        : "a step of the host is not over"),
+                                        ? "its hardware has not completed its work"
+                                        : "a host step is not complete"),
                 lost);
         abandoned = cause;
         LOG.error("{}", cause.getMessage());
         for (StreamQueue queue : queues) {
-            queue.scheduler().lost(cause); // first: what ends from now on is over, and has not completed
+            queue.scheduler().lost(cause); // first: operations that end from now on have failed
             queue.stream().failSignals(cause);
         }
         waiter.endImports(cause);

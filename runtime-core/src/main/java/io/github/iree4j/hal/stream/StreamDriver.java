@@ -8,23 +8,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a driver does for one device: everything that is not the same for all hardware with streams. A {@link StreamDevice} owns it and closes
+ * The driver-specific part of one device: everything that differs between kinds of hardware with streams. A {@link StreamDevice} owns it and closes
  * it after the last operation. Safe from any thread, unless a method says otherwise.
  */
 public interface StreamDriver extends AutoCloseable {
 
     /**
-     * Returns the lanes, of which the device's queues use some.
+     * Returns the lanes; the device's queues use some of them.
      *
      * @return at least one that computes, before those that only copy; always the same
      */
     List<Lane> lanes();
 
     /**
-     * Makes a timeline.
+     * Creates a timeline.
      *
-     * @param value where it begins
-     * @param shared whether it will be exported, or made another name of one that was
+     * @param value its initial value
+     * @param shared whether it will be exported, or made an alias of an exported one
      * @return the timeline, which the caller closes
      * @throws IreeException UNIMPLEMENTED when it cannot be shared
      */
@@ -33,9 +33,9 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Waits until one of several timelines reaches a value. Called by one thread.
      *
-     * @param timelines the timelines, with others behind them that do not count
+     * @param timelines the timelines; elements beyond the count are ignored
      * @param values by timeline
-     * @param count how many timelines there are
+     * @param count the number of timelines
      * @param timeoutNanos how long to wait at most; {@link Long#MAX_VALUE} for ever
      * @throws IreeException ABORTED when the device is lost
      */
@@ -44,28 +44,28 @@ public interface StreamDriver extends AutoCloseable {
     /**
      * Returns whether the device is lost: the hardware runs nothing any more.
      *
-     * @return true from then on
+     * @return true once it is lost
      */
     boolean isLost();
 
     // ---- Memory.
 
     /**
-     * Returns which kinds of memory are used, and what for.
+     * Returns the kinds of memory in use, by purpose.
      *
      * @return always the same
      */
     MemoryKinds memoryKinds();
 
     /**
-     * Returns what the device takes.
+     * Returns the limits of the device.
      *
      * @return always the same
      */
     DriverLimits limits();
 
     /**
-     * Returns what others must know of a device to take memory that it exports.
+     * Returns the identity that a device must share to import memory exported by this one.
      *
      * @return the same in every process
      */
@@ -83,20 +83,20 @@ public interface StreamDriver extends AutoCloseable {
     DriverMemory allocate(long size, MemoryKind kind, boolean shared);
 
     /**
-     * Returns why memory of the host cannot be used where it lies.
+     * Returns why host memory cannot be used in place.
      *
-     * @return what is missing, as the rest of a sentence; null when it can
+     * @return the missing capability, as the rest of a sentence; null when it can
      */
     @Nullable
     String hostMemoryObstacle();
 
     /**
-     * Imports memory of the host; only where {@link #hostMemoryObstacle} has none.
+     * Imports host memory; only where {@link #hostMemoryObstacle} returns null.
      *
      * @param address first byte, a multiple of {@link DriverLimits#hostAlignment}
      * @param size bytes, a multiple of the same
-     * @return the allocation, which the caller closes before the memory goes
-     * @throws IreeException why the driver refuses it
+     * @return the allocation, which the caller closes before the memory is freed
+     * @throws IreeException if the driver refuses it
      */
     DriverMemory importHost(long address, long size);
 
@@ -123,7 +123,7 @@ public interface StreamDriver extends AutoCloseable {
     // ---- Code.
 
     /**
-     * Returns the formats of executables that it loads. The device's options may allow fewer.
+     * Returns the executable formats that the driver loads. The device's options may allow fewer.
      *
      * @return names of formats, the preferred one first
      */
@@ -144,19 +144,19 @@ public interface StreamDriver extends AutoCloseable {
      *
      * @param params the executable, of one of {@link #formats}
      * @return the executable, which the caller owns
-     * @throws IreeException what is wrong with it
+     * @throws IreeException if the executable is invalid
      */
     Executable load(ExecutableParams params);
 
     /**
-     * Makes what turns recordings into commands. Called once.
+     * Creates the encoder, which turns recordings into commands. Called once.
      *
-     * @param memory of the device, for what commands need themselves
-     * @return closed before the memory is
+     * @param memory memory of the device, for the commands' own needs
+     * @return the encoder, closed before the memory
      */
     StreamEncoder encoder(StreamMemory memory);
 
-    /** Frees everything. The last operation is complete, and all that was made of it is closed; lanes too. */
+    /** Frees everything. The last operation is complete, and everything created by it is closed, lanes included. */
     @Override
     void close();
 }

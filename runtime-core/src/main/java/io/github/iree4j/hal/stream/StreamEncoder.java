@@ -13,7 +13,7 @@ public interface StreamEncoder extends AutoCloseable {
     /**
      * Lends commands for one transfer.
      *
-     * @param lane where they will be submitted
+     * @param lane the lane of the submission
      * @return empty commands; the borrower releases them
      */
     TransferCommands transfers(Lane lane);
@@ -21,21 +21,21 @@ public interface StreamEncoder extends AutoCloseable {
     /**
      * Checks a dispatch when it is recorded.
      *
-     * @param executable what runs
+     * @param executable the executable
      * @param export ordinal of the export, not checked yet
      * @param config workgroups
-     * @param workgroupCount where an indirect dispatch finds its workgroup counts; null for a direct one
-     * @throws IreeException INVALID_ARGUMENT unless this driver loaded the executable on this device; why the device cannot run it
+     * @param workgroupCount the workgroup counts of an indirect dispatch; null for a direct one
+     * @throws IreeException INVALID_ARGUMENT unless this driver loaded the executable on this device; or the reason why the device cannot run it
      */
     void checkDispatch(Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount);
 
     /**
-     * Returns what {@link Recording#flags} keeps of a dispatch for this driver.
+     * Returns the driver's bits for a dispatch, kept in {@link Recording#flags}.
      *
-     * @param executable what runs, which was checked
+     * @param executable the executable, which was checked
      * @param export ordinal of the export
      * @param fixed whether no binding changes between executions
-     * @return bits of the driver's own; 0 for none
+     * @return driver-defined bits; 0 for none
      */
     default int flags(Executable executable, int export, boolean fixed) {
         return 0;
@@ -44,20 +44,20 @@ public interface StreamEncoder extends AutoCloseable {
     /**
      * Returns whether a dispatch may write a binding.
      *
-     * @param executable what runs, which was checked
+     * @param executable the executable, which was checked
      * @param export ordinal of the export
      * @param binding number of the binding
-     * @return false only when the code certainly does not
+     * @return false only when the code is known not to
      */
     boolean mayWrite(Executable executable, int export, int binding);
 
     /**
-     * Makes a form of a recording. May take long.
+     * Creates a form of a recording. May take long.
      *
      * @param recording the recording
-     * @param bindings where its buffers lie; resolved anew before each {@link CommandForm#prepare}
+     * @param bindings the locations of its buffers; resolved anew before each {@link CommandForm#prepare}
      * @param updates the bytes of its updates; null for none
-     * @param lane where it will be submitted, or another lane of that family
+     * @param lane the lane of the submission, or another one of its family
      * @param oneShot whether it is executed once
      * @return the form; the caller closes it
      */
@@ -68,7 +68,7 @@ public interface StreamEncoder extends AutoCloseable {
             Lane lane,
             boolean oneShot);
 
-    /** Frees what is not lent, and the rest when it comes back. */
+    /** Frees what is not lent, and the rest when it is returned. */
     @Override
     void close();
 }

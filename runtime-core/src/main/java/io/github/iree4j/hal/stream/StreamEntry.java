@@ -3,37 +3,37 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** An operation on a stream. What changes is guarded by the lock of the hardware queue, until the entry is over. */
+/** An operation on a stream. Mutable state is guarded by the lock of the hardware queue until the entry is complete. */
 final class StreamEntry {
     final HardwareStream stream;
     final StreamOperation operation;
     final long epoch;
 
-    /** What the hardware is to run; null for nothing. */
+    /** The commands of the hardware; null for none. */
     @Nullable
     StreamWork work;
 
-    /** What the hardware is to wait for before that; null for nothing. */
+    /** The points that the hardware waits for first; null for none. */
     @Nullable
     TimelineWaits waits;
 
-    /** What the host has to do then; null for nothing. */
+    /** The host step that follows; null for none. */
     @Nullable
     HostStep step;
 
-    /** A ticket of its hardware queue that it comes after, besides what its stream has submitted; 0 for none. */
+    /** A ticket of its hardware queue that it runs after, besides submissions of its stream; 0 for none. */
     long after;
 
     /** The ticket that was reserved for its submission; 0 for none. */
     long reserved;
 
-    /** The submission behind which its step comes, or else its end; once begun. */
+    /** The submission after which its step runs, or it completes; once begun. */
     long ticket;
 
-    /** The ticket with which it is over, for other queues to wait for; 0 while there is none. */
+    /** The ticket that marks its completion, for other queues to wait for; 0 while there is none. */
     long end;
 
-    /** Why it fails; the first cause stays. */
+    /** The first failure. */
     @Nullable
     IreeException failure;
 
@@ -63,7 +63,7 @@ final class StreamEntry {
         }
     }
 
-    /** The hardware is done with what it was to run: called without a lock by whoever goes on with the entry. */
+    /** The hardware is done with the commands: called without a lock by the thread that continues the entry. */
     void hardwareOver() {
         TimelineWaits waited = waits;
         if (waited != null) {

@@ -21,11 +21,11 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /**
- * Memory of one device: pools for each kind of memory that it has, as {@code hal.local} has them, with one budget and one line. Blocks
+ * Memory of one device: pools for each kind of memory, as in {@code hal.local}, with one budget and one line. Blocks
  * outlive {@link #close()} until they are released. Safe from any thread.
  */
 public final class StreamMemory {
-    /** Blocks from this size on have slabs of their own. A guess, not measured. */
+    /** Blocks of at least this size have their own slabs. A guess, not measured. */
     private static final long LARGE = 16 << 20;
 
     /** Size of the first slab of a pool. A guess, not measured. */
@@ -34,7 +34,7 @@ public final class StreamMemory {
     /** Size of the largest slab. A guess, not measured. */
     private static final long LARGEST_SLAB = 64 << 20;
 
-    /** The least of these parts of the limit that a slab takes, so that no pool takes it all. */
+    /** A slab takes at most this fraction of the limit, so that no pool takes it all. */
     private static final long SLABS_WITHIN_LIMIT = 16;
 
     private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
@@ -46,11 +46,11 @@ public final class StreamMemory {
     private final boolean poison;
 
     /**
-     * Makes the pools; takes no memory yet.
+     * Creates the pools; allocates no memory yet.
      *
-     * @param driver takes memory from the system, borrowed
+     * @param driver allocates the memory, borrowed
      * @param options limits
-     * @param busy whether work is under way
+     * @param busy whether work is in flight
      * @param poison whether freed memory is overwritten
      */
     StreamMemory(StreamDriver driver, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
@@ -95,7 +95,7 @@ public final class StreamMemory {
         builder.pool(options.withMemory(kind.halType(), 0).withBudget(kind.heapSize()));
     }
 
-    /** The pools that memory in queue order comes from. */
+    /** The pools for memory in queue order. */
     PoolSet pools() {
         return pools;
     }
@@ -105,11 +105,11 @@ public final class StreamMemory {
     }
 
     /**
-     * Takes memory of the driver for what is not of the pools, giving back what they only keep if need be.
+     * Allocates driver memory outside the pools, trimming the pools if need be.
      *
-     * @param taking takes it
+     * @param taking performs the allocation
      * @param size bytes
-     * @param kind where
+     * @param kind kind of memory
      * @throws IreeException RESOURCE_EXHAUSTED when there is no more
      */
     DriverMemory takeOutside(StreamSlabs.Allocating taking, long size, MemoryKind kind) {
@@ -123,21 +123,21 @@ public final class StreamMemory {
         }
     }
 
-    /** The same, for memory that the driver has to make. */
+    /** The same, for memory that the driver allocates. */
     DriverMemory takeOutside(long size, MemoryKind kind, boolean shared) {
         return takeOutside(() -> driver.allocate(size, kind, shared), size, kind);
     }
 
     /**
-     * Memory outside the pools.
+     * A block of memory outside the pools.
      *
      * @param storage the bytes
-     * @param giveBack gives them back to the driver; run once
+     * @param giveBack frees them; run once
      */
     public record Block(StreamStorage storage, Runnable giveBack) {}
 
     /**
-     * Takes memory from the driver outside the pools, whose budget is the users'.
+     * Allocates driver memory outside the pools, whose budget belongs to the users.
      *
      * @param size bytes
      * @param kind one of {@link #kinds}
@@ -151,7 +151,7 @@ public final class StreamMemory {
                 () -> provider.release(slab));
     }
 
-    /** What the host reads, where it cannot read what the device has. */
+    /** The kind of memory for readback, where the host cannot read device memory. */
     MemoryKind readback() {
         return kinds.readback();
     }
@@ -159,7 +159,7 @@ public final class StreamMemory {
     /**
      * Returns the kinds of memory that the device has.
      *
-     * @return as its driver says
+     * @return as reported by its driver
      */
     public MemoryKinds kinds() {
         return kinds;
@@ -170,8 +170,8 @@ public final class StreamMemory {
     }
 
     /**
-     * Chooses the kind of memory for what is asked for: what the host must map, it can map; what it only wishes to, where that is as good
-     * for the device.
+     * Chooses the kind of memory for an allocation: memory that the host must map is mappable; memory that it would like to map
+     * is mappable where that costs the device nothing.
      */
     MemoryKind kind(BufferParams params) {
         int type = params.memoryType();
@@ -188,14 +188,14 @@ public final class StreamMemory {
             return kinds.device();
         }
         if (wish) {
-            // A window onto a part of the device's memory is small: it is for those who need it.
+            // A small window onto device memory is left to allocations that must be mappable.
             return shared != null && shared.heap() == kinds.device().heap() ? shared : kinds.device();
         }
         return shared != null ? shared : kinds.readback();
     }
 
     /**
-     * Makes a request of the pools.
+     * Creates a request to the pools.
      *
      * @throws IreeException RESOURCE_EXHAUSTED when one allocation cannot be that large
      */
@@ -219,7 +219,7 @@ public final class StreamMemory {
     }
 
     /**
-     * Gives out memory with undefined contents, for as long as the host wants.
+     * Allocates memory with undefined contents, until the host releases it.
      *
      * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
      */
@@ -233,7 +233,7 @@ public final class StreamMemory {
     }
 
     /**
-     * Gives out memory that the host writes and code of the device reads, for what commands need themselves.
+     * Allocates memory that the host writes and device code reads, for the commands' own needs.
      *
      * @param size bytes
      * @return memory with undefined contents, to be released by the caller
@@ -243,12 +243,12 @@ public final class StreamMemory {
         return acquire(BufferParams.DEFAULT, kinds.upload(), size);
     }
 
-    /** Gives memory that nobody uses back to the driver. */
+    /** Returns unused memory to the driver. */
     void trim() {
         pools.trim();
     }
 
-    /** Gives out nothing more; memory goes back to the driver as blocks are released. */
+    /** Ends allocation; memory is returned to the driver as blocks are released. */
     void close() {
         pools.close();
     }

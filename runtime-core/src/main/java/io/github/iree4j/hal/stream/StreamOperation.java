@@ -5,8 +5,8 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link StreamQueue} carries out: a part for the hardware, then one for the host, both of which it may lack. What has neither only
- * has its place in the order.
+ * An operation of a {@link StreamQueue}: a hardware part, then a host part, both optional. An operation with neither only has its
+ * place in the order.
  */
 abstract class StreamOperation extends QueueOperation {
 
@@ -20,11 +20,11 @@ abstract class StreamOperation extends QueueOperation {
     }
 
     /**
-     * Says what the hardware is to run. Called once, when the operation is issued, with no lock of the scheduler held. Everything that
-     * was issued before runs before it, and so does what this operation waits for.
+     * Prepares the hardware part. Called once, when the operation is issued, with no lock of the scheduler held. Everything
+     * issued before runs before it, and so does everything that this operation waits for.
      *
-     * @return recorded commands; null for nothing
-     * @throws io.github.iree4j.status.IreeException why the operation fails
+     * @return recorded commands; null for none
+     * @throws io.github.iree4j.status.IreeException if the operation fails
      */
     @Nullable
     StreamWork prepare() {
@@ -32,10 +32,10 @@ abstract class StreamOperation extends QueueOperation {
     }
 
     /**
-     * Says what the host has to do in the order of the queue: after the hardware's part of this operation and everything before it, and
-     * before anything issued behind it. Called once, after {@link #prepare}.
+     * Returns the host part. It runs in the order of the queue: after the hardware part of this operation and everything before
+     * it, and before anything issued behind it. Called once, after {@link #prepare}.
      *
-     * @return the step; null for nothing
+     * @return the step; null for none
      */
     @Nullable
     HostStep hostStep() {

@@ -39,13 +39,13 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
         return stream;
     }
 
-    /** Where its commands are submitted. */
+    /** The lane that its commands are submitted to. */
     Lane lane() {
         return stream.queue().lane;
     }
 
     /**
-     * Refuses dispatches on hardware that only copies.
+     * Refuses dispatches on copy-only hardware.
      *
      * @throws IreeException FAILED_PRECONDITION
      */
@@ -156,7 +156,7 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        // A command buffer of one command that this call owns; a submission that has to wait retains it.
+        // A command buffer of one command, owned here; a submission that has to wait retains it.
         try (RecordedCommandBuffer commands = RecordedForms.ofDispatch(device, bindings.size())) {
             submit(wait, signal, () -> {
                 checkComputes();

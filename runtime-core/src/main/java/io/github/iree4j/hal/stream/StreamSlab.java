@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that a pool takes from the driver: one allocation, mapped as long as it lives where the host sees it. The slab begins where the
+ * Memory that a pool takes from the driver: one allocation, mapped for its lifetime where it is host-visible. The slab begins where the
  * host's address is aligned.
  */
 final class StreamSlab extends Slab {
@@ -22,13 +22,13 @@ final class StreamSlab extends Slab {
     }
 
     /**
-     * Takes an allocation over.
+     * Takes ownership of an allocation.
      *
      * @param base where the slab begins in it
      * @param size bytes of the slab
      */
     StreamSlab(DriverMemory allocation, long base, long size, MemoryKind kind) {
-        // What the host does not see is aligned to any alignment that may be asked for.
+        // Memory that is not host-visible satisfies any alignment that may be requested.
         super(size, allocation.host() == 0 ? 0 : allocation.host() + base);
         this.allocation = allocation;
         this.kind = kind;
@@ -42,7 +42,7 @@ final class StreamSlab extends Slab {
         }
     }
 
-    /** Memory that the driver mapped, for as long as the arena is open. */
+    /** A view of mapped driver memory, valid while the arena is open. */
     @SuppressWarnings("restricted")
     static MemorySegment bytes(long address, long size, Arena arena) {
         return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
@@ -52,7 +52,7 @@ final class StreamSlab extends Slab {
         return kind;
     }
 
-    /** Tells its allocation from all others. */
+    /** Identifies its allocation uniquely. */
     long generation() {
         return allocation.generation();
     }
@@ -61,12 +61,12 @@ final class StreamSlab extends Slab {
         return allocation.handle();
     }
 
-    /** Where the slab begins in its allocation. */
+    /** Offset of the slab in its allocation. */
     long base() {
         return base;
     }
 
-    /** Where code of the device finds the first byte; 0 where it uses no addresses. */
+    /** Address of the first byte for device code; 0 where that uses no addresses. */
     long deviceAddress() {
         long address = allocation.deviceAddress();
         return address == 0 ? 0 : address + base;

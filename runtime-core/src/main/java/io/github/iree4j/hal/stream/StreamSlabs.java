@@ -7,9 +7,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Memory of a device, within what its driver says it gives out. */
+/** Allocation of device memory within the driver's limits. */
 final class StreamSlabs implements SlabProvider {
-    /** What everything is aligned to at least, so that what other queues and the host touch is apart. */
+    /** Minimum alignment, which keeps memory of different queues and of the host apart. */
     private static final long MINIMUM_ALIGNMENT = 256;
 
     private final StreamDriver driver;
@@ -46,7 +46,7 @@ final class StreamSlabs implements SlabProvider {
         return sum;
     }
 
-    /** Returns the most that one allocation may be, bytes. */
+    /** Returns the maximum size of one allocation, bytes. */
     long largest() {
         return largest;
     }
@@ -77,7 +77,7 @@ final class StreamSlabs implements SlabProvider {
         if ((allocation.host() & alignment - 1) == 0) {
             return new StreamSlab(allocation, size, kind);
         }
-        // Mappings begin where the driver likes: take more, and begin where it suits.
+        // The driver chooses the mapped address: over-allocate, and align the start.
         allocation.close();
         returned();
         allocation = allocate(size + alignment, kind);
@@ -85,15 +85,15 @@ final class StreamSlabs implements SlabProvider {
     }
 
     /**
-     * Takes memory from the driver. Counted until {@link #returned}.
+     * Allocates memory from the driver. Counted until {@link #returned}.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has given out as many pieces as it does
+     * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has reached its number of allocations
      */
     private DriverMemory allocate(long size, MemoryKind kind) {
         return counted(() -> driver.allocate(size, kind, false), size, kind);
     }
 
-    /** Something that makes an allocation. */
+    /** Performs an allocation. */
     interface Allocating {
         DriverMemory allocate();
     }
@@ -124,7 +124,7 @@ final class StreamSlabs implements SlabProvider {
         }
     }
 
-    /** Memory that was taken has gone back to the driver. */
+    /** An allocation was returned to the driver. */
     void returned() {
         count.decrementAndGet();
     }

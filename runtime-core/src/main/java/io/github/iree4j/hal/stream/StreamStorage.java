@@ -7,9 +7,9 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Where the bytes of a buffer are: a range of an allocation of the driver. Immutable. */
+/** The location of a buffer's bytes: a range of a driver allocation. Immutable. */
 public final class StreamStorage extends BufferStorage {
-    /** In place of storage where there is none yet. */
+    /** Placeholder where there is no storage yet. */
     static final StreamStorage NONE = new StreamStorage(null, 0, 0, 0, 0, 0, null);
 
     private final long generation;
@@ -20,15 +20,15 @@ public final class StreamStorage extends BufferStorage {
     private final @Nullable MemorySegment host;
 
     /**
-     * Makes storage.
+     * Creates storage.
      *
-     * @param reservation what a pool gave out; null for memory that is not a pool's
-     * @param generation of the allocation, by which it is told from others; handles and addresses are given out again
-     * @param handle what the driver calls the allocation
-     * @param offset where the bytes start in it
-     * @param length how many there are
-     * @param deviceAddress address of the first for code of the device; 0 where it uses none
-     * @param host the same bytes as the host sees them; null where it does not
+     * @param reservation the pool's reservation; null for memory that is not a pool's
+     * @param generation unique generation of the allocation; handles and addresses are reused
+     * @param handle the driver's handle of the allocation
+     * @param offset offset of the bytes in it
+     * @param length number of bytes
+     * @param deviceAddress address of the first byte for device code; 0 where that uses none
+     * @param host the same bytes as mapped by the host; null where they are not host-visible
      */
     StreamStorage(
             @Nullable Reservation reservation,
@@ -47,7 +47,7 @@ public final class StreamStorage extends BufferStorage {
         this.host = host;
     }
 
-    /** What a pool of the device gave out. */
+    /** Returns the storage of a reservation. */
     static StreamStorage of(Reservation reservation) {
         StreamSlab slab = (StreamSlab) reservation.slab();
         MemorySegment mapped = slab.host();
@@ -63,7 +63,7 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns some of the bytes, valid as long as all of them are.
+     * Returns some of the bytes, valid as long as the whole.
      *
      * @param from first byte
      * @param size bytes
@@ -81,7 +81,7 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns whether both are in the same allocation: not in two that had the same handle, one after the other.
+     * Returns whether both are in the same allocation, as opposed to successive ones with the same handle.
      *
      * @param other other storage
      * @return whether an overlap is possible
@@ -90,22 +90,22 @@ public final class StreamStorage extends BufferStorage {
         return generation == other.generation;
     }
 
-    /** Whether it is in the allocation of a generation. */
+    /** Whether it is in the allocation of the given generation. */
     boolean isIn(long allocation) {
         return generation == allocation;
     }
 
     /**
-     * Returns what the driver called the allocation. It does not tell allocations apart over time.
+     * Returns the driver's handle of the allocation. Handles are reused over time.
      *
-     * @return as {@link DriverMemory} has it
+     * @return the handle of its {@link DriverMemory}
      */
     public long handle() {
         return handle;
     }
 
     /**
-     * Returns where the bytes start in the allocation.
+     * Returns the offset of the bytes in the allocation.
      *
      * @return offset, bytes
      */
@@ -114,7 +114,7 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns how many bytes there are.
+     * Returns the number of bytes.
      *
      * @return bytes
      */
@@ -123,7 +123,7 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns where code of the device finds the first byte.
+     * Returns the address of the first byte for device code.
      *
      * @return the address; 0 where code uses none
      */
@@ -137,10 +137,10 @@ public final class StreamStorage extends BufferStorage {
     }
 
     /**
-     * Returns the bytes of memory that the host sees.
+     * Returns the bytes of host-visible memory.
      *
      * @return the bytes, valid while the storage is used
-     * @throws IreeException INTERNAL when the host does not see them
+     * @throws IreeException INTERNAL when they are not host-visible
      */
     public MemorySegment mapped() {
         MemorySegment bytes = host;

@@ -4,9 +4,9 @@ package io.github.iree4j.hal.stream;
 interface StreamWork {
 
     /**
-     * Returns what they are for.
+     * Returns the name of the operation.
      *
-     * @return the name of the operation, for messages
+     * @return the name, for messages
      */
     String name();
 
@@ -18,7 +18,7 @@ interface StreamWork {
     DriverCommands commands();
 
     /**
-     * The hardware is done with them, or will never run them. Called once, from any thread with no lock held; must not throw.
+     * The hardware is done with the commands, or will never run them. Called once, from any thread with no lock held; must not throw.
      */
     void over();
 }

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link Lane} is given: it waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
+/** A submission to a {@link Lane}: it waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
 public final class Submission {
     private final TimelineWaits waits;
     private final @Nullable StreamWork work;
@@ -26,7 +26,7 @@ public final class Submission {
     }
 
     /**
-     * Returns how many points it waits for.
+     * Returns the number of points that it waits for.
      *
      * @return 0 for none
      */
@@ -55,7 +55,7 @@ public final class Submission {
     }
 
     /**
-     * Returns what it runs.
+     * Returns the commands that it runs.
      *
      * @return the commands, valid until the submission is complete; null for none
      */
@@ -73,7 +73,7 @@ public final class Submission {
     }
 
     /**
-     * Returns what it is called in messages.
+     * Returns the name of the submission, for messages.
      *
      * @return the name of its operation
      */

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Points of timelines that a submission waits for, one of each timeline. Not safe from several threads. */
+/** Points of timelines that a submission waits for, at most one per timeline. Not thread-safe. */
 final class TimelineWaits {
     /** Nothing to wait for. Never added to. */
     static final TimelineWaits NONE = new TimelineWaits();
@@ -31,7 +31,7 @@ final class TimelineWaits {
         return values[index];
     }
 
-    /** Adds a point; of two of one timeline the later stays. */
+    /** Adds a point; of two points of one timeline the later is kept. */
     void add(DriverTimeline timeline, long value) {
         for (int i = 0; i < count; i++) {
             if (timeline.equals(timelines[i])) {
@@ -47,14 +47,14 @@ final class TimelineWaits {
         values[count++] = value;
     }
 
-    /** Adds a point of a timeline that somebody else may close: keeps it until {@link #release}. */
+    /** Adds a point of a timeline that its owner may close: retains it until {@link #release}. */
     void addForeign(DriverTimeline timeline, long value) {
         timeline.retain();
         foreign.add(timeline);
         add(timeline, value);
     }
 
-    /** The submission is over, or will never be made. */
+    /** The submission is complete, or will never be made. */
     void release() {
         foreign.forEach(DriverTimeline::release);
         foreign.clear();

@@ -6,24 +6,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation on buffers whose commands are recorded when it is issued, for one execution. What it names is retained while it is under
- * way, and the storage of that pinned from when it has its place.
+ * An operation on buffers whose commands are recorded when it is issued, for one execution. Its buffers are retained while it is
+ * in flight, and their storage is pinned once it has its place.
  */
 abstract class TransferOperation extends StreamOperation implements StreamWork {
     final StreamDevice device;
     private final Lane lane;
     private final UsedBuffer[] buffers;
     private StreamStorage[] storages = new StreamStorage[0]; // of the buffers, once they are pinned
-    private int pinned; // of the buffers, the first
+    private int pinned; // how many of the buffers, from the first
     private @Nullable TransferCommands recorded;
-    private @Nullable DriverCommands ready; // of them, to be submitted
+    private @Nullable DriverCommands ready; // commands to be submitted
 
     /**
-     * Makes an operation.
+     * Creates an operation.
      *
-     * @param name what it is called in messages
-     * @param queue where it is going to run
-     * @param buffers what it uses
+     * @param name name for messages
+     * @param queue the queue that runs it
+     * @param buffers the buffers that it uses
      */
     TransferOperation(String name, StreamQueue queue, UsedBuffer... buffers) {
         super(name);
@@ -32,15 +32,15 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         this.buffers = buffers;
     }
 
-    /** Writes the commands; {@link #storage} has what they use. */
+    /** Writes the commands; {@link #storage} returns what they use. */
     abstract void encode(TransferCommands commands);
 
-    /** Whether it is carried out also when nobody can learn of its end any more, since it matters to others than those who wait for it. */
+    /** Whether it runs even when its end is unobservable, because it affects others besides its waiters. */
     boolean runsInAnyCase() {
         return false;
     }
 
-    /** Whether there is anything to do for the hardware. */
+    /** Whether the hardware has nothing to do. */
     abstract boolean isEmpty();
 
     /** Returns the storage of one of the buffers, once pinned. */

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** How an operation is made, or several that are parts of one, each after the one before; and the staging memory that they share. */
+/** A plan of one operation, or of several sequential parts of one; with the staging memory that they share. */
 final class TransferPlan {
     private final List<Supplier<StreamOperation>> parts = new ArrayList<>(1);
     private final List<StagingPiece> pieces = new ArrayList<>(1);
@@ -37,7 +37,7 @@ final class TransferPlan {
     /**
      * Submits what is planned.
      *
-     * @param make checks, and plans
+     * @param make checks the arguments and creates the plan
      */
     static void submit(StreamQueue queue, @Nullable Fence wait, @Nullable Fence signal, Supplier<TransferPlan> make) {
         TransferPlan plan;
@@ -63,7 +63,7 @@ final class TransferPlan {
     private static void submitParts(
             StreamQueue queue, @Nullable Fence wait, @Nullable Fence signal, List<Supplier<StreamOperation>> makers) {
         if (signal != null && !signal.isLive()) {
-            queue.scheduler().submit(wait, signal, makers.getFirst()); // which throws
+            queue.scheduler().submit(wait, signal, makers.getFirst()); // this throws
             return;
         }
         OperationParts parts;

@@ -6,7 +6,7 @@ public interface TransferSink {
     /**
      * Fills with a repeated pattern, which begins at the first byte.
      *
-     * @param target what is filled
+     * @param target the storage filled
      * @param offset first byte, in the storage
      * @param length bytes, a multiple of the pattern's
      * @param pattern the pattern in the low bytes, little-endian
@@ -17,9 +17,9 @@ public interface TransferSink {
     /**
      * Copies between ranges that do not overlap.
      *
-     * @param source what is read
+     * @param source the storage read
      * @param sourceOffset first byte read, in the storage
-     * @param target what is written
+     * @param target the storage written
      * @param targetOffset first byte written, in the storage
      * @param length bytes
      */

@@ -1,5 +1,5 @@
 /**
- * What devices whose hardware has streams share: order on the stream, steps of the host, staging, transfers, allocation, life cycle. A driver
+ * The shared part of devices whose hardware has streams: order on the stream, host steps, staging, transfers, allocation, life cycle. A driver
  * implements {@link io.github.iree4j.hal.stream.StreamDriver}, and hands it to {@link io.github.iree4j.hal.stream.StreamDevice}.
  */
 @NullMarked

@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
-/** Submissions that do nothing, with a step of the host behind them or none. */
+/** Empty submissions, with or without a host step behind them. */
 public final class EmptyCommands {
     private EmptyCommands() {}
 
@@ -15,7 +15,7 @@ public final class EmptyCommands {
         submit(queue, wait, signal, null);
     }
 
-    /** The same, with a step behind them that ends with the latch. */
+    /** The same, with a step behind them that ends when the latch opens. */
     public static void pause(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, CountDownLatch end) {
         submit(queue, wait, signal, end);
     }

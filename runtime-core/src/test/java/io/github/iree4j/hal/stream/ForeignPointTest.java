@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Waits for points of other drivers, which are closed as soon as they are reached, whatever has been decided about them. */
+/** Waits for points of other drivers, which are closed as soon as they are reached, whatever was decided about the waits. */
 @Timeout(300)
 class ForeignPointTest {
     @TempDir
@@ -46,7 +46,7 @@ class ForeignPointTest {
         timeline.close();
         done.close();
         if (device == null) {
-            return; // skipped: there is no library here
+            return; // skipped: there is no library
         }
         foreign.close();
         device.close();
@@ -60,7 +60,7 @@ class ForeignPointTest {
         foreign.close();
     }
 
-    /** Does nothing on a stream; tells when it has been decided and is about to be issued. */
+    /** Does nothing on a stream; reports when it has been decided and is about to be issued. */
     private static final class Step extends StreamOperation {
         private final Runnable decided;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** STREAM-1, STREAM-2, STREAM-3, STREAM-4, STREAM-7: what streams put on the hardware, and when. */
+/** STREAM-1, STREAM-2, STREAM-3, STREAM-4, STREAM-7: what streams submit to the hardware, and when. */
 @Timeout(300)
 class HardwareStreamTest {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
@@ -38,7 +38,7 @@ class HardwareStreamTest {
     @AfterEach
     void close() throws Exception {
         if (device == null) {
-            return; // skipped: there is no driver here
+            return; // skipped: there is no driver
         }
         for (AutoCloseable each : opened.reversed()) {
             each.close();
@@ -83,7 +83,7 @@ class HardwareStreamTest {
         protected void release() {}
     }
 
-    /** A step that ends when it is told. */
+    /** A step that ends on demand. */
     private final class Pause extends StreamOperation implements HostStep {
         private final CountDownLatch begun = new CountDownLatch(1);
         private final CountDownLatch end = new CountDownLatch(1);
@@ -139,7 +139,7 @@ class HardwareStreamTest {
         return made;
     }
 
-    /** A point that holds up the hardware until the test signals it, and then the timeline that stands for it. */
+    /** A point that blocks the hardware until the test signals it, and its timeline. */
     private final class Gate {
         private final DriverTimeline timeline = device.driver().createTimeline(0, false);
         private final TimelineSemaphore semaphore = semaphore();

@@ -125,9 +125,9 @@ class StagingTest {
     }
 
     // STAGE-1: bytes are lent to one at a time.
-    // STAGE-2: everybody in line is served.
+    // STAGE-2: every requester in line is served.
     @Test
-    void bytesAreLentToOneAtATimeAndEverybodyIsServed() throws InterruptedException {
+    void bytesAreLentToOneAtATimeAndEveryRequesterIsServed() throws InterruptedException {
         long seed = Effort.seed(StagingTest.class, "lent", 7);
         int rounds = Effort.rounds(500, 20_000);
         AtomicInteger damaged = new AtomicInteger();

@@ -6,19 +6,19 @@ import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** What is behind a {@link StreamDevice}, for tests of drivers. */
+/** The internals of a {@link StreamDevice}, for tests of drivers. */
 public final class StreamDevices {
-    /** What freed memory is overwritten with. */
+    /** Fill byte of freed memory. */
     public static final byte POISON = StreamBuffer.POISON;
 
     private StreamDevices() {}
 
-    /** What it was made with. */
+    /** Its driver. */
     public static StreamDriver driver(StreamDevice device) {
         return device.driver();
     }
 
-    /** Where its recordings become commands. */
+    /** Its encoder. */
     public static StreamEncoder encoder(StreamDevice device) {
         return device.encoder();
     }
@@ -33,7 +33,7 @@ public final class StreamDevices {
         return device.memory().poisons();
     }
 
-    /** How much memory of other devices it has imported. */
+    /** Number of its imports of other devices' memory. */
     public static int importCount(StreamDevice device) {
         return device.imports().count();
     }
@@ -43,12 +43,12 @@ public final class StreamDevices {
         return device.awaitFreed(limit);
     }
 
-    /** Loses it. */
+    /** Reports it as lost. */
     public static void lose(StreamDevice device, IreeException cause) {
         device.lost(cause);
     }
 
-    /** Which commands a queue of one takes. */
+    /** The lane family of one of its queues. */
     public static int family(DeviceQueue queue) {
         return ((StreamQueue) queue).lane().family();
     }

@@ -11,14 +11,14 @@ import java.util.function.Supplier;
 /**
  * Writes the words of native commands. Fills and copies take any offset and length, although drivers fill multiples of four bytes only.
  *
- * <p>Commands are unordered among themselves until {@link #barrier} is called, except that what one call needs between its own commands
- * it adds itself. One thread at a time.
+ * <p>Commands are unordered among themselves until {@link #barrier} is called; one call orders its own commands where needed. One
+ * thread at a time.
  */
 final class CommandEncoder implements TransferSink {
-    /** What drivers fill is a multiple of that. */
+    /** Drivers fill multiples of this many bytes. */
     private static final int FILL_UNIT = 4;
 
-    /** Bytes of device memory that an encoder needs for patterns that drivers do not fill. */
+    /** Bytes of device memory that an encoder needs for patterns that drivers cannot fill. */
     static final int SCRATCH = 16;
 
     private static final int INITIAL_WORDS = 128;
@@ -29,9 +29,9 @@ final class CommandEncoder implements TransferSink {
     private boolean scratchUsed;
 
     /**
-     * Makes an encoder without commands.
+     * Creates an encoder without commands.
      *
-     * @param scratch gives {@link #SCRATCH} bytes of device memory that nobody else uses while the commands run; asked when needed
+     * @param scratch supplies {@link #SCRATCH} bytes of device memory for the exclusive use of the commands; called on demand
      */
     CommandEncoder(Supplier<StreamStorage> scratch) {
         this.scratch = scratch;
@@ -41,7 +41,7 @@ final class CommandEncoder implements TransferSink {
         return Arena.ofAuto().allocate(count * Long.BYTES, Long.BYTES);
     }
 
-    /** Forgets all commands. */
+    /** Removes all commands. */
     void clear() {
         count = 0;
         scratchUsed = false;
@@ -57,12 +57,12 @@ final class CommandEncoder implements TransferSink {
         return words;
     }
 
-    /** Returns how many words there are. */
+    /** Returns the number of words. */
     int count() {
         return count;
     }
 
-    /** Appends a word. Whoever writes commands without a method of their own here, does it with this. */
+    /** Appends a word. Used directly for commands that have no method here. */
     void word(long value) {
         long at = (long) count * Long.BYTES;
         if (at == words.byteSize()) {
@@ -74,12 +74,12 @@ final class CommandEncoder implements TransferSink {
         count++;
     }
 
-    /** Overwrites a word, for what is known late. */
+    /** Overwrites a word whose value is known late. */
     void setWord(int index, long value) {
         words.setAtIndex(ValueLayout.JAVA_LONG, index, value);
     }
 
-    /** What follows runs after what is there, for the given stages and accesses. */
+    /** Orders later commands after earlier ones, for the given stages and accesses. */
     void barrier(long sourceStages, long sourceAccess, long targetStages, long targetAccess) {
         word(VulkanWords.BARRIER);
         word(sourceStages);
@@ -88,7 +88,7 @@ final class CommandEncoder implements TransferSink {
         word(targetAccess);
     }
 
-    /** What was submitted before is over, and what it wrote visible: the first command of all that is submitted. */
+    /** Orders the commands after all earlier submissions, whose writes become visible: the first command of every submission. */
     void beginAfterAll() {
         barrier(
                 VulkanWords.STAGE_ALL_COMMANDS,
@@ -97,7 +97,7 @@ final class CommandEncoder implements TransferSink {
                 VulkanWords.ACCESS_MEMORY_READ | VulkanWords.ACCESS_MEMORY_WRITE);
     }
 
-    /** What was written can be read by the host once the submission is over: the last command of what writes memory that it sees. */
+    /** Makes writes readable by the host once the submission is complete: the last command of submissions that write host-visible memory. */
     void endVisibleToHost() {
         barrier(
                 VulkanWords.STAGE_ALL_COMMANDS,
@@ -106,7 +106,7 @@ final class CommandEncoder implements TransferSink {
                 VulkanWords.ACCESS_HOST_READ);
     }
 
-    /** Later transfers see what earlier ones wrote, and write what those have read. */
+    /** Orders later transfers after earlier ones. */
     void transferBarrier() {
         barrier(
                 VulkanWords.STAGE_ALL_TRANSFER,
@@ -118,9 +118,9 @@ final class CommandEncoder implements TransferSink {
     /**
      * Copies bytes. Ranges must not overlap.
      *
-     * @param source where from
+     * @param source the storage read
      * @param sourceOffset first byte read, in the storage
-     * @param target where to
+     * @param target the storage written
      * @param targetOffset first byte written, in the storage
      * @param length bytes
      */
@@ -152,7 +152,7 @@ final class CommandEncoder implements TransferSink {
     /**
      * Fills bytes with a repeated pattern, which begins with the first of them.
      *
-     * @param target what is filled
+     * @param target the storage filled
      * @param offset first byte, in the storage
      * @param length bytes, a multiple of the pattern's
      * @param pattern the pattern in the low bytes, little-endian
@@ -181,7 +181,7 @@ final class CommandEncoder implements TransferSink {
                 });
     }
 
-    /** Fills with four bytes, the first of which comes first whatever the alignment. */
+    /** Fills with four bytes, the first of which comes first regardless of the alignment. */
     private void fillInt(long buffer, long from, long length, int pattern) {
         int phase = (int) (from & FILL_UNIT - 1);
         int aligned = Integer.rotateLeft(
@@ -206,7 +206,7 @@ final class CommandEncoder implements TransferSink {
         copy(piece.handle(), piece.offset(), buffer, last, end - last);
     }
 
-    /** Fills with eight bytes: the first of them from scratch memory, the rest from what is filled already, twice as much each time. */
+    /** Fills with eight bytes: the first eight from scratch memory, the rest copied from the filled part, which doubles each time. */
     private void fillLong(long buffer, long from, long length, int low, int high) {
         StreamStorage piece = beginScratch();
         fillUnits(piece.handle(), piece.offset(), FILL_UNIT, low);
@@ -236,7 +236,7 @@ final class CommandEncoder implements TransferSink {
      *
      * @param pipeline handle of the pipeline
      * @param mode how bindings reach it, see {@link VulkanWords}
-     * @param bindings how many there are
+     * @param bindings number of bindings
      * @param indirect whether the workgroups come from a buffer
      */
     void dispatch(long pipeline, long mode, int bindings, boolean indirect) {

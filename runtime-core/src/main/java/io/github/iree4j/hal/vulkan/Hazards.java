@@ -3,8 +3,8 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.nativeaccess.VulkanWords;
 
 /**
- * Which barriers commands need: for each kind of command that follows, what was done before that it is not ordered against. A barrier of
- * the recording becomes one between the kinds on both sides of it, or none if nothing on the one side is left to be ordered.
+ * Tracks which barriers commands need: for each kind of command that follows, the kinds recorded before that it is not ordered
+ * against. A barrier of the recording becomes one between the kinds on both sides of it, or none if there is nothing to order.
  */
 final class Hazards {
     /** Fills, copies and updates. */
@@ -18,10 +18,10 @@ final class Hazards {
 
     private static final int KINDS = 3;
 
-    private final int[] before = new int[KINDS]; // by kind that follows: kinds to be ordered against
-    private int written; // kinds that write, ever
+    private final int[] before = new int[KINDS]; // by following kind: kinds to order against
+    private int written; // all kinds that have written
 
-    /** Kinds of commands were recorded. */
+    /** Records kinds of commands. */
     void add(int kinds) {
         for (int i = 0; i < KINDS; i++) {
             before[i] |= kinds;
@@ -30,7 +30,7 @@ final class Hazards {
     }
 
     /**
-     * A barrier comes before kinds of commands.
+     * Adds a barrier before kinds of commands.
      *
      * @return the kinds they must be ordered against; 0 when no barrier is needed
      */
@@ -45,7 +45,7 @@ final class Hazards {
         return sources;
     }
 
-    /** Kinds of commands that wrote something. */
+    /** The kinds of commands that have written. */
     int written() {
         return written;
     }

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /** Finds out why the Vulkan library lists no device. */
 final class MissingDevices {
-    /** Where drivers say which library is theirs, besides what the environment names. */
+    /** Directories of driver manifests, besides those in the environment. */
     private static final List<String> MANIFESTS = List.of("/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d");
 
     private static final List<String> VARIABLES = List.of("VK_DRIVER_FILES", "VK_ICD_FILENAMES");
@@ -40,7 +40,7 @@ final class MissingDevices {
         }
         if (!closed.isEmpty()) {
             return "no Vulkan driver lists a device, and this process may not open " + String.join(", ", closed)
-                    + "; give its user access, mostly by the group 'render' or 'video'";
+                    + "; grant its user access, usually through the group 'render' or 'video'";
         }
         return "no Vulkan driver lists a device; asked: " + String.join(", ", drivers)
                 + (Files.exists(Path.of("/dev/dri"))
@@ -53,7 +53,7 @@ final class MissingDevices {
             return files.filter(file -> file.toString().endsWith(suffix))
                     .sorted()
                     .toList();
-        } catch (IOException | RuntimeException e) { // not there, or not for us: there is nothing to name
+        } catch (IOException | RuntimeException e) { // missing or not readable: no name to report
             return List.of();
         }
     }

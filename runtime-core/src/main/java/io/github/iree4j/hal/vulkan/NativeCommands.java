@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A native command buffer, what writes it, and the memory that its commands use beside buffers of users. One thread at a time; recorded
+ * A native command buffer, its encoder, and the scratch memory of its commands. One thread at a time; recorded
  * anew only while no hardware runs it.
  */
 final class NativeCommands implements DriverCommands, TransferCommands {
@@ -28,7 +28,7 @@ final class NativeCommands implements DriverCommands, TransferCommands {
         return family;
     }
 
-    /** Returns what writes the commands, which {@link #record} then records. */
+    /** Returns the encoder of the commands, which {@link #record} then records. */
     CommandEncoder encoder() {
         return encoder;
     }
@@ -60,9 +60,9 @@ final class NativeCommands implements DriverCommands, TransferCommands {
     }
 
     /**
-     * Records what the encoder has.
+     * Records the commands of the encoder.
      *
-     * @param operation what it is for, in messages
+     * @param operation the operation's name, for messages
      */
     void record(String operation) {
         try {
@@ -72,7 +72,7 @@ final class NativeCommands implements DriverCommands, TransferCommands {
         }
     }
 
-    /** Gives a dispatch that was recorded other bindings; as {@link VulkanCommands#bind}. */
+    /** Changes the bindings of a recorded dispatch; as {@link VulkanCommands#bind}. */
     void bind(String operation, int dispatch, MemorySegment words) {
         try {
             commands.bind(dispatch, words);
@@ -86,14 +86,14 @@ final class NativeCommands implements DriverCommands, TransferCommands {
         return commands;
     }
 
-    /** Gives commands back that were lent. No hardware runs them. */
+    /** Returns lent commands. No hardware runs them. */
     @Override
     public void release() {
         encoder.clear();
         pool.giveBack(this);
     }
 
-    /** Frees everything. No hardware runs the commands. */
+    /** Frees all resources. No hardware runs the commands. */
     void close() {
         encoder.clear();
         if (scratch != null) {

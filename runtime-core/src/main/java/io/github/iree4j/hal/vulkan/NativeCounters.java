@@ -2,7 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What was done natively for executions of a command buffer. */
+/** Counts of native work for executions of command buffers. */
 final class NativeCounters {
     private final LongAdder made = new LongAdder();
     private final LongAdder recorded = new LongAdder();
@@ -25,7 +25,7 @@ final class NativeCounters {
         reused.increment();
     }
 
-    /** Native forms that were made. */
+    /** Native forms created. */
     long madeCount() {
         return made.sum();
     }
@@ -40,7 +40,7 @@ final class NativeCounters {
         return rebound.sum();
     }
 
-    /** Executions for which nothing had to be done. */
+    /** Executions without native work. */
     long reusedCount() {
         return reused.sum();
     }

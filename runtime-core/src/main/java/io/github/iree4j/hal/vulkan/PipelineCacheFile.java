@@ -23,9 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a driver has compiled, kept as a file between runs: one for each device, driver and version of the driver, in the user's cache
- * directory. Drivers trust what they are given back, so a file counts only if it is this user's, in a directory that others cannot write,
- * and its checksum is right; anything else is ignored and said in the log. Replaced by renaming, so that processes can share it.
+ * A driver's compiled pipelines, kept in a file between runs: one for each device, driver and driver version, in the user's cache
+ * directory. Drivers trust the data that they are given, so a file is used only if this user owns it, in a directory that others
+ * cannot write, and its checksum is right; anything else is ignored and logged. Replaced by renaming, so that processes can share
+ * it.
  *
  * <p>Format: {@value #MAGIC_TEXT}, version 1, length of the data (all 8 bytes, little-endian), SHA-256 of the data, the data.
  */
@@ -42,7 +43,7 @@ final class PipelineCacheFile {
     private static final int CHECKSUM_BYTES = 32;
     private static final int HEADER_BYTES = 3 * Long.BYTES + CHECKSUM_BYTES;
 
-    /** More is not read and not written: hundreds of programs. */
+    /** Larger data is neither read nor written; it would hold hundreds of programs. */
     static final int SIZE_LIMIT = 128 << 20;
 
     private final List<Path> directories;
@@ -58,13 +59,13 @@ final class PipelineCacheFile {
         this.name = name(device);
     }
 
-    /** Returns what is configured: a directory, {@link #OFF}, or nothing. */
+    /** Returns the configured directory, {@link #OFF}, or an empty string. */
     static String configured(DeviceOptions options) {
         String chosen = options.compiledCode();
         return (chosen.isBlank() ? System.getProperty(PROPERTY, "") : chosen).strip();
     }
 
-    /** Everything that the contents depend on is in the name. */
+    /** The name contains everything that the contents depend on. */
     private static String name(VulkanDeviceProperties device) {
         return String.format(
                 Locale.ROOT,
@@ -75,7 +76,7 @@ final class PipelineCacheFile {
                 device.pipelineCacheUuid());
     }
 
-    /** Reads the data; null when there is none that can be used. */
+    /** Reads the data; null when there is no usable file. */
     byte @Nullable [] read() {
         for (Path directory : directories) {
             Path file = directory.resolve(name);
@@ -83,7 +84,7 @@ final class PipelineCacheFile {
                 continue;
             }
             try {
-                Files.deleteIfExists(CacheDirectory.createTemporary(directory, "probe-", PROPERTY)); // it is ours alone
+                Files.deleteIfExists(CacheDirectory.createTemporary(directory, "probe-", PROPERTY)); // private
                 return read(file);
             } catch (IOException | IreeException | UnsupportedOperationException e) {
                 LOG.warn("pipeline cache '{}' is not used: {}", file, e.getMessage());
@@ -122,7 +123,7 @@ final class PipelineCacheFile {
         }
     }
 
-    /** Writes the data; what goes wrong is said in the log only. */
+    /** Writes the data; failures are only logged. */
     void write(byte[] data) {
         if (data.length > SIZE_LIMIT) {
             LOG.warn(

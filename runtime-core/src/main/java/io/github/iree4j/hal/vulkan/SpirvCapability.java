@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Capabilities that modules can declare, and what a device must have for each ("SPIR-V Environment" of the Vulkan specification). */
+/** Capabilities that modules can declare, and the device features that each requires ("SPIR-V Environment" of the Vulkan specification). */
 enum SpirvCapability {
     MATRIX(0, "Matrix"),
     SHADER(1, "Shader"),
@@ -53,7 +53,7 @@ enum SpirvCapability {
 
     private final int number;
     private final String specName;
-    private final List<VulkanFeature> alternatives; // of which one is enough
+    private final List<VulkanFeature> alternatives; // one of them suffices
 
     SpirvCapability(int number, String specName, VulkanFeature... alternatives) {
         this.number = number;
@@ -73,7 +73,7 @@ enum SpirvCapability {
         return alternatives.isEmpty() || alternatives.stream().anyMatch(each -> each.in(features));
     }
 
-    /** The features of which a device has none. */
+    /** The names of the alternatives, for a device that has none of them. */
     String missing() {
         return alternatives.stream().map(VulkanFeature::specName).collect(Collectors.joining(" or "));
     }

@@ -15,15 +15,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whether a device can run what a module asks for, asked before its driver sees the module: drivers need not notice.
+ * Checks whether a device meets a module's requirements, before its driver sees the module: drivers need not check.
  *
- * <p>What passes is trusted: function bodies are native code, as compiled code for a CPU is.
+ * <p>A module that passes is trusted: function bodies are native code, like compiled code for a CPU.
  */
 final class SpirvRequirements {
     private static final int VERSION_1_2 = 1 << 22 | 2 << 12;
     private static final int VERSION_1_3 = 1 << 22 | 3 << 12;
 
-    /** Extensions whose instructions come with capabilities, which are checked, or need nothing that a device may lack. */
+    /** Extensions whose instructions come with capabilities, which are checked, or need nothing that a device could lack. */
     private static final Set<String> EXTENSIONS = Set.of(
             "SPV_KHR_storage_buffer_storage_class",
             "SPV_KHR_16bit_storage",
@@ -43,7 +43,7 @@ final class SpirvRequirements {
     private SpirvRequirements() {}
 
     /**
-     * Checks what a whole module asks for.
+     * Checks the requirements of a module.
      *
      * @throws IreeException INCOMPATIBLE naming the version, capability or extension, and the feature that the device lacks
      */
@@ -88,11 +88,11 @@ final class SpirvRequirements {
     }
 
     /**
-     * Checks what an export asks for.
+     * Checks the requirements of an export.
      *
      * @param name of the export
-     * @param subgroupSize that it was compiled for; 0 for any
-     * @throws IreeException INCOMPATIBLE for what the device lacks; OUT_OF_RANGE for what exceeds its limits; INVALID_ARGUMENT when code and
+     * @param subgroupSize the subgroup size it was compiled for; 0 for any
+     * @throws IreeException INCOMPATIBLE for missing features; OUT_OF_RANGE for exceeded limits; INVALID_ARGUMENT when code and
      *     layout do not fit
      */
     static void check(
@@ -159,7 +159,7 @@ final class SpirvRequirements {
                 "invocations of a workgroup along z",
                 entry.workgroupSizeZ(),
                 limits.maxComputeWorkGroupSizeZ());
-        // Each is at most what the device takes, which is far below 2^21.
+        // Each is within the device's limit, which is far below 2^21.
         long invocations = (long) entry.workgroupSizeX() * entry.workgroupSizeY() * entry.workgroupSizeZ();
         checkLimit(device, name, "invocations of a workgroup", invocations, limits.maxComputeWorkGroupInvocations());
         checkLimit(
@@ -170,7 +170,7 @@ final class SpirvRequirements {
         VulkanDeviceProperties device = handle.properties();
         if (!handle.has(VulkanFeature.SUBGROUP_SIZE_CONTROL)) {
             if (subgroupSize == limits.subgroupSize()) {
-                return; // it has no other
+                return; // the device has no other size
             }
             throw incompatible(
                     device,

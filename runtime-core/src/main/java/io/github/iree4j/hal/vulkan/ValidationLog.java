@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings what validation complains of to the log, with what was being done. Nothing without validation. Safe from any thread: of several that
- * look at once one has the message, so it may be another's.
+ * Logs the messages of the validation layer, with the call that preceded them. Without validation it does nothing. Safe from any
+ * thread: of several threads that poll at once one gets the message, so it may belong to another one's call.
  */
 final class ValidationLog {
     private static final Logger LOG = LoggerFactory.getLogger(ValidationLog.class);
@@ -16,7 +16,7 @@ final class ValidationLog {
     private final boolean checking;
     private volatile long seen; // written under the lock
 
-    /** Says so in the log when checks were asked for that there will not be. */
+    /** Logs a warning when requested checks are unavailable. */
     ValidationLog(VulkanApi api, boolean wanted) {
         this.api = api;
         this.checking = api.collectsMessages();
@@ -24,16 +24,16 @@ final class ValidationLog {
             LOG.warn("Vulkan is not checked although iree4j.vulkan.validation asks for it: the layer"
                     + " VK_LAYER_KHRONOS_validation is not there; install the package vulkan-validationlayers");
         } else if (wanted && !checking) {
-            LOG.warn("what the Vulkan validation layer finds does not get here, since VK_EXT_debug_utils is not there;"
+            LOG.warn("messages of the Vulkan validation layer are not logged, since VK_EXT_debug_utils is missing;"
                     + " look at what the process writes on standard output");
         }
     }
 
     /**
-     * Looks whether there are new messages.
+     * Polls for new messages.
      *
-     * @param doing what has just been done
-     * @param operation its name, or of what it was done for
+     * @param doing the action that has just been performed
+     * @param operation the operation's name
      */
     void look(String doing, String operation) {
         if (checking && api.validationMessages() > seen) {

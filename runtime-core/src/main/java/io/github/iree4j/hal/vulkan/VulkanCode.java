@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Compiles code for a device, and keeps what was compiled. Safe from any thread. */
+/** Compiles code for a device, and caches the result. Safe from any thread. */
 final class VulkanCode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VulkanCode.class);
 
@@ -23,13 +23,13 @@ final class VulkanCode implements AutoCloseable {
     private final VulkanHandle handle;
     private final @Nullable PipelineCacheFile file;
     private final VulkanPipelineCache cache;
-    private final AtomicLong compiled = new AtomicLong(); // since the file was read
+    private final AtomicLong compiled = new AtomicLong(); // pipelines compiled since the file was read
     private final int restored;
     private final int restoredHash;
     private @Nullable VulkanAllocation nothing; // guarded by this
 
     /**
-     * Begins with what earlier runs compiled.
+     * Starts from the pipeline cache of earlier runs.
      *
      * @param configured the directory of the cache; empty for the user's, {@link PipelineCacheFile#OFF} for none
      */
@@ -56,7 +56,7 @@ final class VulkanCode implements AutoCloseable {
         return handle;
     }
 
-    /** How many bytes of compiled code came from the file. */
+    /** Bytes of compiled code restored from the file. */
     int restoredBytes() {
         return restored;
     }
@@ -68,7 +68,7 @@ final class VulkanCode implements AutoCloseable {
         return pipeline;
     }
 
-    /** A buffer to bind where there is nothing to see; its contents do not matter. */
+    /** A dummy buffer to bind in place of an empty one; its contents are irrelevant. */
     synchronized long nothing() {
         VulkanAllocation made = nothing;
         if (made == null) {
@@ -84,13 +84,13 @@ final class VulkanCode implements AutoCloseable {
             try {
                 return handle.allocate(NOTHING_BYTES, type, 0);
             } catch (IreeException e) {
-                refused = e; // buffers cannot have memory of this type, or there is none left
+                refused = e; // the type does not suit buffers, or is exhausted
             }
         }
         throw refused != null ? refused : new IreeException(StatusCode.UNAVAILABLE, "the device has no memory");
     }
 
-    /** Writes the file, if something was compiled that was not in it; the device must still be there. */
+    /** Writes the file, if it lacks compiled code; the device must still be open. */
     @Override
     public void close() {
         try {

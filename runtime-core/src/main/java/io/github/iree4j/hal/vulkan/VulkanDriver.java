@@ -22,11 +22,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One Vulkan library and its devices; or why there are none. Safe from any thread. */
+/** One Vulkan library and its devices, or the reason why there are none. Safe from any thread. */
 final class VulkanDriver {
     static final String NAME = "vulkan";
 
-    /** Of a queue family, as Vulkan numbers them. */
+    /** Capability bits of a queue family, as numbered by Vulkan. */
     private static final int GRAPHICS = 1;
 
     private static final int COMPUTE = 2;
@@ -37,17 +37,17 @@ final class VulkanDriver {
     private static final List<VulkanFeature> NEEDED =
             List.of(VulkanFeature.TIMELINE_SEMAPHORE, VulkanFeature.SYNCHRONIZATION_2);
 
-    /** Queues of a device, whatever the hardware has. */
+    /** Maximum number of queues opened on a device. */
     private static final int MAXIMUM_QUEUES = 64;
 
-    private final @Nullable VulkanApi api; // null when there is none
+    private final @Nullable VulkanApi api; // null without a library
     private final @Nullable ValidationLog messages;
     private final List<VulkanDeviceProperties> devices;
     private final Availability availability;
     private final Duration closeLimit; // of its devices
-    private long complaints; // of validation, that were asked for; guarded by this
+    private long complaints; // validation messages already taken; guarded by this
 
-    /** The library of the system, opened when it is asked for first, for as long as the process lives. */
+    /** The system's library, opened on first use, for the lifetime of the process. */
     private static final class OfProcess {
         private static final VulkanDriver INSTANCE =
                 new VulkanDriver(null, Boolean.getBoolean("iree4j.vulkan.validation"));
@@ -60,8 +60,8 @@ final class VulkanDriver {
     /**
      * Opens a library. Never fails: {@link #availability} says why it cannot be used.
      *
-     * @param library its path; null for the one of the system
-     * @param validation whether the validation layers are wanted
+     * @param library its path; null for the system's
+     * @param validation whether to enable the validation layers
      */
     VulkanDriver(@Nullable String library, boolean validation) {
         this(library, validation, StreamDevice.CLOSE_LIMIT);
@@ -70,7 +70,7 @@ final class VulkanDriver {
     /**
      * The same.
      *
-     * @param closeLimit how long closing a device waits for what its hardware has
+     * @param closeLimit how long closing a device waits for work of its hardware
      */
     VulkanDriver(@Nullable String library, boolean validation, Duration closeLimit) {
         this.closeLimit = closeLimit;
@@ -104,7 +104,7 @@ final class VulkanDriver {
                 .collect(Collectors.joining("; ")));
     }
 
-    /** What validation has complained of since this was asked last; nothing when it is not in force. */
+    /** The validation messages since the last call; empty when validation is off. */
     synchronized List<String> takeValidationMessages() {
         VulkanApi opened = api;
         if (opened == null) {
@@ -117,7 +117,7 @@ final class VulkanDriver {
         return last.subList(last.size() - recent, last.size());
     }
 
-    /** Whether validation is in force. */
+    /** Whether validation is enabled. */
     boolean validates() {
         VulkanApi opened = api;
         return opened != null && opened.validates();
@@ -133,7 +133,7 @@ final class VulkanDriver {
                 : List.of();
     }
 
-    /** What a device lacks that we cannot do without; null when it lacks nothing. */
+    /** The required capability that a device lacks; null for none. */
     private static @Nullable String missing(VulkanDeviceProperties properties) {
         if (Integer.compareUnsigned(properties.apiVersion(), MINIMUM_VERSION) < 0) {
             return "has Vulkan " + properties.apiVersionText() + "; 1.2 is needed";
@@ -146,13 +146,13 @@ final class VulkanDriver {
         return families(properties, 1)[0] < 0 ? "has no queue that computes" : null;
     }
 
-    // ---- Finding one.
+    // ---- Selection.
 
     /**
      * Opens a device.
      *
-     * @param id {@code vulkan} for the first, which is a software device only when there is nothing else; {@code vulkan:1}, {@code 1}, or a
-     *     UUID in place of the number, for a certain one
+     * @param id {@code vulkan} for the first, which is a software device only when there is no other; {@code vulkan:1}, {@code 1}, or a
+     *     UUID in place of the number, for a specific one
      */
     StreamDevice open(String id, DeviceOptions options) {
         VulkanApi opened = api;
@@ -192,7 +192,7 @@ final class VulkanDriver {
             return devices.stream()
                     .filter(each -> !isSoftware(each))
                     .findFirst()
-                    .orElseGet(devices::getFirst); // all are software: the first is alone, or as good as the others
+                    .orElseGet(devices::getFirst); // all are software devices: the first one
         }
         String wanted = id.startsWith(NAME + ":") ? id.substring(NAME.length() + 1) : id;
         String uuid = uuid(wanted);
@@ -219,7 +219,7 @@ final class VulkanDriver {
         return properties.type() == VulkanDeviceProperties.Type.CPU;
     }
 
-    /** The families of the queues to open, those that compute first, then those that only copy; {-1} when none computes. */
+    /** The families of the queues to open, compute queues first, then copy-only ones; {-1} when none computes. */
     private static int[] families(VulkanDeviceProperties properties, int limit) {
         List<Integer> all = new ArrayList<>();
         List<QueueFamily> families = properties.queueFamilies();
@@ -249,7 +249,7 @@ final class VulkanDriver {
         }
     }
 
-    // ---- Describing one.
+    // ---- Description.
 
     private static DeviceInfo info(VulkanDeviceProperties properties) {
         return new DeviceInfo(NAME, NAME + ":" + properties.index(), properties.name(), details(properties));

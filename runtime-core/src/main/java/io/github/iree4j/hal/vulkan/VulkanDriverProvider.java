@@ -8,12 +8,12 @@ import io.github.iree4j.hal.spi.DriverProvider;
 import java.util.List;
 
 /**
- * The driver of Vulkan devices. {@code vulkan} is the first device that is not made of software, or the first of all when there is no
- * other; {@code vulkan:1} is the one with that number and {@code vulkan:<uuid>} the one with that UUID, which stays the same when others
- * come and go.
+ * The driver of Vulkan devices. {@code vulkan} is the first hardware device, or the first device when all are software;
+ * {@code vulkan:1} is the device with that number and {@code vulkan:<uuid>} the one with that UUID, which is stable when devices
+ * are added or removed.
  *
- * <p>The library, {@code libvulkan.so.1}, is opened at the first question, once for the process. With the system property
- * {@code iree4j.vulkan.validation} set to true, Vulkan's validation layers check every call, where they are installed.
+ * <p>The library, {@code libvulkan.so.1}, is opened on first use, once for the process. With the system property
+ * {@code iree4j.vulkan.validation} set to true, Vulkan's validation layers check every call if they are installed.
  */
 public final class VulkanDriverProvider implements DriverProvider {
     /** For the service loader. */

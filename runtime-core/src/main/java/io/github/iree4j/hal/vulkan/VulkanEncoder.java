@@ -21,20 +21,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native command buffers of a device: those that are recorded for one execution are used again and again, others are a {@link VulkanForm}'s.
+ * Native command buffers of a device: those recorded for one execution are pooled, others belong to a {@link VulkanForm}.
  * Safe from any thread.
  */
 final class VulkanEncoder implements StreamEncoder {
-    /** As a flag of a dispatch: its descriptors are recorded with it, since they never change. */
+    /** Flag of a dispatch: its descriptors are recorded with it, since they never change. */
     private static final int PUSHED = 1;
 
-    /** How many command buffers of each family are kept for later. A guess, not measured. */
+    /** Number of command buffers of each family that are kept for reuse. A guess, not measured. */
     private static final int KEPT = 64;
 
-    /** Bytes of scratch memory that are taken at once. */
+    /** Size of a scratch allocation, bytes. */
     private static final long SCRATCH_BLOCK = 64 << 10;
 
-    /** Scratch memory of different commands is apart by that much. */
+    /** Distance between scratch pieces, bytes. */
     private static final long PIECE = 256;
 
     private final String deviceId;
@@ -43,9 +43,9 @@ final class VulkanEncoder implements StreamEncoder {
     private final ValidationLog messages;
     private final NativeCounters counters = new NativeCounters();
     private final Map<Integer, ArrayDeque<NativeCommands>> idle =
-            new HashMap<>(); // guarded by itself, with the following
+            new HashMap<>(); // guarded by itself, like the following
     private final ArrayDeque<StreamMemory.Block> blocks = new ArrayDeque<>(); // of scratch memory
-    private final ArrayDeque<StreamStorage> pieces = new ArrayDeque<>(); // of them, not lent
+    private final ArrayDeque<StreamStorage> pieces = new ArrayDeque<>(); // free pieces of them
     private boolean closed;
 
     VulkanEncoder(String deviceId, VulkanCode code, StreamMemory memory, ValidationLog messages) {
@@ -55,7 +55,7 @@ final class VulkanEncoder implements StreamEncoder {
         this.messages = messages;
     }
 
-    /** Whether a dispatch has its descriptors recorded with it. */
+    /** Whether the descriptors of a dispatch are recorded with it. */
     static boolean isPushed(Recording recording, int at) {
         return (recording.flags(at) & PUSHED) != 0;
     }
@@ -64,17 +64,17 @@ final class VulkanEncoder implements StreamEncoder {
         return code;
     }
 
-    /** What has been done natively so far. */
+    /** The counters of native work so far. */
     NativeCounters counters() {
         return counters;
     }
 
-    /** What validation says of commands. */
+    /** The log of validation messages. */
     ValidationLog messages() {
         return messages;
     }
 
-    /** Memory with bytes that commands read. */
+    /** Allocates memory for bytes that commands read. */
     StreamStorage upload(long size) {
         return memory.upload(size);
     }
@@ -143,14 +143,14 @@ final class VulkanEncoder implements StreamEncoder {
         }
     }
 
-    /** Descriptors that never change are recorded; others are in sets, which change without recording again. */
+    /** Descriptors that never change are recorded; others are in sets, which change without re-recording. */
     @Override
     public int flags(Executable executable, int export, boolean fixed) {
         VulkanKernel kernel = ((VulkanExecutable) executable).kernel(export);
         if (kernel.addresses() != null || !kernel.canPush() || !fixed) {
             return 0;
         }
-        kernel.pushing(); // compiled now, not when a queue's lock is held
+        kernel.pushing(); // compile now, not under a queue's lock
         return PUSHED;
     }
 
@@ -209,9 +209,9 @@ final class VulkanEncoder implements StreamEncoder {
     // ---- Scratch memory.
 
     /**
-     * Lends memory that patterns are made in. Not of the pools, whose budget is the users'.
+     * Lends memory for patterns. Not from the pools, whose budget belongs to the users.
      *
-     * @return {@link CommandEncoder#SCRATCH} bytes, to be given back with {@link #giveBackScratch}
+     * @return {@link CommandEncoder#SCRATCH} bytes, to be returned with {@link #giveBackScratch}
      */
     StreamStorage scratch() {
         synchronized (idle) {
@@ -236,7 +236,7 @@ final class VulkanEncoder implements StreamEncoder {
         freeWhenUnused();
     }
 
-    /** Frees the scratch memory once this is closed and all of it has come back. */
+    /** Frees the scratch memory once this is closed and all of it has been returned. */
     private void freeWhenUnused() {
         ArrayDeque<StreamMemory.Block> unused = new ArrayDeque<>();
         synchronized (idle) {

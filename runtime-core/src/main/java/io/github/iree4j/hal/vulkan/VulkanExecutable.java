@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Compiled shaders, loaded on a device: {@code vulkan-spirv-fb} and {@code vulkan-spirv-bda-v1}. */
 final class VulkanExecutable extends Executable {
-    /** The format whose code gets descriptors. */
+    /** The format whose code uses descriptors. */
     static final String DESCRIPTORS = "vulkan-spirv-fb";
 
-    /** The format whose code gets device addresses. */
+    /** The format whose code uses device addresses. */
     static final String ADDRESSES = "vulkan-spirv-bda-v1";
 
-    /** Specialisation constants of an executable; of compilers they are a few. */
+    /** Maximum number of specialisation constants; compilers emit a few. */
     private static final int CONSTANTS_LIMIT = 1024;
 
     private final VulkanCode code;
@@ -44,9 +44,9 @@ final class VulkanExecutable extends Executable {
     }
 
     /**
-     * Loads an executable: reads it, checks its modules and what they ask for, has the driver compile all exports.
+     * Loads an executable: parses it, checks its modules and their requirements, and has the driver compile all exports.
      *
-     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED for what is wrong with it
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED if it is invalid or unsupported
      */
     static VulkanExecutable load(VulkanCode code, ExecutableParams params) {
         VulkanHandle device = code.handle();
@@ -64,8 +64,8 @@ final class VulkanExecutable extends Executable {
                     "executable of format '%s' has %d exports and the program gives %d layouts"
                             .formatted(params.format(), executable.pipelines().size(), given.size()));
         }
-        // The driver gets copies: the data may be of a heap, at any alignment, and closed before the last pipeline is
-        // made.
+        // The driver gets copies: the data may be on a heap, at any alignment, and closed before the last pipeline is
+        // created.
         List<MemorySegment> words = new ArrayList<>();
         List<SpirvModule> modules = new ArrayList<>();
         for (MemorySegment module : executable.modules()) {
@@ -100,7 +100,7 @@ final class VulkanExecutable extends Executable {
         return new VulkanExecutable(code, params.format(), kernels);
     }
 
-    /** The formats that a device takes. */
+    /** The formats that a device supports. */
     static List<String> formats(VulkanHandle device) {
         return device.has(VulkanFeature.BUFFER_DEVICE_ADDRESS) ? List.of(DESCRIPTORS, ADDRESSES) : List.of(DESCRIPTORS);
     }
@@ -115,7 +115,7 @@ final class VulkanExecutable extends Executable {
         }
     }
 
-    /** What the executable says, else what the program says, else what the code says. */
+    /** The layout from the executable, otherwise from the program, otherwise from the code. */
     private static SpirvLayout layout(SpirvPipeline pipeline, SpirvEntryPoint entry, @Nullable ExecutableLayout given) {
         SpirvLayout own = pipeline.layout();
         if (own != null) {
@@ -135,7 +135,7 @@ final class VulkanExecutable extends Executable {
         return new SpirvLayout(sets, Integer.BYTES * given.constantCount());
     }
 
-    /** Programs said of a binding whether it is uniform; so does the code, where it uses it. */
+    /** Older programs declare whether a binding is uniform; so does the code, where it uses the binding. */
     private static SpirvBinding binding(SpirvEntryPoint entry, int set, int number) {
         for (SpirvResource resource : entry.resources()) {
             if (resource.set() == set && resource.binding() == number) {
@@ -166,7 +166,7 @@ final class VulkanExecutable extends Executable {
                 entry.workgroupBytes());
     }
 
-    /** Whether it was loaded by a device. */
+    /** Whether the device loaded it. */
     boolean isOf(VulkanCode device) {
         return device == code;
     }

@@ -19,14 +19,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the hardware runs of a {@link Recording}.
+ * The native commands of a {@link Recording}.
  *
- * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, both of which are written when buffers
- * lie elsewhere than at the execution before. Everything else is recorded again when what it uses does: transfers with slots, and the
- * counts of indirect dispatches.
+ * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, which are rewritten when
+ * buffers have moved since the previous execution. Other commands are re-recorded when their buffers move: transfers with slots,
+ * and the counts of indirect dispatches.
  */
 final class VulkanForm implements CommandForm {
-    /** What a uniform buffer may show on any device of today; more of it cannot be read. */
+    /** Maximum uniform range of current devices, bytes; code cannot read more. */
     private static final long UNIFORM_RANGE = 65536;
 
     private static final int ADDRESS_BYTES = Long.BYTES;
@@ -40,17 +40,17 @@ final class VulkanForm implements CommandForm {
     private final NativeCommands commands;
     private final boolean lent;
     private final ResolvedBindings places;
-    private final int[] constants = new int[256]; // of one dispatch, as push constants
-    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // of one binding
+    private final int[] constants = new int[256]; // push constants of one dispatch
+    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // descriptor of one binding
     private boolean recorded;
 
     /**
-     * Makes commands with nothing in them; may take long.
+     * Creates empty commands; may take long.
      *
-     * @param places where its buffers lie
+     * @param places the locations of its buffers
      * @param updates the bytes of updates; null for none
-     * @param commands to be recorded, this one's from now on
-     * @param lent whether they go back to the pool
+     * @param commands the commands to record, owned by this form
+     * @param lent whether they return to the pool
      */
     VulkanForm(
             VulkanEncoder encoder,
@@ -107,7 +107,7 @@ final class VulkanForm implements CommandForm {
         recorded = false;
     }
 
-    /** What wrote the commands that were recorded last. */
+    /** The encoder of the commands recorded last. */
     CommandEncoder written() {
         return commands.encoder();
     }
@@ -206,7 +206,7 @@ final class VulkanForm implements CommandForm {
             hazards.add(kinds);
         }
         if (hazards.written() != 0) {
-            // The host reads once it has waited for the end.
+            // The host reads after it has waited for the end.
             words.barrier(
                     Hazards.stages(hazards.written()),
                     Hazards.writes(hazards.written()),
@@ -297,7 +297,7 @@ final class VulkanForm implements CommandForm {
         VulkanLimits limits = encoder.code().handle().properties().limits();
         long length = places.length(range);
         if (length == 0) {
-            // Nothing to see; Vulkan wants a buffer all the same.
+            // An empty binding; Vulkan requires a buffer all the same.
             out[0] = encoder.code().nothing();
             out[1] = 0;
             out[2] = Integer.BYTES;

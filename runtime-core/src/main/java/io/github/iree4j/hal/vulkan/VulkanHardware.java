@@ -30,14 +30,14 @@ final class VulkanHardware implements StreamDriver {
     private final DriverLimits limits;
     private final VulkanCode code;
     private final List<VulkanLane> lanes = new ArrayList<>();
-    private VulkanTimeline[] waited = new VulkanTimeline[4]; // of the thread that waits
+    private VulkanTimeline[] waited = new VulkanTimeline[4]; // scratch of the waiting thread
 
     /**
-     * Describes a device.
+     * Wraps an open device.
      *
-     * @param id what messages call it
-     * @param handle taken over unless this throws
-     * @param messages what validation says of it
+     * @param id name for messages
+     * @param handle ownership passes unless this throws
+     * @param messages log of validation messages
      */
     VulkanHardware(String id, VulkanHandle handle, DeviceOptions options, ValidationLog messages) {
         this.id = id;
@@ -70,7 +70,7 @@ final class VulkanHardware implements StreamDriver {
         return handle;
     }
 
-    /** What compiles for it. */
+    /** The compiler of its code. */
     VulkanCode code() {
         return code;
     }
@@ -174,7 +174,7 @@ final class VulkanHardware implements StreamDriver {
     public void close() {
         lanes.forEach(VulkanLane::close);
         code.close();
-        handle.close(); // what is made of it keeps it until it is closed too
+        handle.close(); // its children keep it alive until they are closed too
         messages.look("closing", id);
     }
 }

@@ -14,15 +14,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One export of an executable. How a dispatch gives it buffers is a part of the pipeline: by descriptor sets, which can be changed when
- * commands are recorded, or by descriptors that are recorded with the dispatch, which take no set. The one is made when the executable is
- * loaded, so that errors show there; the other when the first dispatch asks for it. Safe from any thread.
+ * One export of an executable. The way in which a dispatch passes buffers is part of the pipeline: by descriptor sets, which can
+ * change after commands are recorded, or by descriptors recorded with the dispatch, which need no set. The pipeline for the
+ * former is created when the executable is loaded, so that errors show there; that for the latter at the first dispatch that uses
+ * it. Safe from any thread.
  */
 final class VulkanKernel implements AutoCloseable {
     private final VulkanCode code;
     private final SpirvPipeline pipeline;
     private final SpirvLayout layout;
-    private final MemorySegment spirv; // ours
+    private final MemorySegment spirv; // owned
     private final int[] constants;
     private final ExecutableExport export;
     private final boolean[] uniform; // by binding
@@ -84,7 +85,7 @@ final class VulkanKernel implements AutoCloseable {
                 pipeline.subgroupSize());
     }
 
-    /** What a dispatch runs; that it is of a Vulkan device was checked when it was recorded. */
+    /** The kernel of a dispatch; recording has checked that it belongs to a Vulkan device. */
     static VulkanKernel of(Recording recording, int at) {
         return ((VulkanExecutable) recording.executable(at)).kernel(recording.export(at));
     }
@@ -93,7 +94,7 @@ final class VulkanKernel implements AutoCloseable {
         return export;
     }
 
-    /** How it is given addresses of buffers; null when it is given descriptors. */
+    /** How buffer addresses are passed; null when descriptors are used. */
     @Nullable
     Addresses addresses() {
         return pipeline.addresses();
@@ -108,7 +109,7 @@ final class VulkanKernel implements AutoCloseable {
         return uniform[binding];
     }
 
-    /** Whether the code may store something in a binding. */
+    /** Whether the code may write a binding. */
     boolean isWritten(int binding) {
         return binding >= written.length || written[binding];
     }
@@ -122,12 +123,12 @@ final class VulkanKernel implements AutoCloseable {
                 && count <= code.handle().properties().limits().maxPushDescriptors();
     }
 
-    /** The pipeline whose descriptors are in sets, or that has none. */
+    /** The pipeline with descriptors in sets, or without any. */
     VulkanPipeline settable() {
         return settable;
     }
 
-    /** The pipeline whose descriptors are recorded; only if {@link #canPush}. Compiles it the first time. */
+    /** The pipeline with recorded descriptors; only if {@link #canPush}. Compiled on first use. */
     synchronized VulkanPipeline pushing() {
         VulkanPipeline made = pushing;
         if (made == null) {

@@ -22,7 +22,7 @@ final class VulkanLane implements Lane {
     private final boolean computes;
     private final NativeTimeline timeline;
     private final ValidationLog messages;
-    private MemorySegment words = words(INITIAL_WORDS); // of the thread that submits
+    private MemorySegment words = words(INITIAL_WORDS); // scratch of the submitting thread
 
     VulkanLane(VulkanHandle device, int index, ValidationLog messages) {
         this.device = device;

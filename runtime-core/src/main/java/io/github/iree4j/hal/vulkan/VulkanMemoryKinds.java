@@ -21,7 +21,7 @@ final class VulkanMemoryKinds {
 
     private VulkanMemoryKinds() {}
 
-    /** Chooses among the types of a device. Every driver has one that is the device's own and one that the host sees. */
+    /** Chooses among the types of a device. Every driver has a device-local and a host-visible one. */
     static MemoryKinds choose(VulkanDeviceProperties properties) {
         MemoryKind device = best(
                 properties, "device", flags -> (flags & DEVICE_LOCAL) == 0 ? 1 : 4 - ((flags & MAPPABLE) != 0 ? 1 : 0));
@@ -64,14 +64,14 @@ final class VulkanMemoryKinds {
         return found;
     }
 
-    /** The type with the highest score above 0, the first of equals: drivers list the better ones first. */
+    /** The type with the highest score above 0, the first among equals: drivers list better types first. */
     private static @Nullable MemoryKind find(VulkanDeviceProperties properties, String name, IntUnaryOperator score) {
         int found = -1;
         int best = 0;
         for (int i = 0; i < properties.memoryTypes().size(); i++) {
             int flags = properties.memoryTypes().get(i).flags();
             if ((flags & ~KNOWN) != 0) {
-                continue; // protected, lazily allocated, or slow on purpose
+                continue; // protected, lazily allocated, or deliberately slow
             }
             int points = score.applyAsInt(flags);
             if (points > best) {
@@ -93,7 +93,7 @@ final class VulkanMemoryKinds {
                         properties.heaps().size() == 1));
     }
 
-    /** What a type of the driver is to the HAL; with one heap for all, the device's memory is the host's. */
+    /** The HAL type of a driver's memory type; with a single heap, device memory is host memory. */
     private static int halType(int flags, boolean oneHeap) {
         boolean mappable = (flags & MAPPABLE) == MAPPABLE;
         boolean hosts = (flags & DEVICE_LOCAL) == 0 || oneHeap;

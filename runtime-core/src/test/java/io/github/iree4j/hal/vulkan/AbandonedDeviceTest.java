@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** STREAM-6: closing a device whose hardware does not end lets all go that wait for it, and frees nothing that it may use. */
+/** STREAM-6: closing a device whose hardware hangs releases all waiters, and frees nothing that the hardware may use. */
 class AbandonedDeviceTest {
     private static final Duration SOON = Duration.ofMillis(20);
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -90,11 +90,11 @@ class AbandonedDeviceTest {
             target.close();
             IreeException thrown = closeThatThrows(device);
             assertThat(thrown.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-            assertThat(thrown).hasMessageContaining("its hardware does not end what it was given");
+            assertThat(thrown).hasMessageContaining("its hardware has not completed its work");
             assertThat(timeline.failure()).isSameAs(device.failure());
             assertThat(device.failure()).hasMessageContaining("is abandoned");
             assertThat(device.failure().code()).isEqualTo(StatusCode.ABORTED);
-            device.close(); // again, silently
+            device.close(); // repeated: no exception
             assertThat(VulkanDrivers.handle(device).liveObjects()[MEMORY])
                     .as("memory that the hardware may use")
                     .isPositive();
@@ -102,7 +102,7 @@ class AbandonedDeviceTest {
         }
     }
 
-    /** Work of others that waits for it does not: of the CPU, which the host starts, and of another device of the same kind. */
+    /** Dependent work of other devices does not hang: of the CPU, started by the host, and of another device of the same kind. */
     @Test
     void dependentsOnOtherDevicesDoNotWait() {
         StreamDevice device = open("", DeviceOptions.builder());
@@ -128,7 +128,7 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** What it wrote may be written again until the hardware has ended: failed, and not over. */
+    /** Its targets may still be written until the hardware has ended: failed, but not complete. */
     @Test
     void workOnAnAbandonedAxisHasFailedAndIsNotOver() {
         StreamDevice device = open("", DeviceOptions.builder());
@@ -143,7 +143,9 @@ class AbandonedDeviceTest {
             assertThat(own.size()).isOne();
             assertThat(closeThatThrows(device)).isNotNull();
             assertThat(tracker.failure(axis)).isSameAs(device.failure());
-            assertThat(tracker.isOver(own)).as("over while the hardware has it").isFalse();
+            assertThat(tracker.isOver(own))
+                    .as("complete while the hardware has it")
+                    .isFalse();
             CountDownLatch over = new CountDownLatch(1);
             tracker.whenOver(own, _ -> over.countDown());
             assertThat(over.getCount()).isOne();
@@ -151,7 +153,7 @@ class AbandonedDeviceTest {
             assertEndsWithoutTrace(device);
             assertThat(over.getCount()).isZero();
             assertThat(tracker.isOver(own))
-                    .as("over once the hardware has ended")
+                    .as("complete once the hardware has ended")
                     .isTrue();
             assertThat(tracker.completed(axis)).as("what has completed").isZero();
         }
@@ -179,7 +181,7 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** A point that another process was to reach: nobody is left to look for it. */
+    /** A point that another process was to reach: it is no longer polled. */
     @Test
     void whatWasImportedFails() {
         StreamDevice device = open("unified", DeviceOptions.builder());
@@ -198,7 +200,7 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** The driver takes the device away in the end, as drivers do. */
+    /** The driver finally reports the device lost, as drivers do. */
     @Test
     void anAbandonedDeviceThatIsLostIsFreed() {
         StreamDevice device = open("", DeviceOptions.builder());
@@ -216,7 +218,7 @@ class AbandonedDeviceTest {
         }
     }
 
-    /** A step of the host that does not end is no fault of the hardware: closing says nothing, and what waits for it does not. */
+    /** A hanging host step is not a fault of the hardware: close() does not throw, and dependents do not hang. */
     @Test
     void aStepOfTheHostThatDoesNotEndFailsToo() {
         StreamDevice device = open("", DeviceOptions.builder());
@@ -236,14 +238,14 @@ class AbandonedDeviceTest {
             await(begun);
             device.close();
             assertThat(timeline.failure()).isSameAs(device.failure());
-            assertThat(device.failure()).hasMessageContaining("a step of the host is not over");
+            assertThat(device.failure()).hasMessageContaining("a host step is not complete");
         } finally {
             end.countDown();
         }
         assertEndsWithoutTrace(device);
     }
 
-    /** Whoever closes it on a thread of its own waits for nothing; it is abandoned all the same. */
+    /** Closing it on one of its own threads does not block; it is abandoned all the same. */
     @Test
     void aDeviceThatItsOwnThreadClosesIsAbandonedToo() {
         StreamDevice device = open("", DeviceOptions.builder().queueCount(2));

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Work of one device on buffers of another, where these lie: a CPU and a Vulkan device, both ways. */
+/** Work of one device on buffers of another, in place: a CPU and a Vulkan device, both ways. */
 @ExtendWith(NothingWrong.class)
 class BuffersOfOtherDevicesTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -99,7 +99,7 @@ class BuffersOfOtherDevicesTest {
         return buffer.map(MemoryAccess.READ | MemoryAccess.WRITE, 0, Buffer.WHOLE);
     }
 
-    /** In each stage a device reads what the other has, or the other way around, and adds the stage's number. */
+    /** In each stage a device reads the other's buffer, or the other way around, and adds the stage's number. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void stagesAlternateBetweenDevicesAndTheirBuffers(boolean crossed) {
@@ -155,7 +155,7 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Allocated on one queue, used and given back on the other, with no thread in between. */
+    /** Allocated on one queue, used and freed on the other, without host threads in between. */
     @Test
     void memoryInQueueOrderIsUsedAndGivenBackByTheOther() {
         int value = 0;
@@ -181,7 +181,7 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Between the host and a buffer bytes are moved by the device that has it, whichever is asked. */
+    /** Host transfers of a buffer run on its own device, whichever device is asked. */
     @Test
     void updatesAndFilesOfABufferOfTheOther() {
         int value = 0;
@@ -202,7 +202,7 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Memory of somebody else is imported for as long as it is used. */
+    /** Memory that the other device imported is imported while it is used. */
     @Test
     void memoryThatTheOtherImportedIsImportedWhileItIsUsed() {
         try (Arena arena = Arena.ofShared()) {

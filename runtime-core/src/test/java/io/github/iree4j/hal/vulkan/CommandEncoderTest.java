@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs the words of an encoder on an array, as a driver might that runs commands between barriers in any order. */
+/** Runs the words of an encoder on an array, like a driver that runs commands between barriers in any order. */
 class CommandEncoderTest {
     private static final int TARGET = 1;
     private static final int SCRATCH = 2;
@@ -91,7 +91,7 @@ class CommandEncoderTest {
                 .containsExactly(4, 12, 0x5566778811223344L, 0x99AABBCCL);
     }
 
-    /** Runs the commands; between barriers none may touch what another writes. */
+    /** Runs the commands; between barriers none may access what another writes. */
     private void run() {
         boolean[][] read = {new boolean[0], new boolean[target.length], new boolean[scratch.length]};
         boolean[][] written = {new boolean[0], new boolean[target.length], new boolean[scratch.length]};

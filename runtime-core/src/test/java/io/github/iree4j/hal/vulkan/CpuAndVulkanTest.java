@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pipelines that go from a CPU to a Vulkan device and back, submitted at once: fences alone say what waits for what. */
+/** Pipelines from a CPU to a Vulkan device and back, submitted at once: only fences order them. */
 @ExtendWith(NothingWrong.class)
 class CpuAndVulkanTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -97,7 +97,7 @@ class CpuAndVulkanTest {
                 0);
     }
 
-    /** Every other stage on the other device, in memory that both see: nothing is copied, and no thread of the host waits in between. */
+    /** Stages alternate between the devices, in shared memory: no copies, and no host thread waits in between. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void stagesAlternateInMemoryThatBothSee(boolean backwards) {
@@ -130,7 +130,7 @@ class CpuAndVulkanTest {
         }
     }
 
-    /** Each device has its memory, and what one wrote is written to and read from memory of the host in the order of the queues. */
+    /** Each device has its own memory; results pass through host memory in queue order. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void resultsAreTransferredInTheOrderOfTheQueues(boolean backwards) {
@@ -155,7 +155,7 @@ class CpuAndVulkanTest {
         }
     }
 
-    /** What fails on one device fails what waits for it on the other, with the same cause, and nothing else. */
+    /** A failure on one device fails its dependents on the other, with the same cause, and nothing else. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void failuresCrossFromOneDeviceToTheOther(boolean fromCpu) {
@@ -185,7 +185,7 @@ class CpuAndVulkanTest {
         assertThat(bytes(buffer).get(INT, 4)).isEqualTo(7);
     }
 
-    /** A timeline of one device may be moved by the other one, by the host, and by both in turn. */
+    /** A timeline of one device may be signalled by the other one, by the host, and by both in turn. */
     @Test
     void oneTimelineIsSignalledByBothDevicesAndTheHost() {
         AtomicInteger host = new AtomicInteger();
@@ -207,7 +207,7 @@ class CpuAndVulkanTest {
         assertThat(host).hasValue(20);
     }
 
-    /** The device that others wait for goes away: what waits for it fails, the other device goes on. */
+    /** A device with dependents is closed: they fail, and the other device continues. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void closingOneDeviceFailsWhatTheOtherWaitsFor(boolean closeCpu) throws Exception {

@@ -7,7 +7,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The random graphs on a CPU and Vulkan at once, in the CPU's memory. */
+/** The random graphs on a CPU and Vulkan together, in the CPU's memory. */
 @ExtendWith(NothingWrong.class)
 class CpuWithVulkanRandomGraphTest extends RandomGraphContract {
     @Override

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Two Vulkan devices, which take no memory of one another, and a CPU, as one program sees them. */
+/** Two Vulkan devices, which cannot import each other's memory, and a CPU, in one program. */
 @ExtendWith(NothingWrong.class)
 class DevicesApartTest {
     private static final int STAGES = 60;
@@ -73,7 +73,7 @@ class DevicesApartTest {
         return closed(Fence.at(timeline, value));
     }
 
-    /** Each stage runs on the next device, on buffers that are the first's and the second's. */
+    /** Each stage runs on the next device, on buffers of the first and the second. */
     @Test
     void stagesGoAroundOnBuffersOfTwo() {
         Buffer[] buffers = {buffer(0), buffer(1)};

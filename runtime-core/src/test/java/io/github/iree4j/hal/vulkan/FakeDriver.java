@@ -19,17 +19,17 @@ public final class FakeDriver {
         this.driver = driver;
     }
 
-    /** A device with memory that the host does not see, whose queues run nothing but transfers. Skips the test where there is no library. */
+    /** A device with memory that is not host-visible, whose queues run only transfers. Skips the test without the library. */
     public static Device deviceWithHiddenMemory(Path directory) {
         return in(directory, "").open(DeviceOptions.builder());
     }
 
-    /** With settings and state of its own, see {@link FakeVulkan}. */
+    /** With its own settings and state, see {@link FakeVulkan}. */
     public static FakeDriver in(Path directory, String settings) {
         return in(directory, settings, StreamDevice.CLOSE_LIMIT);
     }
 
-    /** The same, whose devices are waited for that long when they are closed. */
+    /** The same, with a limit for closing its devices. */
     public static FakeDriver in(Path directory, String settings, Duration closeLimit) {
         FakeVulkan library = FakeVulkan.in(directory, settings);
         VulkanDriver driver = new VulkanDriver(library.library(), true, closeLimit);
@@ -37,7 +37,7 @@ public final class FakeDriver {
         return new FakeDriver(library, driver);
     }
 
-    /** What its devices are made of. */
+    /** Its fake library. */
     public FakeVulkan library() {
         return library;
     }

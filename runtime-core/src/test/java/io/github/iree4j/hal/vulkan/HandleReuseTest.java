@@ -36,16 +36,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A command buffer that is executed again computes with the buffers it is given, also when the driver has given their handles and addresses
- * to buffers that were freed before. Without the validation layer, which makes handles unique.
+ * A command buffer that is executed again computes with its current buffers, even if the driver has reused handles and addresses
+ * of freed buffers for them. Without the validation layer, which makes handles unique.
  */
 class HandleReuseTest {
     private static final int ROUNDS = Effort.isBrief() ? 8 : 24;
 
-    /** From this size on a buffer is an allocation of the driver. */
+    /** A buffer of at least this size is its own driver allocation. */
     private static final long OWN_MEMORY = 17 << 20;
 
-    /** What calls use of a buffer. */
+    /** Bytes of a buffer that calls use. */
     private static final long HEAD = 64;
 
     private static final long PAGE = 4096;
@@ -54,7 +54,7 @@ class HandleReuseTest {
             MemoryType.HOST_VISIBLE | MemoryType.DEVICE_VISIBLE,
             BufferUsage.DEFAULT | BufferUsage.DISPATCH_INDIRECT_PARAMETERS);
 
-    /** What a round does with its command buffer: the same in each. */
+    /** The command buffer of each round. */
     private record Program(ExecutableParams code, float factor, BiConsumer<CommandBuffer, Executable> record) {
 
         /** Scales the first slot into the second. */
@@ -99,7 +99,7 @@ class HandleReuseTest {
                 VulkanDrivers.openWithoutLayer(DeviceOptions.builder().compiledCode("off"))) {
             assumeTrue(
                     VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
-                    "memory of the host is not imported here");
+                    "this driver does not import host memory");
             callWithImports(device, program);
         }
     }
@@ -135,7 +135,7 @@ class HandleReuseTest {
         assertThat(addresses).as("where they were mapped").hasSize(1);
     }
 
-    /** Memory of the host, which stays when the driver's view of it is freed: a call that reads the wrong one finds what was there before. */
+    /** Memory of the host, which outlives the driver's view of it: a call that reads the wrong one finds the old contents. */
     private static void callWithImports(StreamDevice device, Program program) {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment[] in = {arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE)};
@@ -148,7 +148,7 @@ class HandleReuseTest {
         }
     }
 
-    /** Each buffer has memory of its own, of another size than in the round before: a handle comes again, and not with what it had. */
+    /** Each buffer has its own memory, of another size than in the previous round: a reused handle names different memory. */
     private static void callWithAllocations(StreamDevice device, Program program) {
         callAgainAndAgain(
                 device,
@@ -180,7 +180,7 @@ class HandleReuseTest {
                 device.allocator().trim();
             }
             assertThat(wrong)
-                    .as("calls of %d that were answered with what is not theirs", ROUNDS)
+                    .as("calls of %d that returned results of others", ROUNDS)
                     .isZero();
         }
     }

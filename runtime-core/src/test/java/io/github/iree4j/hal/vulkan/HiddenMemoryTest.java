@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A device whose own memory the host does not see, as that of a card: the fake driver has such a one. */
+/** A device with memory that is not host-visible, like a card: the fake driver has one. */
 class HiddenMemoryTest {
     private static final BufferParams HIDDEN = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
     private static final int MIB = 1 << 20;
@@ -67,7 +67,7 @@ class HiddenMemoryTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** The fence that was made last. */
+    /** The fence created last. */
     private Fence before() {
         return last == 0 ? null : Fence.at(timeline, last);
     }
@@ -183,7 +183,7 @@ class HiddenMemoryTest {
         int count = 50;
         byte[] contents = contents(count * MIB);
         try (Buffer buffer = device.allocator().allocate(HIDDEN, contents.length)) {
-            Fence start = next(); // all are there before the first begins
+            Fence start = next(); // all are submitted before the first begins
             List<TimelineSemaphore> timelines = new ArrayList<>();
             List<Fence> ends = new ArrayList<>();
             for (int i = 0; i < count; i++) {
@@ -227,12 +227,12 @@ class HiddenMemoryTest {
             Fence start = next();
             Fence end = next();
             queue.read(start, end, in, 0, buffer, 0, 3 * MIB, 0);
-            Files.write(source, new byte[MIB + 100]); // somebody cuts it
+            Files.write(source, new byte[MIB + 100]); // truncated by another party
             start.signal();
             assertThatThrownBy(end::await)
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.OUT_OF_RANGE));
-            theHostReadsWhatItWroteWhateverTheSize(); // all slots are there
+            theHostReadsWhatItWroteWhateverTheSize(); // all slots are free again
         }
     }
 

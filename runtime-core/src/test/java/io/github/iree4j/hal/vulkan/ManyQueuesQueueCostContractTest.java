@@ -32,7 +32,7 @@ class ManyQueuesQueueCostContractTest extends QueueCostContract {
 
     @Override
     protected int queues() {
-        return 3; // the library without hardware has these
+        return 3; // as many as the library without hardware has
     }
 
     @Override

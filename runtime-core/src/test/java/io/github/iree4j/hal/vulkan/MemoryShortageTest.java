@@ -59,7 +59,7 @@ class MemoryShortageTest {
         open("oom_allocation=1");
         assertThatThrownBy(() -> device.allocator().allocate(HIDDEN, 20 * MIB))
                 .satisfies(e -> assertExhausted(e, "20971520 bytes", "close buffers"));
-        device.allocator().allocate(HIDDEN, 20 * MIB).close(); // the next has it again
+        device.allocator().allocate(HIDDEN, 20 * MIB).close(); // reused by the next
     }
 
     @Test

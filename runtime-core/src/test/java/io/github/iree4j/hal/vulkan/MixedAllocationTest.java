@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The random allocations of {@code RandomAllocationTest} on real devices, a CPU and Vulkan, with too little memory for all: invocations that
- * allocate, write, look and free, on queues of both devices in turn, behind one another or not. Each writes its own mark and looks for
- * anything else. Memory that goes on too early shows.
+ * The random allocations of {@code RandomAllocationTest} on real devices, a CPU and Vulkan, with too little memory for all:
+ * invocations that allocate, write, check and free, on queues of both devices in turn, ordered or unordered. Each writes its own
+ * mark and checks for any other. Memory that is reused too early shows.
  */
 @Tag("long")
 @ExtendWith(NothingWrong.class)
@@ -53,7 +53,7 @@ class MixedAllocationTest {
                 new Program(seed, List.of(gpu, cpu)).run();
             }
         }
-        assertThat(List.of(withoutWait, waited)).as("what was at stake").allMatch(n -> n > PROGRAMS);
+        assertThat(List.of(withoutWait, waited)).as("number of allocations").allMatch(n -> n > PROGRAMS);
     }
 
     private final class Program {
@@ -97,7 +97,7 @@ class MixedAllocationTest {
                 each.close();
             }
             for (Device device : devices) {
-                // What a failed invocation had goes when the hardware is done with what it had begun, which its fence
+                // The buffers of a failed invocation are freed when the hardware is done with them, which its fence
                 // does not wait for.
                 long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
                 while (device.allocator().poolStatistics().bytesLive() != 0 && System.nanoTime() - limit < 0) {
@@ -133,7 +133,7 @@ class MixedAllocationTest {
                     closed(first.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
             second.fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
             boolean fails = failures && random.nextInt(12) == 0;
-            // Whoever looks may be the host at the turn of the other device.
+            // The host may check in the turn of the other device.
             queue(device()).hostCall(at(own, 2), at(own, 3), () -> look(buffer, mark, fails), 0);
             Fence end = at(own, 4);
             ends.add(end);

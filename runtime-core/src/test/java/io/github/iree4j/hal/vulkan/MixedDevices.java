@@ -8,7 +8,7 @@ import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 
-/** A CPU that runs kernels written in Java, beside Vulkan devices that run the same as shaders. */
+/** A CPU that runs kernels written in Java, beside Vulkan devices that run the same kernels as shaders. */
 final class MixedDevices {
     private MixedDevices() {}
 
@@ -17,7 +17,7 @@ final class MixedDevices {
                 .open("local", options.loader(new JavaKernels()).build());
     }
 
-    /** Loads the kernels of the contract suites in the form that the device takes. */
+    /** Loads the kernels of the contract suites in the device's format. */
     static Executable kernels(Device device, int... constants) {
         return device.queryI64("hal.executable.format", JavaKernels.FORMAT).orElse(0) == 0
                 ? VulkanKernels.load(device, constants)

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * After each test class: Khronos's validation layer, where it is installed, had nothing to say, and no object of Vulkan is left but what the
- * driver itself needs.
+ * After each test class: Khronos's validation layer, where it is installed, has reported nothing, and no Vulkan object is left
+ * but those that the driver itself needs.
  */
 final class NothingWrong implements AfterAllCallback {
     @Override

@@ -18,14 +18,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Executables of the kernels in {@code src/test/resources/vulkan}: {@code name.comp} is the source, {@code name.spv} what
- * {@code glslangValidator} makes of it, with an entry point of that name.
+ * Executables of the kernels in {@code src/test/resources/vulkan}: {@code name.comp} is the source, {@code name.spv} the output
+ * of {@code glslangValidator}, with an entry point of that name.
  */
 public final class SpirvExecutables {
-    /** The format whose kernels get descriptors. */
+    /** The format whose kernels use descriptors. */
     public static final String DESCRIPTORS = "vulkan-spirv-fb";
 
-    /** The format whose kernels get addresses. */
+    /** The format whose kernels use addresses. */
     public static final String ADDRESSES = "vulkan-spirv-bda-v1";
 
     private SpirvExecutables() {}
@@ -40,7 +40,7 @@ public final class SpirvExecutables {
         }
     }
 
-    /** Kernel {@code sized} as compilers for SPIR-V 1.6 write it: the execution mode, not a decorated constant, says the size. */
+    /** Kernel {@code sized} as compilers for SPIR-V 1.6 write it: the execution mode, not a decorated constant, has the size. */
     public static byte[] sizedById() {
         byte[] module = module("sized");
         ByteBuffer words = ByteBuffer.wrap(module).order(ByteOrder.LITTLE_ENDIAN);
@@ -73,7 +73,7 @@ public final class SpirvExecutables {
         return SpirvExecutableWriter.write(SpirvExecutableWriter.of(segments(modules)));
     }
 
-    /** An executable of kernels that get descriptors, to be loaded. */
+    /** Parameters of an executable of kernels that use descriptors. */
     public static ExecutableParams params(String... kernels) {
         return new ExecutableParams(DESCRIPTORS, MemorySegment.ofArray(pack(kernels)));
     }
@@ -100,7 +100,7 @@ public final class SpirvExecutables {
         return new ExecutableParams(ADDRESSES, MemorySegment.ofArray(packAddresses("bda_scale", 2, 2)));
     }
 
-    /** An executable of one kernel that gets addresses of so many buffers. */
+    /** An executable of one kernel that uses addresses of the given number of buffers. */
     public static byte[] packAddresses(String kernel, int constants, int bindings) {
         int[] alignments = new int[bindings];
         Arrays.fill(alignments, 4);
@@ -111,7 +111,7 @@ public final class SpirvExecutables {
                 List.of(new SpirvPipeline(kernel, kernel, 0, 0, layout, addresses)), segments(module(kernel))));
     }
 
-    /** An executable of one kernel as compilers wrote it in 2023, which does not say what dispatches pass. */
+    /** An executable of one kernel as compilers wrote it in 2023, which does not declare what dispatches pass. */
     public static byte[] packOld(String kernel) {
         FlatBufferWriter.Table root = new FlatBufferWriter.Table()
                 .node(0, new FlatBufferWriter.Texts(List.of(kernel)))

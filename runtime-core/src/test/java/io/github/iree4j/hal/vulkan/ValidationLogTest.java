@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What the validation layer says reaches whoever reads the log, with the operation that it is about; so does that it is not there. */
+/** Messages of the validation layer are logged, with their operation; so is its absence. */
 class ValidationLogTest {
     private final Logger log = (Logger) LoggerFactory.getLogger(ValidationLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
@@ -63,7 +63,7 @@ class ValidationLogTest {
                 .contains("vulkan-validationlayers");
         appender.list.clear();
         new VulkanDriver(library, false);
-        assertThat(appender.list).as("said when nobody asks for it").isEmpty();
+        assertThat(appender.list).as("logged although not requested").isEmpty();
     }
 
     @Test
@@ -72,7 +72,7 @@ class ValidationLogTest {
         assertThat(appender.list).isEmpty();
     }
 
-    /** Copies whose order is not said, which only the layer's checks of synchronization see, and which are harmless on this machine. */
+    /** Unordered copies, which only the layer's synchronization checks detect, and which are harmless on a software driver. */
     @Test
     void aMessageNamesTheOperation() {
         VulkanDriver driver = VulkanDrivers.withAllChecks();
@@ -89,7 +89,7 @@ class ValidationLogTest {
             done.await();
         }
         List<String> messages = driver.takeValidationMessages();
-        assumeTrue(driver.validates(), "no validation layer here");
+        assumeTrue(driver.validates(), "the validation layer is not installed");
         assertThat(messages).isNotEmpty().first().asString().contains("SYNC-HAZARD-WRITE");
         assertThat(said(Level.ERROR))
                 .isNotEmpty()

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** STREAM-5: what the Vulkan device makes of command buffers, beyond what every device must do. */
+/** STREAM-5: how the Vulkan device executes command buffers, beyond the contract of all devices. */
 @ExtendWith(NothingWrong.class)
 class VulkanCommandBufferTest {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
@@ -112,7 +112,7 @@ class VulkanCommandBufferTest {
         return closed(Fence.at(closed(device.createSemaphore(0, 0)), 1));
     }
 
-    /** What was done natively on the device so far. */
+    /** The counters of native work on the device so far. */
     private NativeCounters counters() {
         return ((VulkanEncoder) StreamDevices.encoder(device)).counters();
     }
@@ -199,7 +199,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void readsAndWritesSmallIntegers() {
-        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.SHADER_INT8), "no 8-bit integers here");
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.SHADER_INT8), "the device has no 8-bit integers");
         byte[] values = new byte[16];
         for (int i = 0; i < values.length; i++) {
             values[i] = (byte) (i * 17);
@@ -276,13 +276,13 @@ class VulkanCommandBufferTest {
     void addressesAreWrittenAndNothingIsRecorded() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
-                "buffers have no addresses here");
+                "the device has no buffer addresses");
         RecordedCommandBuffer commands = commands(0, 2);
         Executable scale = load(SpirvExecutables.addresses());
         int[] constants = {3, Float.floatToIntBits(2)};
         commands.dispatch(scale, 0, DispatchConfig.of(1, 1, 1), constants, List.of(slot(0), slot(1)), 0);
         barrier(commands);
-        // An offset that descriptors could not have.
+        // An offset that is invalid for descriptors.
         BufferRef part = BufferRef.slot(1, 4, 8);
         commands.dispatch(
                 scale, 0, DispatchConfig.of(1, 1, 1), new int[] {1, Float.floatToIntBits(10)}, List.of(part, part), 0);
@@ -300,7 +300,7 @@ class VulkanCommandBufferTest {
     void addressesThatAreNotAlignedAreRefused() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
-                "buffers have no addresses here");
+                "the device has no buffer addresses");
         Executable scale = load(SpirvExecutables.addresses());
         BindingTable table = new BindingTable().add(ints(1, 2), 2, 4).add(ints(1, 2), 0, 4);
         assertFails(
@@ -350,7 +350,7 @@ class VulkanCommandBufferTest {
         assertThat(counters().madeCount()).as("kept ones are used again").isEqualTo(count);
     }
 
-    // ---- Barriers, as they are recorded.
+    // ---- Recorded barriers.
 
     private List<String> words(RecordedCommandBuffer commands) {
         List<String> result = new ArrayList<>();
@@ -453,7 +453,8 @@ class VulkanCommandBufferTest {
 
     @Test
     void bindingsThatNeverChangeAreRecorded() {
-        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.PUSH_DESCRIPTOR), "no push descriptors here");
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.PUSH_DESCRIPTOR), "the device has no push descriptors");
         RecordedCommandBuffer commands = commands(0, 1);
         Buffer fixed = ints(5);
         Executable increment = kernel("increment");
@@ -472,7 +473,7 @@ class VulkanCommandBufferTest {
         assertThat(counters().recordedCount()).isOne();
     }
 
-    // ---- What is refused.
+    // ---- Refusals.
 
     private interface Submission {
         void submit(Fence fence);
@@ -495,7 +496,7 @@ class VulkanCommandBufferTest {
         Executable add = kernel("add");
         Buffer a = floats(1, 2, 3, 4, 5, 6, 7, 8);
         long alignment = VulkanDrivers.handle(device).properties().limits().minStorageBufferOffsetAlignment();
-        assumeTrue(alignment > 4, "any offset will do here");
+        assumeTrue(alignment > 4, "the device accepts any offset");
         BindingTable table = new BindingTable().add(a, 0, 16).add(a, 4, 16).add(a, 0, 16);
         assertFails(
                 fence -> queue.dispatch(null, fence, add, 0, DispatchConfig.of(1, 1, 1), NONE, table, 0),
@@ -506,7 +507,7 @@ class VulkanCommandBufferTest {
     @Test
     void bindingsMustNotBeLongerThanTheDeviceTakes() {
         long limit = VulkanDrivers.handle(device).properties().limits().maxStorageBufferRange();
-        assumeTrue(limit <= 256 << 20, "the device takes more than this test wants to allocate");
+        assumeTrue(limit <= 256 << 20, "the limit exceeds what this test allocates");
         BufferParams params = new BufferParams(MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT);
         Buffer large = closed(device.allocator().allocate(params, limit + 256));
         assertFails(

@@ -10,14 +10,14 @@ import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 
-/** The Vulkan driver of this machine, for tests; where there is none they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
+/** The Vulkan driver of this machine, for tests; without one they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
 public final class VulkanDrivers {
     /** With the validation layers, where they are installed. */
     private static final class OfTests {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
     }
 
-    /** With all that the layer can check of the order of accesses, which takes more time. It reads the variable when an instance is made. */
+    /** With synchronization validation, which takes more time. The layer reads the variable when an instance is created. */
     private static final class WithAllChecks {
         private static final VulkanDriver INSTANCE;
 
@@ -28,7 +28,7 @@ public final class VulkanDrivers {
         }
     }
 
-    /** Without them: as it is used. Layers make handles unique, and drivers give them out again. */
+    /** Without the layers, as in production: layers make handles unique, while drivers reuse them. */
     private static final class WithoutLayer {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, false);
     }
@@ -45,7 +45,7 @@ public final class VulkanDrivers {
         return checked(WithAllChecks.INSTANCE);
     }
 
-    /** The driver, whatever it is told unchecked; skips the test when there is none. */
+    /** The driver without validation; skips the test when there is none. */
     public static VulkanDriver withoutLayer() {
         return checked(WithoutLayer.INSTANCE);
     }
@@ -74,7 +74,7 @@ public final class VulkanDrivers {
         return withAllChecks().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
-    /** The same, unchecked. */
+    /** The same, without validation. */
     public static StreamDevice openWithoutLayer(DeviceOptions.Builder options) {
         return withoutLayer().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
@@ -84,7 +84,7 @@ public final class VulkanDrivers {
         return ((VulkanHardware) StreamDevices.driver(device)).handle();
     }
 
-    /** Fails when validation has complained since this was called last. */
+    /** Fails when validation has reported anything since the last call. */
     public static void assertNothingToComplainOf() {
         assertThat(driver().takeValidationMessages())
                 .as("messages of the validation layers")

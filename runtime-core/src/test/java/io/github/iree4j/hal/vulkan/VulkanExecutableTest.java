@@ -105,7 +105,7 @@ class VulkanExecutableTest {
     @Test
     void loadsExecutablesThatTakeAddresses() {
         withCode(code -> {
-            assumeTrue(code.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "buffers have no addresses here");
+            assumeTrue(code.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "the device has no buffer addresses");
             try (VulkanExecutable executable = load(code, SpirvExecutables.addresses())) {
                 assertThat(executable.export(0)).isEqualTo(new ExecutableExport("bda_scale", 0, 2, 2, 64, 1, 1, 0));
                 assertThat(executable.kernel(0).addresses()).isNotNull();
@@ -275,7 +275,7 @@ class VulkanExecutableTest {
                 assertThat(code.restoredBytes()).isEqualTo(kept.length - 56);
                 load(code, SpirvExecutables.params("add")).close();
             }
-            // Nothing was compiled: nothing is written.
+            // Nothing was compiled, so nothing is written.
             try (VulkanCode code = new VulkanCode(handle, directory.toString())) {
                 Files.delete(file);
                 assertThat(code.restoredBytes()).isPositive();
@@ -312,7 +312,7 @@ class VulkanExecutableTest {
                     assertThat(code.restoredBytes()).as("written anew").isPositive();
                 }
             }
-            // Of another driver, with a right checksum.
+            // A file of another driver, with a valid checksum.
             PipelineCacheFile other = new PipelineCacheFile(handle.properties(), directory.toString());
             byte[] data = other.read();
             assertThat(data).isNotNull();
@@ -336,7 +336,7 @@ class VulkanExecutableTest {
                 load(code, SpirvExecutables.params("add")).close();
             }
             Path own = directory.resolve("iree4j-" + System.getProperty("user.name"));
-            assertThat(own).as("a directory inside that is ours alone").isDirectory();
+            assertThat(own).as("a private directory inside").isDirectory();
             Files.move(onlyFile(own), directory.resolve(onlyFile(own).getFileName()));
             try (VulkanCode code = new VulkanCode(handle, directory.toString())) {
                 assertThat(code.restoredBytes()).isZero();
@@ -354,7 +354,7 @@ class VulkanExecutableTest {
         });
     }
 
-    /** What the checks let through of damaged declarations, the driver is not shown here; see {@code SpirvModuleTest}. */
+    /** Damaged modules that pass the checks are not given to the driver here; see {@code SpirvModuleTest}. */
     @Test
     void damagedModulesNeverReachTheDriver() {
         withCode(code -> {

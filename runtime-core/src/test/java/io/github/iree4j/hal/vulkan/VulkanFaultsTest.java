@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes wrong around a device says what it is, hangs nothing and leaves nothing behind. */
+/** Faults around a device are reported with their cause, hang nothing and leak nothing. */
 @ExtendWith(NothingWrong.class)
 class VulkanFaultsTest {
     @TempDir
@@ -81,7 +81,7 @@ class VulkanFaultsTest {
         assertThat(said).contains("failed vulkan: UNAVAILABLE").contains("over");
     }
 
-    /** The same driver from two files is two drivers for the loader. */
+    /** The same driver in two files counts as two drivers for the loader. */
     @Test
     void devicesOfTwoDriversAreToldApartAndBothWork() throws Exception {
         VulkanDrivers.driver();
@@ -105,7 +105,7 @@ class VulkanFaultsTest {
         assertThat(said).contains("failed vulkan:2: NOT_FOUND").contains("over");
     }
 
-    /** A software driver needs none of the devices of the system; what matters is that nothing crashes or hangs. */
+    /** A software driver needs no device file; the test checks that nothing crashes or hangs. */
     @Tag("nightly")
     @Test
     void aProcessWithoutDevicesOfTheSystemWorksOrSaysWhyNot() throws Exception {
@@ -145,7 +145,7 @@ class VulkanFaultsTest {
         return library;
     }
 
-    /** Runs {@link VulkanProbe} in a process of its own and returns what it prints. */
+    /** Runs {@link VulkanProbe} in its own process and returns what it prints. */
     private String probe(Map<String, String> environment, List<String> before, String... ids) throws Exception {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(
@@ -200,7 +200,7 @@ class VulkanFaultsTest {
         }
     }
 
-    /** Every byte of the tables and of the headers of modules, one at a time: whatever is loaded can be closed again. */
+    /** Every byte of the tables and of the headers of modules, one at a time: what loads can be closed. */
     @Test
     void damagedTablesNeverCrash() {
         byte[] good = kernels();
@@ -233,7 +233,7 @@ class VulkanFaultsTest {
         }
     }
 
-    /** Ray tracing, which no driver of software has. */
+    /** Ray tracing, which no software driver has. */
     @Test
     void aCapabilityThatTheDeviceHasNotIsNamed() {
         try (Device device = VulkanDrivers.open(DeviceOptions.builder())) {
@@ -276,16 +276,16 @@ class VulkanFaultsTest {
         assertThat(failure.code()).isNotEqualTo(StatusCode.INTERNAL);
     }
 
-    // ---- The end in the middle.
+    // ---- Shutdown with work in flight.
 
-    /** Whatever was under way is over or failed when close returns, and everything is freed. */
+    /** Work in flight has completed or failed when close returns, and everything is freed. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void closingWithWorkInFlightSettlesEveryFence(int queues) {
         endsInTheMiddle(queues, Device::close, StatusCode.ABORTED);
     }
 
-    /** As if the driver had said so: everything fails with the cause, and the process opens the device again. */
+    /** As if reported by the driver: everything fails with the cause, and the process can reopen the device. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void losingTheDeviceWithWorkInFlightSettlesEveryFence(int queues) {
@@ -360,7 +360,7 @@ class VulkanFaultsTest {
         }
     }
 
-    /** Whatever the driver does at whatever moment: every fence is settled, what failed says why, and nothing is left. */
+    /** Whatever the driver does at any time: every fence is settled, failures carry their cause, and nothing leaks. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -423,11 +423,11 @@ class VulkanFaultsTest {
                 failed++;
             }
         }
-        if (settings.startsWith("lost")) { // memory that fails once is had in another slab, or waited for
-            if (!settings.startsWith("lost_wait")) { // all may be over before anybody waits for the first time
+        if (settings.startsWith("lost")) { // an allocation that fails once is retried in another slab, or waited for
+            if (!settings.startsWith("lost_wait")) { // all may be complete before the first wait
                 assertThat(failed).as("operations that failed").isPositive();
             }
-            // Whoever submitted has been told before the device is.
+            // Submitters are notified before the device is lost.
             long deadline = System.nanoTime() + 30_000_000_000L;
             while (device.failure() == null && System.nanoTime() < deadline) {
                 Thread.onSpinWait();

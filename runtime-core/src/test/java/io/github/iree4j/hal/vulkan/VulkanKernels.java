@@ -9,7 +9,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/** What the contract suites dispatch, as shaders; the sources are in {@code vulkan/contract} among the resources. */
+/** The kernels of the contract suites, as shaders; the sources are in {@code vulkan/contract} among the resources. */
 final class VulkanKernels {
     private VulkanKernels() {}
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Memory of the driver that this machine has. */
+/** Memory of the installed driver. */
 class VulkanMemoryTest {
     private StreamDevice device;
     private DeviceQueue queue;
@@ -64,7 +64,7 @@ class VulkanMemoryTest {
     void importedMemoryIsUsedWhereItLiesAndReleasedOnce() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
-                "the driver imports no memory of the host");
+                "the driver imports no host memory");
         AtomicInteger holders = new AtomicInteger();
         RefCounted owner = new RefCounted() {
             @Override
@@ -80,7 +80,7 @@ class VulkanMemoryTest {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment around = arena.allocate(3 * 4096, 4096);
             around.fill((byte) 1);
-            MemorySegment bytes = around.asSlice(4096 - 64, 4096 + 100); // over the end of a page
+            MemorySegment bytes = around.asSlice(4096 - 64, 4096 + 100); // across a page boundary
             Buffer buffer = device.allocator().importHost(BufferParams.DEFAULT, bytes, owner);
             assertThat(holders).hasValue(1);
             run(done -> queue.fill(null, done, buffer, 3, 4100, 7, 1, 0));
@@ -97,7 +97,7 @@ class VulkanMemoryTest {
     void importedMemoryThatIsFreedIsNotTouched() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
-                "the driver imports no memory of the host");
+                "the driver imports no host memory");
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
             buffer = device.allocator().importHost(BufferParams.DEFAULT, arena.allocate(4096, 4096), null);
@@ -123,7 +123,7 @@ class VulkanMemoryTest {
     @Test
     void whatIsMappedCannotBeTouchedOnceItIsFreed() {
         Buffer large = device.allocator().allocate(BufferParams.DEFAULT, 20 << 20);
-        assumeTrue(large.isMappable(MemoryAccess.ALL), "the host does not see memory of the device");
+        assumeTrue(large.isMappable(MemoryAccess.ALL), "device memory is not host-visible");
         MemorySegment bytes = large.map(MemoryAccess.ALL, 0, Buffer.WHOLE);
         large.close();
         device.allocator().trim();
@@ -141,7 +141,7 @@ class VulkanMemoryTest {
             Fence.at(timeline, 4).await();
             byte[] bytes = new byte[4096];
             second.read(0, MemorySegment.ofArray(bytes));
-            assertThat(bytes).as("the same memory, or none that was used").containsOnly(StreamDevices.POISON);
+            assertThat(bytes).as("the same memory, or unused memory").containsOnly(StreamDevices.POISON);
             first.close();
             second.close();
         }
@@ -160,7 +160,7 @@ class VulkanMemoryTest {
         }
     }
 
-    /** A file whose reader waits in it. */
+    /** A file whose read blocks. */
     private static final class SlowFile extends HalFile {
         private final long length;
         final CountDownLatch begun = new CountDownLatch(1);
@@ -196,15 +196,15 @@ class VulkanMemoryTest {
 
     // BUF-1: storage is not freed while an operation has it pinned.
     @Test
-    void memoryStaysWhileAnOperationIsAtItThatTheDeallocationDidNotWaitFor() throws InterruptedException {
-        long size = 20 << 20; // a slab of its own
+    void memoryStaysWhileAnOperationUsesItThatTheDeallocationDidNotWaitFor() throws InterruptedException {
+        long size = 20 << 20; // its own slab
         try (StreamDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
                 TimelineSemaphore timeline = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore reader = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 SlowFile file = new SlowFile(size)) {
             Buffer buffer = two.queue(0).alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, size, 0);
             Fence.at(timeline, 1).await();
-            assumeTrue(buffer.isMappable(MemoryAccess.ALL), "the host does not see memory of the device");
+            assumeTrue(buffer.isMappable(MemoryAccess.ALL), "device memory is not host-visible");
             two.queue(0).read(null, Fence.at(reader, 1), file, 0, buffer, 0, size, 0);
             file.begun.await();
             two.queue(1).dealloca(null, Fence.at(timeline, 2), buffer, 0);

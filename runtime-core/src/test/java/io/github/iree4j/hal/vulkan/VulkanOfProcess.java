@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.spi.Availability;
 import org.junit.jupiter.api.Assumptions;
 
-/** The driver that runtimes find, for tests of other packages. Tests run with the validation layers, where they are installed. */
+/** The driver that runtimes use, for tests of other packages. Tests run with the validation layers, where they are installed. */
 public final class VulkanOfProcess {
     private VulkanOfProcess() {}
 
-    /** Skips the test where Vulkan does not work, saying why, and forgets what validation has said so far; fails it under {@code -Diree.require=vulkan}. */
+    /** Skips the test where Vulkan is unavailable, with the reason, and discards earlier validation messages; fails it under {@code -Diree.require=vulkan}. */
     public static void assume() {
         Availability vulkan = VulkanDriver.ofProcess().availability();
         if (!vulkan.available()) {
@@ -18,10 +18,10 @@ public final class VulkanOfProcess {
                     .doesNotContain("vulkan");
             Assumptions.abort("no Vulkan: " + vulkan.reason());
         }
-        VulkanDriver.ofProcess().takeValidationMessages(); // those of others
+        VulkanDriver.ofProcess().takeValidationMessages(); // messages of other tests
     }
 
-    /** Fails when validation has complained since this or {@link #assume} was called last. */
+    /** Fails when validation has reported anything since the last call of this or {@link #assume}. */
     public static void assertNothingToComplainOf() {
         assertThat(VulkanDriver.ofProcess().takeValidationMessages())
                 .as("messages of the validation layers")

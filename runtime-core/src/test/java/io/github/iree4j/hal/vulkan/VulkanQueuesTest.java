@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** STREAM-1, STREAM-3: several hardware queues, and what goes wrong with them, on a library without hardware. */
+/** STREAM-1, STREAM-3: several hardware queues and their faults, on a library without hardware. */
 @Timeout(300)
 class VulkanQueuesTest {
     @TempDir
@@ -127,7 +127,7 @@ class VulkanQueuesTest {
         for (int i = 1; i < 30; i++) {
             EmptyCommands.run(device.queue(i % 3), at(timeline, i), at(timeline, i + 1));
         }
-        // The host hears of nothing before the end of the step, and has given everything to the hardware by then.
+        // The host sees no completion before the end of the step, and has submitted everything by then.
         for (int i = 0; i < 3; i++) {
             QueueCounters counters = device.queue(i).counters();
             assertThat(counters.deferred()).isZero();
@@ -316,7 +316,7 @@ class VulkanQueuesTest {
         EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(
-                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind what will not be submitted
+                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work that will not be submitted
         StreamDevices.lose(device, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
         end.countDown();
         assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");
@@ -333,7 +333,7 @@ class VulkanQueuesTest {
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1));
         Thread closer = Thread.ofPlatform().start(device::close);
-        while (closer.getState() != Thread.State.TIMED_WAITING) { // it has said so to the queues, and waits for them
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // it has stopped the queues, and waits for them
             Thread.onSpinWait();
         }
         end.countDown();
@@ -372,7 +372,7 @@ class VulkanQueuesTest {
         assertFails(refused, StatusCode.FAILED_PRECONDITION, "queue 2 of device 'vulkan:0' only copies");
     }
 
-    // ---- Native timelines from and to outside.
+    // ---- Import and export of native timelines.
 
     @Test
     void aTimelineIsExportedAndImportedByAnotherDevice() {

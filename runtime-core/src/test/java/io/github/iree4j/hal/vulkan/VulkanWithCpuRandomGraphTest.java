@@ -7,7 +7,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The random graphs on Vulkan and a CPU at once, in Vulkan's memory. */
+/** The random graphs on Vulkan and a CPU together, in Vulkan's memory. */
 @ExtendWith(NothingWrong.class)
 class VulkanWithCpuRandomGraphTest extends RandomGraphContract {
     @Override

@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The contract suites on the driver as it is used. The validation layer, which all other tests have, is another driver in front of it: it makes
- * handles unique, takes its time and its locks, and so hides what depends on any of that.
+ * The contract suites without the validation layer, as in production. The layer, which all other tests use, makes handles unique,
+ * takes time and locks, and so hides what depends on any of that.
  */
 @Tag("nightly")
 class WithoutLayerContractTest {

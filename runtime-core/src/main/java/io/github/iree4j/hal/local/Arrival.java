@@ -4,7 +4,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** What a participant brings to a meeting of its group, and how it learns the outcome. */
+/** A participant's arrival at a meeting of its group: its input, and the callback for the outcome. */
 abstract class Arrival {
     /** What happens before the arrival. */
     final Frontier frontier;
@@ -14,9 +14,9 @@ abstract class Arrival {
     }
 
     /**
-     * The meeting is over. Called once, with no lock held, by the thread of whoever came last or made it fail.
+     * The meeting is complete. Called once, with no lock held, by the thread of the last arrival or of the failure.
      *
-     * @param failure why it failed, or null
+     * @param failure the failure, or null
      * @param outcome the frontier of the meeting; empty when it failed
      */
     abstract void over(@Nullable IreeException failure, Frontier outcome);

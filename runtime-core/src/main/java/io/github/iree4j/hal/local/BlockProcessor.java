@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Executes one recording at a time, on any number of threads that call {@link #drain}. Reusable; allocates nothing per command.
  *
- * <p>Threads claim tiles of the region that is open. Whoever finishes the last of them opens the next region, or ends the execution.
+ * <p>Threads claim tiles of the open region. The thread that finishes the last tile opens the next region, or ends the execution.
  */
 abstract class BlockProcessor {
     /*
-     * Two words decide, each on cache lines of its own:
+     * Two state words, each on its own cache lines:
      *
-     *   CLAIMS   63..32 epoch | 31..0 left      tiles of the open region that nobody has claimed; compare-and-set takes some
+     *   CLAIMS   63..32 epoch | 31..0 left      tiles of the open region not yet claimed; compare-and-set takes some
      *   UNDONE   tiles of the open region that have not been run
      *
-     * The epoch goes up with every region, so that a claim made of what a thread saw of an earlier region fails.
+     * The epoch rises with every region, so that a claim based on an earlier region fails.
      *
-     * BLOCK-1: every tile is claimed once. A claim that succeeds was made of the region that is open: it is not over before that tile is
-     *   done, so neither the epoch nor anything in `region` has changed between the look at CLAIMS and the compare-and-set.
+     * BLOCK-1: every tile is claimed once. A claim that succeeds was based on the open region: that is not complete before the
+     * tile is done, so neither the epoch nor anything in `region` has changed between the read of CLAIMS and the compare-and-set.
      * BLOCK-2: a region is opened once all tiles before it are done, by one thread: the one whose subtraction brings UNDONE to 0.
-     * BLOCK-3: whoever runs a tile sees what the tiles of earlier regions wrote: their threads subtract from UNDONE when they are done, the
+     * BLOCK-3: the thread that runs a tile sees what the tiles of earlier regions wrote: their threads subtract from UNDONE when they are done, the
      *   last of them writes CLAIMS, and a claim reads it.
      */
     private static final int CLAIMS = 16; // 128 bytes from the header of the array
@@ -36,13 +36,13 @@ abstract class BlockProcessor {
     /** Long enough for the costs of a claim not to matter, short enough for cancellation and other work. */
     private static final int CLAIM_NANOS = 20_000;
 
-    /** A drain that has taken so long, by what is known of the tiles it ran, returns to let its thread look for other work. */
+    /** A drain that has taken this long, by the known durations of its tiles, returns to let its thread look for other work. */
     private static final long DRAIN_NANOS = 200_000;
 
-    /** Where the duration of tiles is unknown: so many at once when there are plenty. */
+    /** Tiles per claim where their duration is unknown and there are plenty. */
     private static final int UNTIMED_CLAIM = 8;
 
-    /** What it costs to get another worker: work that is over sooner is not worth it. */
+    /** Cost of waking another worker: shorter work is not worth it. */
     private static final int WAKE_NANOS = 5_000;
 
     static {
@@ -58,7 +58,7 @@ abstract class BlockProcessor {
 
     /*
      * Written by the thread that owns the processor while no tile can be claimed: the one that begins an execution, then each that
-     * completes a region. Published by CLAIMS. A thread that lost the race for a tile may read nonsense here and must not act on it.
+     * completes a region. Published by CLAIMS. A thread that lost the race for a tile may read stale values here and must not act on them.
      */
     private final PinnedBuffers pins = new PinnedBuffers();
     private final Region region = new Region();
@@ -69,37 +69,37 @@ abstract class BlockProcessor {
     @SuppressWarnings("unused") // through FAILURE
     private @Nullable IreeException failure;
 
-    /** A processor whose recordings are run by so many workers at most. */
+    /** Creates a processor whose recordings run on at most the given number of workers. */
     BlockProcessor(int workers) {
         this.workers = workers;
     }
 
     /**
-     * Says that so many threads are of use for the region that was opened, by a thread that is in {@link #drain} and comes back, or sees
-     * that somebody else does, or in {@link #begin} for the first region.
+     * Requests threads for the region that was opened. Called by a thread in {@link #drain}, which returns to it or ensures that
+     * another thread does, or in {@link #begin} for the first region.
      */
     abstract void want(int drainers, boolean first);
 
-    /** Why what is left is not to be run; null while it is. Called before every claim. */
+    /** Returns why the remaining tiles must not run; null while they may. Called before every claim. */
     abstract @Nullable IreeException stopped();
 
-    /** The execution is over, and another may begin at once. Called by the thread that did the last of it. */
+    /** The execution is complete, and another may begin at once. Called by the thread that finished it. */
     abstract void ended(@Nullable IreeException cause);
 
     /**
-     * Begins an execution. Only when none is under way.
+     * Begins an execution. Only while none is in progress.
      *
      * @param commands the recording
      * @param from its first region
      * @param to the region after the last
-     * @param table what the slots stand for
+     * @param table the contents of the slots
      * @param call the call that it is executed for; null for none
      */
     final void begin(Recording commands, int from, int to, @Nullable BindingTable table, @Nullable MemoryHolder call) {
         FAILURE.set(this, null);
         try {
             pins.pin(commands, table, call);
-        } catch (Throwable t) { // whatever it is, those who wait must hear of it
+        } catch (Throwable t) { // of any kind: waiters must be notified
             ended(HostOperation.failure("execute", t));
             return;
         }
@@ -109,12 +109,12 @@ abstract class BlockProcessor {
         advance(commands, true);
     }
 
-    /** Whether there are tiles to claim, as far as can be seen. */
+    /** Whether there are tiles to claim; a racy snapshot. */
     final boolean isOpen() {
         return (int) claimsAcquire() != 0;
     }
 
-    /** Whether tiles of the open region are being run or to be claimed, as far as can be seen: soon there is another region, or the end. */
+    /** Whether tiles of the open region are running or claimable, a racy snapshot: another region or the end follows soon. */
     final boolean isBusy() {
         return (long) WORD.getOpaque(words, UNDONE) > 0;
     }
@@ -149,7 +149,7 @@ abstract class BlockProcessor {
             if (cause == null) {
                 run(worker, command, tile, count);
             } else {
-                fail(cause); // what is left was claimed for not being run
+                fail(cause); // the remaining tiles were claimed in order not to run
             }
             done += count;
             spent += nanosOf(command, count);
@@ -165,7 +165,7 @@ abstract class BlockProcessor {
         return true;
     }
 
-    /** How many tiles to claim at once. What is read here may be nonsense, see above. */
+    /** How many tiles to claim at once. Values read here may be stale, see above. */
     private int claimSize(int command, int tile) {
         int rest = region.start[command + 1] - tile;
         int nanos = region.nanos[command];
@@ -224,7 +224,7 @@ abstract class BlockProcessor {
         long nanos = region.nanos(WAKE_NANOS);
         setUndone(tiles);
         publishClaimsVolatile(tiles); // BLOCK-3
-        // The region may be over, and the processor at another recording, from here on.
+        // From here on the region may be complete, and the processor running another recording.
         want(Math.clamp(nanos / WAKE_NANOS, 1, Math.min(tiles, workers)), first);
     }
 

@@ -18,13 +18,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The participants of collective operations in this process, and where they meet. Who arrives last does the work for all, on its thread;
- * nobody waits in a thread. A meeting is one epoch of the group's axis, whatever the number of participants.
+ * The participants of collective operations in this process, and their meetings. The last arrival does the work for all, on its
+ * thread; no thread blocks. A meeting is one epoch of the group's axis, whatever the number of participants.
  *
- * <p>GROUP-1: an arrival is told the outcome exactly once: whoever takes its meeting out of the open ones, under the lock, tells it.
+ * <p>GROUP-1: an arrival is told the outcome exactly once: the thread that removes its meeting from the open ones, under the lock, notifies it.
  */
 final class ChannelGroup {
-    /** Tickets that may be out at once: a program that submits collectives which nobody joins. A guess, not measured. */
+    /** Limit on open tickets, which catches a program that submits collectives which no participant joins. A guess, not measured. */
     private static final int OPEN_LIMIT = 1 << 16;
 
     private final SchedulingDomain domain;
@@ -39,8 +39,8 @@ final class ChannelGroup {
     private final Map<Pair, Meetings> transfers = new HashMap<>();
     private final BitSet joined = new BitSet();
     private final BitSet left = new BitSet();
-    private int open; // tickets
-    private @Nullable IreeException failure; // why there are no more meetings
+    private int open; // open tickets
+    private @Nullable IreeException failure; // set when the group has failed
 
     ChannelGroup(SchedulingDomain domain, int count) {
         this.domain = domain;
@@ -78,7 +78,7 @@ final class ChannelGroup {
         }
     }
 
-    /** Gives the rank up: nothing more comes from it. Fails the group if somebody waits for it, or it was never complete. */
+    /** Gives up a rank, which takes no further part. Fails the group if a participant waits for it, or the group was never complete. */
     void leave(int rank) {
         boolean missed;
         boolean last;
@@ -128,7 +128,7 @@ final class ChannelGroup {
 
     /** Sender and receiver. */
     private record Pair(int from, int to) {
-        /** Which party a rank is, -1 for none. One that sends to itself is both; it is asked only when it has left. */
+        /** Which party a rank is, -1 for none. A rank that sends to itself is both; only called once it has left. */
         int party(int rank) {
             return rank == from ? 0 : rank == to ? 1 : -1;
         }
@@ -165,7 +165,7 @@ final class ChannelGroup {
         throw hopeless;
     }
 
-    /** A participant is there. If it is the last, the meeting takes place before this returns. */
+    /** A participant arrives. If it is the last, the meeting takes place before this returns. */
     void arrive(Meetings.Ticket ticket, Arrival arrival) {
         Meetings.Meeting meeting = ticket.meeting();
         IreeException failed;
@@ -190,7 +190,7 @@ final class ChannelGroup {
     private void hold(Meetings.Meeting meeting) {
         List<Arrival> arrivals = new ArrayList<>(meeting.arrivals.length);
         for (Arrival each : meeting.arrivals) {
-            arrivals.add(Objects.requireNonNull(each)); // all are there
+            arrivals.add(Objects.requireNonNull(each)); // all have arrived
         }
         IreeException cause = work(meeting.sequence.kind, arrivals);
         if (cause != null) {
@@ -202,7 +202,7 @@ final class ChannelGroup {
         for (Arrival each : arrivals) {
             gathered.merge(each.frontier, domain.tracker());
         }
-        // As on an unordered queue: the epoch is given when it is over, so the order of epochs is that of completion.
+        // As on an unordered queue: the epoch is assigned on completion, so epochs follow the order of completion.
         long epoch = epochs.incrementAndGet();
         Frontier outcome = gathered.produce(axis, epoch, domain.tracker());
         domain.tracker().advance(axis, epoch);
@@ -224,7 +224,7 @@ final class ChannelGroup {
         }
     }
 
-    /** There are no more meetings: whoever waits for one gets the cause, and whoever comes later. The first cause stays. */
+    /** Fails the group: current and later arrivals get the cause. The first cause stays. */
     void fail(IreeException cause) {
         List<Arrival> waiting = new ArrayList<>();
         synchronized (lock) {

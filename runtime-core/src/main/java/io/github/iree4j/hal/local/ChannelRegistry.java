@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Where participants of one process find their group by name: the groups that have not all their participants yet. Of the process, as
- * the names are, but apart for each {@link SchedulingDomain}. Safe from any thread.
+ * Where participants of one process find their group by name: the incomplete groups. Names are global to the process, but
+ * separate for each {@link SchedulingDomain}. Safe from any thread.
  */
 final class ChannelRegistry {
     private static final Map<Name, ChannelGroup> FORMING = new HashMap<>(); // guarded by itself
@@ -22,13 +22,13 @@ final class ChannelRegistry {
     record Membership(ChannelGroup group, int rank) {}
 
     /**
-     * Joins a group, the first time its name is mentioned a new one.
+     * Joins a group; the first use of a name creates it.
      *
      * @throws IreeException ALREADY_EXISTS when the rank is taken, INVALID_ARGUMENT when the others count differently
      */
     static Membership join(SchedulingDomain domain, ChannelParams params) {
         int count = params.count() == ChannelParams.DEFAULT ? 1 : params.count();
-        if (count == 1) { // meets nobody
+        if (count == 1) { // a group of its own
             ChannelGroup alone = new ChannelGroup(domain, 1);
             return new Membership(alone, alone.join(0));
         }
@@ -62,7 +62,7 @@ final class ChannelRegistry {
                         .formatted(params.id(), params.count(), count));
     }
 
-    /** A group has failed: the next to join under its name begins another. */
+    /** A group has failed: the next participant to join under its name creates another. */
     static void ended(ChannelGroup group) {
         synchronized (FORMING) {
             FORMING.values().removeIf(each -> each == group);

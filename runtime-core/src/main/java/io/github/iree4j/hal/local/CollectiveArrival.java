@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A participant of a collective with its memory, which stays pinned until the collective is over. */
+/** A participant of a collective with its memory, which stays pinned until the collective is complete. */
 final class CollectiveArrival extends Arrival {
     final Collective operation;
     final int parameter;

@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The execution of a command buffer with collectives. Its commands are cut at the collectives into segments, each an operation of the
- * queue like any other; so a queue is free while a collective waits for other participants, and nobody's thread waits.
+ * queue like any other; so a queue is free while a collective waits for other participants, and no thread blocks.
  *
- * <p>A timeline of its own leads from piece to piece: segment i signals 2i + 1, the collectives behind it 2i + 2. Collectives with
+ * <p>Its own timeline orders the pieces: segment i signals 2i + 1, the collectives behind it 2i + 2. Collectives with
  * nothing between them start together and are one step. The fence of the submission is signalled at the end with the frontier of the
  * last piece: by that piece itself when it is a segment. To the counters of the queue all of it is one operation.
  */
@@ -38,7 +38,7 @@ final class CollectiveExecution {
     private final QueueScheduler scheduler;
     private final OperationParts parts;
     private final RecordedCommandBuffer commands;
-    private final Operations.Execute whole; // retains what is used
+    private final Operations.Execute whole; // retains the resources
     private final Guests guests;
     private final @Nullable Fence signal;
     private final List<CollectiveCommand> collectives;
@@ -70,9 +70,9 @@ final class CollectiveExecution {
     }
 
     /**
-     * Submits a command buffer with collectives. Whatever fails it fails its channels.
+     * Submits a command buffer with collectives. A failure fails its channels.
      *
-     * @throws IreeException without a signal fence, what is found wrong now; FAILED_PRECONDITION when that fence is closed
+     * @throws IreeException without a signal fence, for errors found now; FAILED_PRECONDITION when that fence is closed
      */
     static void submit(
             QueueScheduler scheduler,
@@ -116,7 +116,7 @@ final class CollectiveExecution {
     private void start(@Nullable Fence wait) {
         submitter = Thread.currentThread();
         try {
-            // In the order of submission, whatever the order in which submissions come to run.
+            // In the order of submission, regardless of the order of execution.
             for (CollectiveCommand each : collectives) {
                 tickets.add(tickets(each));
             }
@@ -152,7 +152,7 @@ final class CollectiveExecution {
         };
     }
 
-    /** Whose channel it is was checked when it was recorded. */
+    /** Recording has checked the owner of the channel. */
     private static LocalChannel channel(CollectiveCommand command) {
         return (LocalChannel) command.channel();
     }
@@ -161,7 +161,7 @@ final class CollectiveExecution {
         return sendReceive.parameter() >>> 16 != (Collective.peers(0, -1) >>> 16);
     }
 
-    /** Runs the commands in front of a collective, or behind the last. */
+    /** Runs the commands before a collective, or after the last. */
     private void segment(int index, int collective, @Nullable Fence wait) {
         int from = collective == 0 ? 0 : collectives.get(collective - 1).position();
         boolean last = collective == collectives.size();
@@ -171,8 +171,9 @@ final class CollectiveExecution {
         long done = 2L * index + 1;
         Fence signalled = keep(Fence.at(timeline, done));
         if (last && signal != null) {
-            // On a stream it is promised then: others can wait for it on the device. The caller's points first: our end
-            // lets go of them.
+            // On a stream it is then promised: others can wait for it on the device. The caller's points come first:
+            // end()
+            // releases them.
             handedOver = true;
             signalled = keep(Objects.requireNonNull(Fence.join(List.of(signal, signalled))));
         }
@@ -220,7 +221,7 @@ final class CollectiveExecution {
         for (int i = first; i < end; i++) {
             arrive(collectives.get(i), tickets.get(i), before, step);
         }
-        step.one(null, null); // now that all have been looked at
+        step.one(null, null); // after all have been counted
     }
 
     /** Waits for several meetings. */
@@ -242,7 +243,7 @@ final class CollectiveExecution {
             Frontier all;
             synchronized (this) {
                 if (outcome != null) {
-                    // Those of one channel are one entry. What happened before is in each.
+                    // Outcomes of one channel are one entry. Each includes what happened before.
                     gathered = gathered == null ? outcome : gathered.merge(outcome);
                 }
                 if (--left > 0) {
@@ -301,7 +302,7 @@ final class CollectiveExecution {
         }
     }
 
-    /** The bytes of a range, which stay there until they are unpinned. */
+    /** The bytes of a range, valid until they are unpinned. */
     private @Nullable MemorySegment pin(@Nullable BufferRef ref, List<LocalBuffer> pins) {
         if (ref == null) {
             return null;
@@ -319,7 +320,7 @@ final class CollectiveExecution {
         return bytes.asSlice(buffer.offset() + offset, ref.length());
     }
 
-    /** Once: lets go of everything, and signals. */
+    /** Called once: releases everything, and signals. */
     private void end(@Nullable IreeException failure, Frontier outcome) {
         if (!over.compareAndSet(false, true)) {
             return;
@@ -351,7 +352,7 @@ final class CollectiveExecution {
         }
     }
 
-    /** Once, before anything is signalled: nothing that was used is needed any more. */
+    /** Called once, before anything is signalled: releases the resources. */
     private void letGo(boolean failed) {
         if (gone.compareAndSet(false, true)) {
             whole.release();
@@ -361,11 +362,11 @@ final class CollectiveExecution {
 
     private static void failChannels(RecordedCommandBuffer commands, IreeException cause) {
         for (CollectiveCommand each : commands.collectives()) {
-            channel(each).fail(cause); // of several with one channel the first does it
+            channel(each).fail(cause); // idempotent for several collectives of one channel
         }
     }
 
-    /** The commands between two collectives. What it uses is kept by the execution. */
+    /** The commands between two collectives. The execution retains what it uses. */
     private final class Segment extends CommandOperation {
         private final int from;
         private final int to;

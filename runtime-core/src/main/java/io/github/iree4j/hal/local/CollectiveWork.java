@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves and reduces the elements of a collective whose participants are all there. In ascending order of rank, so that results do not
- * depend on who came last. Needs no memory of its own: works in place where sources and targets coincide.
+ * Moves and reduces the elements of a collective whose participants have all arrived. In ascending order of rank, so that results
+ * do not depend on the order of arrival. Needs no extra memory: works in place where sources and targets coincide.
  */
 final class CollectiveWork {
     private CollectiveWork() {}
@@ -19,7 +19,7 @@ final class CollectiveWork {
      * A collective of all participants.
      *
      * @param arrivals by rank, {@link CollectiveArrival}s
-     * @throws IreeException INVALID_ARGUMENT when they do not ask for the same
+     * @throws IreeException INVALID_ARGUMENT when they disagree
      */
     static void all(List<Arrival> arrivals) {
         List<CollectiveArrival> members = new ArrayList<>(arrivals.size());

@@ -13,7 +13,7 @@ abstract class CommandOperation extends HostOperation {
         this.guests = guests;
     }
 
-    /** What to run. Valid while the operation is retained. */
+    /** The recording to run. Valid while the operation is retained. */
     abstract Recording recording();
 
     /** The first region to run. */
@@ -26,7 +26,7 @@ abstract class CommandOperation extends HostOperation {
         return recording().regionCount();
     }
 
-    /** What the slots stand for. */
+    /** The contents of the slots. */
     abstract @Nullable BindingTable bindings();
 
     /** Whether it is one dispatch that was submitted without a command buffer. */

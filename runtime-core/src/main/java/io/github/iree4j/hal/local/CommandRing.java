@@ -5,15 +5,14 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded first-in, first-out list that any threads add to and take from, without locks and without allocating: Dmitry Vyukov's
- * bounded queue.
+ * A bounded multi-producer, multi-consumer FIFO queue that neither locks nor allocates: Dmitry Vyukov's bounded queue.
  *
  * <p>Each place has a turn: position p may be filled when it is p, emptied when it is p + 1, and filled again when it is p + capacity.
  *
- * <p>RING-2: an operation that was accepted is taken once, by a thread that sees what was written before it was added.
+ * <p>RING-2: an accepted operation is taken once, by a thread that sees everything written before it was added.
  */
 final class CommandRing {
-    // Positions are on cache lines of their own, since all who add write one and all who take the other.
+    // Each position has its own cache lines: producers write one, consumers the other.
     private static final int ADDED = 16;
     private static final int TAKEN = 32;
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
@@ -23,7 +22,7 @@ final class CommandRing {
     private final @Nullable CommandOperation[] places;
     private final int mask;
 
-    /** A ring with room for so many, a power of two. */
+    /** Creates a ring of the given capacity, a power of two. */
     CommandRing(int capacity) {
         turns = new long[capacity];
         places = new @Nullable CommandOperation[capacity];
@@ -39,7 +38,7 @@ final class CommandRing {
             int place = (int) position & mask;
             long turn = turnAcquire(place);
             if (turn < position) {
-                return false; // still there from the last time around
+                return false; // still occupied from the previous round
             }
             if (turn == position && WORD.compareAndSet(positions, ADDED, position, position + 1)) {
                 places[place] = operation;
@@ -49,7 +48,7 @@ final class CommandRing {
         }
     }
 
-    /** Takes the first operation; null when there is none that has been added entirely. */
+    /** Takes the first operation; null when there is none whose addition is complete. */
     @Nullable
     CommandOperation poll() {
         for (long position = positionVolatile(TAKEN); ; position = positionVolatile(TAKEN)) {
@@ -67,7 +66,7 @@ final class CommandRing {
         }
     }
 
-    /** Returns how many there are, more or less. */
+    /** Returns the approximate number of operations. */
     int size() {
         return Math.clamp(positionVolatile(ADDED) - positionVolatile(TAKEN), 0, mask + 1);
     }

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a recording on the calling thread, command by command. Reusable; used by one thread at a time. Allocates nothing per command. */
 final class CommandRunner {
-    /** How long to go on before looking whether the operation was cancelled. */
+    /** How long to run between checks for cancellation. */
     private static final int LOOK_NANOS = 200_000;
 
-    /** The same as tiles, where the duration of one is unknown. */
+    /** The same in tiles, where their duration is unknown. */
     private static final int UNTIMED_TILES = 64;
 
     private final PinnedBuffers pins = new PinnedBuffers();
@@ -30,8 +30,8 @@ final class CommandRunner {
      *
      * @param from the first region
      * @param to the region after the last
-     * @param operation is looked at for a failure, which ends this
-     * @throws IreeException when a buffer has no storage, a range known only now does not fit, a kernel fails, or the operation has
+     * @param operation polled for a failure, which ends the run
+     * @throws IreeException when a buffer has no storage, a range known only now does not fit, a kernel fails, or the operation has failed
      */
     void run(Recording commands, int from, int to, @Nullable BindingTable table, HostOperation operation) {
         pins.pin(commands, table, operation.call());

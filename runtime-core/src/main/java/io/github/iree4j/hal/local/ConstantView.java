@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What kernels see of a constant: a private mapping, which notices stores, since a kernel does not say what it writes. */
+/** A kernel's view of a constant: a private mapping, which detects stores, since kernels do not declare what they write. */
 final class ConstantView extends ConstantViews.View {
     private static final Logger LOG = LoggerFactory.getLogger(ConstantView.class);
 
@@ -24,11 +24,11 @@ final class ConstantView extends ConstantViews.View {
     }
 
     /**
-     * Makes views of a constant possible.
+     * Creates the views of a constant.
      *
      * @param constant the bytes
-     * @param owner what keeps them; null when nothing needs to
-     * @return null when they are not where views can be made of them
+     * @param owner keeps the bytes valid; null when not needed
+     * @return null when the bytes cannot be mapped
      */
     static @Nullable ConstantViews<ConstantView> of(MemorySegment constant, @Nullable RefCounted owner) {
         if (!SealedMemory.contains(constant)) {
@@ -61,7 +61,7 @@ final class ConstantView extends ConstantViews.View {
             memory.restore();
             return true;
         } catch (IreeException e) {
-            LOG.debug("a view of a constant is made anew", e);
+            LOG.debug("a view of a constant is replaced by a new one", e);
             return false;
         }
     }

@@ -7,7 +7,7 @@ import io.github.iree4j.status.IreeException;
 /** Takes a buffer's storage away in queue order. */
 final class Dealloca extends HostOperation implements StorageRelease {
     private final LocalBuffer buffer;
-    private volatile boolean ahead; // others may have the storage that run after this
+    private volatile boolean ahead; // passed on to operations that run after this
 
     Dealloca(LocalBuffer buffer) {
         super("dealloca");
@@ -40,7 +40,7 @@ final class Dealloca extends HostOperation implements StorageRelease {
 
     @Override
     protected void failed(IreeException cause) {
-        if (ahead) { // it did not run, but others have the storage
+        if (ahead) { // it did not run, but the storage was passed on
             ahead = false;
             buffer.endAccess();
         }

@@ -5,25 +5,25 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
-/** What a recording takes on one thread, in nanoseconds. Decides which thread runs it, so the order of magnitude will do. */
+/** Estimates how long a recording takes on one thread, in nanoseconds. Decides which thread runs it, so the order of magnitude suffices. */
 final class DurationEstimate {
     private static final long DISPATCH_NANOS = 150;
     private static final long TRANSFER_NANOS = 30;
     private static final long WORKGROUP_NANOS = 250;
     private static final long BYTES_PER_NANO = 8;
 
-    /** Longer than anything that is to be called short. */
+    /** Longer than anything that counts as short. */
     private static final long LONG_NANOS = 10_000_000;
 
-    /** So many commands are looked at; more are not called short. */
+    /** Maximum number of commands examined; longer recordings do not count as short. */
     private static final int COMMANDS_LIMIT = 32;
 
     private DurationEstimate() {}
 
     /**
-     * Estimates from how long the workgroups of its dispatches took before, else from how many there are and the bytes they are given.
+     * Estimates from earlier durations of the workgroups of its dispatches, otherwise from their number and the bytes bound to them.
      *
-     * @return {@link HostOperation#UNKNOWN} when that cannot be told or takes long to find out
+     * @return {@link HostOperation#UNKNOWN} when there is no basis for an estimate, or it would take long
      */
     static long nanos(Recording recording, @Nullable BindingTable table) {
         int[] commands = recording.commands();

@@ -7,8 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What threads that are no workers run commands with: callers of small work, and whoever executes for another kind of device. Lends
- * each to one thread at a time; those used last first, whose memory is warm. Safe from any thread, without locks.
+ * The command runners of threads that are not workers: submitters of small work, and threads that execute for another kind of
+ * device. Lends each to one thread at a time; the lowest free one first, so that warm memory is reused. Safe from any thread,
+ * without locks.
  */
 final class Guests {
     private static final int COUNT = Long.SIZE;
@@ -16,11 +17,11 @@ final class Guests {
 
     private final int firstIndex;
     private final int maxConcurrency;
-    private final AtomicLong free = new AtomicLong(-1); // a bit for each that is not lent
+    private final AtomicLong free = new AtomicLong(-1); // a bit for each free guest
     private final AtomicReferenceArray<@Nullable CommandRunner> runners = new AtomicReferenceArray<>(COUNT);
     private volatile boolean closed;
 
-    /** Guests with numbers of their own among all that call executables of the device. */
+    /** Creates guests with unique indices among all callers of the device's executables. */
     Guests(int firstIndex, int maxConcurrency) {
         if (firstIndex + COUNT > LoadedExecutable.MAXIMUM_WORKERS) {
             throw new IllegalArgumentException("guest " + firstIndex);
@@ -46,7 +47,7 @@ final class Guests {
         return null;
     }
 
-    /** Lends one; waits while as many threads as there are guests run commands. */
+    /** Lends one; waits while all are lent. */
     CommandRunner acquire() {
         for (; ; ) {
             CommandRunner runner = tryAcquire();
@@ -66,9 +67,9 @@ final class Guests {
     }
 
     /**
-     * Waits until none is lent, or time is up.
+     * Waits until none is lent, or for the deadline.
      *
-     * @return whether none is
+     * @return true when none is lent
      */
     boolean awaitReturned(long deadline) {
         while (free.get() != -1) {
@@ -80,7 +81,7 @@ final class Guests {
         return true;
     }
 
-    /** Frees the memory of those that are not lent now, of the others when they come back. */
+    /** Frees the memory of free guests now, and of the others on their return. */
     void close() {
         closed = true;
         for (int i = 0; i < COUNT; i++) {

@@ -29,18 +29,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory of one local device: pools over host memory, shared by all programs on the device. What the host holds and what comes and
- * goes in queue order are in slabs of their own, so that a few bytes that stay do not keep what was large; what is large has a slab for
- * itself. Blocks outlive {@link #close()} until they are released. Safe from any thread.
+ * Native memory of one local device: pools over host memory, shared by all programs on the device. Host allocations and
+ * queue-ordered ones have separate slabs, so that a few long-lived bytes do not keep a large slab; large blocks have their own
+ * slabs. Blocks outlive {@link #close()} until they are released. Safe from any thread.
  */
 final class HostMemory {
-    /** What compiled code expects of every buffer. */
+    /** Alignment that compiled code expects of every buffer. */
     static final long ALIGNMENT = HostSlabProvider.ALIGNMENT;
 
-    /** The largest alignment that can be asked for: a huge page. */
+    /** The largest alignment that can be requested: a huge page. */
     static final long MAXIMUM_ALIGNMENT = ReservationRequest.MAXIMUM_ALIGNMENT;
 
-    /** Blocks from this size on have slabs of their own. A guess, not measured. */
+    /** Blocks of at least this size have their own slabs. A guess, not measured. */
     private static final long LARGE = 16 << 20;
 
     /** Size of the first slab of a pool. A guess, not measured. */
@@ -49,10 +49,10 @@ final class HostMemory {
     /** Size of the largest slab. A guess, not measured. */
     private static final long LARGEST_SLAB = 64 << 20;
 
-    /** The least of these parts of the limit that a slab takes, so that no pool takes it all. */
+    /** A slab takes at most this fraction of the limit, so that no pool takes it all. */
     private static final long SLABS_WITHIN_LIMIT = 16;
 
-    /** What is written over memory that was freed, where that is wanted. */
+    /** Fill byte for freed memory, where poisoning is enabled. */
     private static final byte POISON = (byte) 0xDB;
 
     private final Device device;
@@ -85,7 +85,7 @@ final class HostMemory {
                 .build();
     }
 
-    /** On large pages where there is the native library: they come faster, see SlabBenchmark. */
+    /** Uses large pages where the native library is available: they are faster to allocate, see SlabBenchmark. */
     private static HostSlabProvider slabs() {
         return NativeLibrary.unavailabilityCause() == null
                 ? new HostSlabProvider(SlabMemory::allocate)
@@ -93,23 +93,23 @@ final class HostMemory {
     }
 
     /**
-     * Memory of the machine, or of the container if that is less, beside the Java heap. Nothing else stops a program that asks for
-     * more than there is: the system gives out memory that it does not have and kills the process that touches it.
+     * Memory of the machine, or of the container if that is less, beside the Java heap. There is no other safeguard: the system
+     * overcommits memory and kills the process that touches it.
      */
     private static long available() {
         long heap = Runtime.getRuntime().maxMemory();
         long all = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
                 ? system.getTotalMemorySize()
-                : heap * 4; // the heap's usual share
+                : heap * 4; // the default share of the heap is a quarter
         return Math.max(all - heap, all / 4);
     }
 
-    /** A piece of native memory. Whoever acquired it releases it once. */
+    /** A piece of native memory. Released once, by its acquirer. */
     static final class Block extends BufferStorage {
         final MemorySegment segment;
         final long address;
 
-        private final @Nullable MemorySegment slab; // that it is a part of; null of what is not ours
+        private final @Nullable MemorySegment slab; // that contains it; null for imported memory
 
         private Block(MemorySegment segment, @Nullable MemorySegment slab, @Nullable Reservation reservation) {
             super(reservation);
@@ -118,10 +118,10 @@ final class HostMemory {
             this.address = segment.address();
         }
 
-        /** In place of a block where there is none yet. */
+        /** Placeholder where there is no block yet. */
         static final Block NONE = imported(MemorySegment.NULL);
 
-        /** A block that is not ours: memory of the host that a buffer was made of. */
+        /** A block of imported host memory. */
         static Block imported(MemorySegment segment) {
             return new Block(segment, null, null);
         }
@@ -142,12 +142,12 @@ final class HostMemory {
         }
     }
 
-    /** The device whose memory it is. */
+    /** The device that owns the memory. */
     Device device() {
         return device;
     }
 
-    /** The pools that memory in queue order comes from. */
+    /** The pools for memory in queue order. */
     PoolSet pools() {
         return pools;
     }
@@ -166,7 +166,7 @@ final class HostMemory {
     }
 
     /**
-     * Gives out memory with undefined contents, for as long as the host wants.
+     * Allocates memory with undefined contents, until the host releases it.
      *
      * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the system has no more, FAILED_PRECONDITION when closed
      */
@@ -179,19 +179,19 @@ final class HostMemory {
         return Block.of(reservation);
     }
 
-    /** Makes memory that is freed recognizable, where that is wanted. */
+    /** Overwrites freed memory, where poisoning is enabled. */
     void wipe(Block block) {
         if (poison) {
             block.segment.fill(POISON);
         }
     }
 
-    /** Gives memory that nobody uses back to the system. */
+    /** Returns unused memory to the system. */
     void trim() {
         pools.trim();
     }
 
-    /** Gives out nothing more; memory goes back to the system as blocks are released. */
+    /** Ends allocation; memory is returned to the system as blocks are released. */
     void close() {
         pools.close();
     }

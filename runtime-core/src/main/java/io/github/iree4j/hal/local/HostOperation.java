@@ -9,11 +9,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that the host executes. Buffers it names are pinned while it runs; what it uses is retained when it has to wait, so that
- * it lives until then.
+ * An operation that the host executes. Its buffers are pinned while it runs; if it has to wait, what it uses is retained.
  */
 abstract class HostOperation extends QueueOperation implements HostWork {
-    /** In place of a duration: nobody knows. */
+    /** An unknown duration. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
     /** The operation behind this one on a {@link ReadyList}, which writes it. */
@@ -31,30 +30,30 @@ abstract class HostOperation extends QueueOperation implements HostWork {
      */
     abstract void run();
 
-    /** As {@link #run()}, for a thread that has what running commands takes. */
+    /** As {@link #run()}, for a thread that has a command runner. */
     void run(CommandRunner runner) {
         run();
     }
 
-    /** Returns what {@link #run()} is likely to take, in nanoseconds, judged by what is to be done; or {@link #UNKNOWN}. */
+    /** Returns what {@link #run()} is likely to take, in nanoseconds, estimated from the work; or {@link #UNKNOWN}. */
     abstract long nanos();
 
-    /** Whether it may wait: for files, or because it is code of users. Such work is no worker's, which others wait for. */
+    /** Whether it may block: on files, or because it is user code. Such work never runs on a worker, which others depend on. */
     boolean mayBlock() {
         return false;
     }
 
     /**
-     * Starts it on behalf of this thread, which goes on; for what others do while nobody waits.
+     * Starts it asynchronously; for work that completes without a waiting thread.
      *
-     * @param over told once when it is over, with what execute() would return; by any thread, also before this returns
-     * @return false when it has to be executed instead; then nothing was started
+     * @param over notified once when it is complete, with the result of execute(); by any thread, possibly before this returns
+     * @return false when it must be executed instead; then nothing was started
      */
     boolean start(Consumer<@Nullable IreeException> over) {
         return false;
     }
 
-    /** Why what is left of it is not to be run, or null. */
+    /** Returns why the rest of it must not run, or null. */
     final @Nullable IreeException stopped() {
         return stopCause();
     }
@@ -80,7 +79,7 @@ abstract class HostOperation extends QueueOperation implements HostWork {
         }
     }
 
-    /** As {@link #execute()}, for a thread that has what running commands takes. */
+    /** As {@link #execute()}, for a thread that has a command runner. */
     final @Nullable IreeException execute(CommandRunner runner) {
         try {
             run(runner);

@@ -9,10 +9,10 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one recording at a time on any number of workers. A process for life, so that executions cost no objects.
+ * Runs one recording at a time on any number of workers. The process is reused, so that executions allocate nothing.
  *
- * <p>LANE-1: whoever takes the bit of a lane begins the next execution in it; the thread that ends that one gives the bit back, so all
- * that the executions wrote is seen by the next.
+ * <p>LANE-1: the thread that takes the bit of a lane begins the next execution in it; the thread that ends that one returns the
+ * bit, so each execution sees everything that earlier ones wrote.
  */
 final class Lane extends TaskProcess {
     private final TaskQueue queue;
@@ -31,16 +31,16 @@ final class Lane extends TaskProcess {
         return index;
     }
 
-    /** Begins an execution. For whoever has taken the lane. */
+    /** Begins an execution. For the thread that has taken the lane. */
     void start(CommandOperation work) {
         operation = work;
         processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call());
         if (queue.closed() != null && isReleased()) {
-            abandon(); // nobody drains any more
+            abandon(); // no drain follows
         }
     }
 
-    /** Whether there is something to be claimed, as far as can be seen. */
+    /** Whether there is work to claim; a racy snapshot. */
     boolean hasWork() {
         return processor.isOpen();
     }
@@ -64,7 +64,7 @@ final class Lane extends TaskProcess {
         abandon();
     }
 
-    /** Ends the execution without running what is left of it: {@link Processor#stopped} says so. Any thread may, at any time. */
+    /** Ends the execution without running the rest, see {@link Processor#stopped}. Callable by any thread at any time. */
     private void abandon() {
         CommandRunner runner = queue.guests().acquire();
         try {
@@ -84,7 +84,7 @@ final class Lane extends TaskProcess {
         @Override
         void want(int drainers, boolean first) {
             changeWakeBudget(drainers);
-            if (first || drainers > 1) { // else the one who calls goes on alone
+            if (first || drainers > 1) { // otherwise the caller continues alone
                 schedule();
             }
         }
@@ -104,7 +104,7 @@ final class Lane extends TaskProcess {
         void ended(@Nullable IreeException cause) {
             CommandOperation work = operation;
             operation = null;
-            queue.release(Lane.this); // first, so that what this one is waited for by finds it free
+            queue.release(Lane.this); // first, so that dependents find the lane free
             if (work != null) {
                 queue.completed(work, cause);
             }

@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Host memory for those who need it at once. */
+/** Synchronous allocation of host memory. */
 final class LocalAllocator implements Allocator {
     private final LocalDevice device;
     private final HostMemory memory;

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** An allocation of host memory. */
 final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     private final HostMemory memory;
-    private final @Nullable ConstantViews<ConstantView>
-            views; // its owner, where it is a constant that kernels may write
+    private final @Nullable ConstantViews<ConstantView> views; // for a constant that kernels may write
 
     private LocalBuffer(
             HostMemory memory,
@@ -56,7 +55,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         this.views = views;
     }
 
-    /** All memory here is host memory that the device uses directly: it has every property there is, asked for or not. */
+    /** All memory here is host memory that the device uses directly: it has every property, requested or not. */
     private static int memoryType(BufferParams params) {
         return params.memoryType() | MemoryType.HOST_LOCAL | MemoryType.HOST_CACHED | MemoryType.DEVICE_LOCAL;
     }
@@ -71,7 +70,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         if (params.access() != 0) {
             return params.access();
         }
-        // Immutable memory that we allocate must still be filled once; imported memory has its contents already.
+        // Allocated immutable memory must still be filled once; imported memory has its contents already.
         boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
         return constant ? MemoryAccess.READ : MemoryAccess.ALL;
     }
@@ -84,7 +83,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** An allocation with its storage, which holds a copy of what is given. */
+    /** An allocation with its storage, which holds a copy of the contents. */
     static LocalBuffer copyOf(HostMemory memory, BufferParams params, MemorySegment contents) {
         long length = contents.byteSize();
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
@@ -106,7 +105,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return new LocalBuffer(memory, params, length, origin, placement, false, null);
     }
 
-    /** Memory of somebody else. */
+    /** Imported memory. */
     static LocalBuffer imported(
             HostMemory memory, BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
         checkParams(params, bytes.byteSize(), HostMemory.MAXIMUM_ALIGNMENT);
@@ -118,7 +117,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** A constant of a module, of which kernels see views; the buffer takes those over. */
+    /** A constant of a module, of which kernels use views; the buffer takes ownership of them. */
     static LocalBuffer constant(
             HostMemory memory, BufferParams params, MemorySegment bytes, ConstantViews<ConstantView> views) {
         checkParams(params, bytes.byteSize(), HostMemory.MAXIMUM_ALIGNMENT);
@@ -132,7 +131,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return memory.device();
     }
 
-    /** What kernels see of it where that may be written although it is a constant; null where they see its storage. */
+    /** Returns the views of a constant that kernels may write; null where they use its storage. */
     @Nullable
     ConstantViews<ConstantView> views() {
         return views;
@@ -152,7 +151,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
                 "buffer of " + buffer.length() + " bytes was not created by the local device; import or copy it");
     }
 
-    /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another whose memory the host sees. */
+    /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another with host-visible memory. */
     static StoredBuffer<?> usable(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored ? stored : of(buffer);
     }
@@ -163,10 +162,10 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     }
 
     /**
-     * Keeps the storage until {@link #unpin()}, whoever deallocates or closes the buffer meanwhile.
+     * Keeps the storage until {@link #unpin()}, even if the buffer is deallocated or closed meanwhile.
      *
      * @return the storage
-     * @throws IreeException FAILED_PRECONDITION when there is none; why the allocation failed
+     * @throws IreeException FAILED_PRECONDITION when there is none; the failure of the allocation
      */
     HostMemory.Block pin() {
         HostMemory.Block block = pinStorage();
@@ -198,7 +197,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
      * As {@link #pin()}, for reading.
      *
      * @param holder the call that reads; null for none
-     * @return the storage with what that call has stored in it, should it be a constant
+     * @return the storage; for a constant, with the stores of that call
      */
     HostMemory.Block pinFor(@Nullable MemoryHolder holder) {
         HostMemory.Block block = pin();
@@ -206,7 +205,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return view == null ? block : view.block();
     }
 
-    /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
+    /** Whether its owner could free its memory at any time, against the rules; Java notices that on access. */
     boolean isMemoryOfUser() {
         return isImported();
     }

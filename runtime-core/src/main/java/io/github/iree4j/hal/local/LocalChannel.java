@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A participant of a {@link ChannelGroup}; of a group that is still to be made when it comes from a split. */
+/** A participant of a {@link ChannelGroup}; a channel from a split joins its group later. */
 final class LocalChannel extends Channel {
     private final LocalDevice device;
-    private final @Nullable TimelineSemaphore known; // of a split: 1 once the group is there
+    private final @Nullable TimelineSemaphore known; // of a split: reaches 1 once the group exists
     private final @Nullable Fence ready;
     private final Object lock = new Object();
     private volatile ChannelRegistry.@Nullable Membership membership; // written once, under lock
@@ -29,7 +29,7 @@ final class LocalChannel extends Channel {
         this.ready = null;
     }
 
-    /** One whose group comes with {@link #become}. */
+    /** Creates a channel that gets its group with {@link #become}. */
     private LocalChannel(LocalDevice device) {
         this.device = device;
         this.known = TimelineSemaphore.create(0);
@@ -91,7 +91,7 @@ final class LocalChannel extends Channel {
         return part;
     }
 
-    /** What a participant brings to a split. */
+    /** A participant's arrival at a split. */
     private static final class Split extends Arrival {
         final int color;
         final int key;
@@ -112,7 +112,7 @@ final class LocalChannel extends Channel {
         }
     }
 
-    /** Makes the groups of a split, of which all participants are there, by rank. */
+    /** Creates the groups of a split, given its participants by rank. */
     static void form(SchedulingDomain domain, List<Arrival> arrivals) {
         TreeMap<Integer, List<Split>> byColor = new TreeMap<>();
         for (Arrival each : arrivals) {
@@ -152,7 +152,7 @@ final class LocalChannel extends Channel {
         try {
             timeline.retain();
         } catch (IreeException e) {
-            return; // nobody asks any more
+            return; // closed: the rank is unused
         }
         if (failure == null) {
             timeline.signal(1, outcome);
@@ -162,7 +162,7 @@ final class LocalChannel extends Channel {
         timeline.release();
     }
 
-    /** This participant cannot go on, so none of its group can. */
+    /** Fails the whole group, because this participant cannot continue. */
     void fail(IreeException cause) {
         ChannelRegistry.Membership own = membership;
         if (own != null) {

@@ -12,9 +12,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** What commands may be that a CPU device runs. */
+/** Checks the commands of a CPU device. */
 final class LocalCommands implements RecordingBackend {
-    /** Of all command buffers: there is nothing that one of them has alone. */
+    /** Shared by all command buffers: stateless. */
     static final LocalCommands INSTANCE = new LocalCommands();
 
     private static final int DIMENSION_Z_LIMIT = 0xFFFF;

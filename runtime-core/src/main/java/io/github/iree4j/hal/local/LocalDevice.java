@@ -45,26 +45,26 @@ import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
 final class LocalDevice implements HostedDevice {
-    /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
+    /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
-    /** Threads that may run commands of this device along with its workers while they wait for them. */
+    /** Maximum number of waiting threads that may run commands along with the workers. */
     private static final int CALLERS = 32;
 
-    /** How long closing waits for kernels to return. */
+    /** How long close() waits for kernels to return. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private static final int CLOSE_LOOK_NANOS = 100_000;
 
     private final DeviceInfo info;
     private final LocalQueue[] queues;
-    private final Executor wakes; // of operations that a signal has set free, where that takes long
+    private final Executor wakes; // resumes operations released by a signal, where that takes long
     private final HostMemory memory;
     private final LocalAllocator allocator;
     private final @Nullable ProcessExecutor executor; // null when the queues run on other hardware
     private final boolean ownsExecutor;
     private final int workers;
-    private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by the number of the drainer
+    private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by drainer number
     private final List<TaskQueue> taskQueues = new ArrayList<>();
     private final Guests guests;
     private final @Nullable WaitHelper helper;
@@ -72,16 +72,16 @@ final class LocalDevice implements HostedDevice {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
-    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // that are not closed
-    private volatile @Nullable IreeException lost; // why nothing runs here any more
-    private final AtomicBoolean quiet = new AtomicBoolean(); // nothing runs any more
+    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
+    private volatile @Nullable IreeException lost; // the cause of the loss
+    private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
     private volatile boolean closed;
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
         this(info, options, null, null);
     }
 
-    /** The inside of another kind of device, whose queues run on other hardware. */
+    /** Creates the internals of another kind of device, whose queues run on other hardware. */
     LocalDevice(DeviceInfo info, DeviceOptions options, @Nullable Device facade, @Nullable QueueHardware hardware) {
         this.info = info;
         this.domain = options.schedulingDomain();
@@ -106,7 +106,7 @@ final class LocalDevice implements HostedDevice {
         }
     }
 
-    /** Whether some operation is under way. Only asked when there are queues. */
+    /** Whether any operation is in flight. Only called when there are queues. */
     private boolean isBusy() {
         for (LocalQueue queue : queues) {
             if (!queue.scheduler().isIdle()) {
@@ -229,7 +229,7 @@ final class LocalDevice implements HostedDevice {
         return adopt(new LocalChannel(this, ChannelRegistry.join(domain, params)));
     }
 
-    /** Notes a channel, which fails when the device is closed before it. */
+    /** Registers a channel, which fails when the device is closed before it. */
     LocalChannel adopt(LocalChannel channel) {
         channels.add(channel);
         IreeException cause = lost;
@@ -335,18 +335,18 @@ final class LocalDevice implements HostedDevice {
             queue.scheduler().close();
         }
         IreeException cause = new IreeException(
-                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was under way");
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was in flight");
         taskQueues.forEach(queue -> queue.close(cause));
         channels.forEach(channel -> channel.fail(aborted()));
         if (executor != null && executor.isWorkerThread()) {
-            // It would wait for itself.
+            // The calling thread would wait for itself.
             CallThreads.start("iree4j-close " + info.id(), this::closeWhenQuiet);
         } else {
             closeWhenQuiet();
         }
     }
 
-    /** Waits for drains that are under way, and frees what they use. */
+    /** Waits for running drains, and frees what they use. */
     private void closeWhenQuiet() {
         long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
         if (executor != null && ownsExecutor) {

@@ -16,7 +16,7 @@ import java.util.List;
 public final class LocalDriverProvider implements DriverProvider {
     private static final String NAME = "local";
 
-    /** What programs may call a CPU device; IREE's own runtime has one driver for each way of running it. */
+    /** Names by which programs may refer to a CPU device; IREE's own runtime has one driver for each way of running it. */
     private static final List<String> IDENTIFIERS = List.of(NAME, "local-sync", "local-task");
 
     /** For the service loader. */
@@ -52,13 +52,13 @@ public final class LocalDriverProvider implements DriverProvider {
     }
 
     /**
-     * Opens a device that works on the CPU's memory, with its code, but whose queues run on something else. Its operations are all
+     * Opens a device that works on the CPU's memory, with its code, but whose queues run on other hardware. Its operations are all
      * {@link io.github.iree4j.hal.schedule.HostWork}.
      *
-     * @param info what it is known by
-     * @param options how to open it; as many queues as the hardware has
+     * @param info its description
+     * @param options options; as many queues as the hardware has
      * @param facade the device that users see, which delegates to this one
-     * @param hardware what its queues run on
+     * @param hardware the hardware of its queues
      * @return the device; the caller closes it
      */
     public static HostedDevice openOn(DeviceInfo info, DeviceOptions options, Device facade, QueueHardware hardware) {

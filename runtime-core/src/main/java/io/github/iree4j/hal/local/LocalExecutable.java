@@ -9,12 +9,12 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Code that a loader has loaded, and what its workgroups have taken so far. */
+/** Loaded code, and the measured durations of its workgroups. */
 final class LocalExecutable extends Executable {
     /** Durations are kept in 1/16 ns: the shortest workgroups take a few. */
     private static final int FRACTION_BITS = 4;
 
-    /** A longer one than so many times what was known is likely to have been interrupted. */
+    /** A duration beyond this multiple of the known one is likely to include an interruption. */
     private static final int OUTLIER = 8;
 
     private static final VarHandle DURATION = MethodHandles.arrayElementVarHandle(int[].class);
@@ -24,7 +24,7 @@ final class LocalExecutable extends Executable {
     private final ExecutableExport[] exports;
     private final long[] localMemorySizes;
     private final long bindingAlignment;
-    private final int[] durations; // of a workgroup of each export, 0 when unknown; racing writers are welcome
+    private final int[] durations; // per workgroup of each export, 0 when unknown; races are benign
 
     LocalExecutable(String format, LoadedExecutable loaded) {
         this.format = format;
@@ -39,7 +39,7 @@ final class LocalExecutable extends Executable {
         this.bindingAlignment = loaded.bindingAlignment();
     }
 
-    /** The code of a dispatch; that it is ours was checked when it was recorded. */
+    /** The code of a dispatch; recording has checked that it is a local one. */
     static LocalExecutable of(Recording recording, int at) {
         return (LocalExecutable) recording.executable(at);
     }
@@ -56,12 +56,12 @@ final class LocalExecutable extends Executable {
         return localMemorySizes[export];
     }
 
-    /** Returns whether it is known how long workgroups of an export take. */
+    /** Returns whether the duration of an export's workgroups is known. */
     boolean isTimed(int export) {
         return durationOpaque(export) != 0;
     }
 
-    /** Returns what so many workgroups of an export are likely to take on one thread; 0 when unknown. */
+    /** Returns the estimated duration of a number of workgroups of an export on one thread; 0 when unknown. */
     int nanos(int export, long workgroups) {
         long duration = durationOpaque(export);
         if (duration == 0) {
@@ -71,7 +71,7 @@ final class LocalExecutable extends Executable {
         return workgroups >= limit ? Integer.MAX_VALUE : (int) Math.max(1, workgroups * duration >> FRACTION_BITS);
     }
 
-    /** Notes how long workgroups of an export took on one thread. */
+    /** Records how long workgroups of an export took on one thread. */
     void took(int export, long workgroups, long nanos) {
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
         long known = durationOpaque(export);

@@ -130,7 +130,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        // A command buffer of one command that this call owns; a submission that has to wait retains it.
+        // A command buffer of one command, owned here; a submission that has to wait retains it.
         try (RecordedCommandBuffer commands =
                 RecordedCommandBuffer.ofDispatch(LocalCommands.INSTANCE, bindings.size())) {
             submit(wait, signal, () -> {
@@ -161,7 +161,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
         });
     }
 
-    /** Null for what another driver recorded. */
+    /** Null for a command buffer of another driver. */
     private static @Nullable RecordedCommandBuffer own(CommandBuffer commands) {
         return commands instanceof RecordedCommandBuffer recorded
                         && recorded.backend().equals(LocalCommands.INSTANCE)

@@ -12,9 +12,9 @@ final class Meetings {
     final Kind kind;
     final int parties;
     private final long[] next; // per party, the meeting that its next ticket is for
-    private final Map<Long, Meeting> open = new HashMap<>(); // with a ticket given out, not over
+    private final Map<Long, Meeting> open = new HashMap<>(); // with a ticket issued, not complete
 
-    /** What is done at the meetings. */
+    /** The kind of work of the meetings. */
     enum Kind {
         /** A collective of all participants. The party is the rank. */
         COLLECTIVE,
@@ -53,12 +53,12 @@ final class Meetings {
         return new Ticket(meeting, party);
     }
 
-    /** Whether a meeting waits, or would, for a party that takes no more tickets. */
+    /** Whether a meeting waits, or would wait, for a party that has left. */
     boolean isHopeless(long number, int gone) {
         return next[gone] <= number;
     }
 
-    /** Whether one of the open meetings waits for a party that takes no more tickets. */
+    /** Whether any open meeting waits for a party that has left. */
     boolean isAnyHopeless(int gone) {
         return open.keySet().stream().anyMatch(number -> isHopeless(number, gone));
     }

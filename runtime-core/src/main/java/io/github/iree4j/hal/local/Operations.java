@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The queue operations of the local device. Their constructors make the checks that need no execution. */
+/** The queue operations of the local device. Their constructors make the checks that are possible before execution. */
 final class Operations {
-    /** What a small operation takes that does not depend on sizes. Of the right order, no more. */
+    /** Fixed cost of a small operation, regardless of sizes. An order of magnitude. */
     static final int STEP_NANOS = 100;
 
     private static final int BYTES_PER_NANO = 8;
@@ -34,12 +34,12 @@ final class Operations {
 
     private static final String DISPATCH = "dispatch";
 
-    /** A transfer of at least so many bytes is cut into pieces. */
+    /** A transfer of at least this many bytes is cut into pieces. */
     private static final long TILED_TRANSFER = 256 << 10;
 
     private Operations() {}
 
-    /** An operation on up to two reference-counted things. */
+    /** An operation on up to two reference-counted objects. */
     private abstract static class Using extends HostOperation {
         private final RefCounted first;
         private final @Nullable RefCounted second;
@@ -85,7 +85,7 @@ final class Operations {
         return LocalBuffer.of(buffer);
     }
 
-    /** As {@link #live}, or of another device whose memory the host sees. */
+    /** As {@link #live}, or of another device with host-visible memory. */
     private static StoredBuffer<?> usable(String what, Buffer buffer) {
         checkLive(what, buffer);
         return LocalBuffer.usable(buffer);
@@ -122,7 +122,7 @@ final class Operations {
                 : new Copy(from, at, to, toAt, bytes);
     }
 
-    /** A short transfer, which is not made when nobody can learn of it any more. */
+    /** A short transfer, which is skipped when its end is unobservable. */
     private abstract static class Moving extends Using {
         Moving(String name, RefCounted first, @Nullable RefCounted second) {
             super(name, first, second);
@@ -326,7 +326,7 @@ final class Operations {
 
         @Override
         boolean start(Consumer<@Nullable IreeException> over) {
-            // Memory of users may be unmapped under a transfer that Java does not see; it is copied to.
+            // User memory may be unmapped during a transfer that Java does not see, so it is transferred synchronously.
             if (!file.isAsynchronous() || buffer.isMemoryOfUser()) {
                 return false;
             }
@@ -389,7 +389,7 @@ final class Operations {
             commands.claimSubmission();
         }
 
-        /** Of a command buffer with one dispatch, made for this. */
+        /** Creates the execution of a command buffer with a single dispatch. */
         static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, Guests guests) {
             return new Execute(DISPATCH, commands, bindings, guests);
         }
@@ -399,7 +399,7 @@ final class Operations {
             return singleDispatch;
         }
 
-        /** What the slots hold; our own copy once {@link #retain} has been called. */
+        /** The contents of the slots; a private copy once {@link #retain} has been called. */
         @Override
         @Nullable
         BindingTable bindings() {
@@ -413,7 +413,7 @@ final class Operations {
 
         @Override
         void run(CommandRunner runner) {
-            commands.retain(); // its code must not be unloaded under it
+            commands.retain(); // its code must not be unloaded while it runs
             try {
                 super.run(runner);
             } finally {

@@ -15,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the ranges of a recording stand for in one execution: storage that is pinned until the execution is over. Reusable. Written
- * by one thread; read by all that execute, once it has been published to them.
+ * The storage of the ranges of a recording in one execution, pinned until the execution is complete. Reusable. Written by one
+ * thread; read by all executing threads, once published to them.
  */
 final class PinnedBuffers {
     private HostMemory.@Nullable Block[] slotBlocks = new HostMemory.@Nullable Block[8];
@@ -26,13 +26,13 @@ final class PinnedBuffers {
     private HostMemory.@Nullable Block[] fixedBlocks = new HostMemory.@Nullable Block[8];
     private final List<ConstantView> views = new ArrayList<>(0);
     private final List<ConstantViews<ConstantView>> viewed = new ArrayList<>(0);
-    private Object user = this; // of the views
+    private Object user = this; // user of the views
     private @Nullable Recording recording; // whose buffers are pinned
 
     /**
      * Pins everything that a recording uses.
      *
-     * @param table what its slots stand for; checked against the recording
+     * @param table the contents of its slots; checked against the recording
      * @param holder the call that it is executed for; null for none
      * @throws IreeException when a buffer has no storage; then nothing is pinned
      */
@@ -73,7 +73,7 @@ final class PinnedBuffers {
         }
     }
 
-    /** What another device allocated, where the host sees it. */
+    /** Host-visible storage of another device. */
     static HostMemory.Block lent(StoredBuffer<?> buffer, @Nullable MemoryHolder holder) {
         BufferStorage storage = buffer.lend(holder);
         return storage instanceof HostMemory.Block own
@@ -141,7 +141,7 @@ final class PinnedBuffers {
         }
     }
 
-    /** Returns the storage that a range lies in. */
+    /** Returns the storage that contains a range. */
     HostMemory.Block block(long[] code, int range) {
         int where = (int) code[range];
         HostMemory.Block block = where < 0 ? fixedBlocks[~where] : slotBlocks[where];
@@ -151,13 +151,13 @@ final class PinnedBuffers {
         return block;
     }
 
-    /** Returns where in its storage a range begins. */
+    /** Returns the offset of a range in its storage. */
     long offset(long[] code, int range) {
         int where = (int) code[range];
         return where < 0 ? code[range + 1] : slotOffsets[where] + code[range + 1];
     }
 
-    /** Returns the bytes of a range. Ends within slots have been checked for lengths that were known. */
+    /** Returns the bytes of a range. Known lengths have been checked against their slots. */
     long length(long[] code, int range) {
         long recorded = code[range + 2];
         return recorded == Buffer.WHOLE ? slotLengths[(int) code[range]] - code[range + 1] : recorded;

@@ -9,15 +9,15 @@ import io.github.iree4j.task.WorkerContext;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** Starts the operations of a queue in the order in which they may start, one in each drain; does itself what is not for several workers. */
+/** Starts the operations of a queue in the order in which they become ready, one per drain; runs operations for a single worker itself. */
 final class QueueProcess extends TaskProcess {
     private final TaskQueue queue;
     private final ReadyList ready = new ReadyList();
-    private final ArrayDeque<CommandOperation> withoutLane = new ArrayDeque<>(); // of whoever drains
+    private final ArrayDeque<CommandOperation> withoutLane = new ArrayDeque<>(); // of the drainer
 
     /**
-     * Whether something waits for a lane. LANE-2: set before lanes are looked at for the last time, and looked at after a lane has
-     * become free; so one of the two sees the other.
+     * Whether an operation waits for a lane. LANE-2: set before the last check of the lanes, and read after a lane has become
+     * free; so one side sees the other.
      */
     private volatile boolean wantsLane;
 
@@ -31,11 +31,11 @@ final class QueueProcess extends TaskProcess {
         ready.add(operation);
         schedule();
         if (queue.closed() != null && isReleased()) {
-            failAll(); // nobody drains any more
+            failAll(); // no drain follows
         }
     }
 
-    /** Whether nothing waits to be started. */
+    /** Whether no operation waits to be started. */
     boolean isIdle() {
         return ready.isEmptyVolatile() && !wantsLane;
     }
@@ -66,7 +66,7 @@ final class QueueProcess extends TaskProcess {
             queue.completed(operation, operation.execute());
         } else if (!withoutLane.isEmpty() || !queue.start(commands)) {
             withoutLane.add(commands);
-            wantsLane = true; // LANE-2: this drain is followed by another, which looks at lanes again
+            wantsLane = true; // LANE-2: this drain is followed by another, which re-checks the lanes
         }
         return DrainResult.WORKED;
     }
@@ -93,7 +93,7 @@ final class QueueProcess extends TaskProcess {
         failAll();
     }
 
-    /** Fails what nobody will start. Only when the process is over: nobody is in a drain. */
+    /** Fails operations that will not be started. Only when the process has ended: no drain is running. */
     private synchronized void failAll() {
         IreeException cause = queue.whyClosed();
         while (failNext(cause) == DrainResult.WORKED) {

@@ -5,16 +5,16 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations that may start, first come first served. Any thread adds, one at a time takes. Neither locks nor allocates: operations
+ * Ready operations, in FIFO order. Any thread adds, one thread at a time takes. Neither locks nor allocates: operations
  * are linked through {@link HostOperation#next}.
  *
- * <p>The queue of Dmitry Vyukov's for many producers and one consumer: whoever adds makes its operation the last with one exchange, and
- * then links the one before it to it; between the two the consumer sees that there is more but not yet what.
+ * <p>Dmitry Vyukov's queue for many producers and one consumer: a producer makes its operation the last with one exchange, and
+ * then links its predecessor to it; between the two steps the consumer sees that there is another operation, but not yet which.
  *
- * <p>READY-1: every operation that was added is taken once, those of one thread in their order; whoever takes it sees what was written
- * before it was added.
+ * <p>READY-1: every operation that was added is taken once, those of one thread in their order; the consumer sees everything
+ * written before it was added.
  */
-@SuppressWarnings("ReferenceEquality") // operations are themselves
+@SuppressWarnings("ReferenceEquality") // operations compare by identity
 final class ReadyList {
     private static final VarHandle LAST;
     private static final VarHandle NEXT;
@@ -82,12 +82,12 @@ final class ReadyList {
         return head;
     }
 
-    /** Returns whether there is nothing, and nobody is about to add something. */
+    /** Returns whether the list is empty, and no producer is about to add. */
     boolean isEmptyVolatile() {
         return (int) SIZE.getVolatile(this) == 0;
     }
 
-    /** Another thread is between its two steps. */
+    /** Waits for a producer that is between its two steps. */
     private static HostOperation awaitNext(HostOperation operation) {
         HostOperation next;
         while ((next = nextAcquire(operation)) == null) {

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Reduces elements of several memories to one. Integers are reduced in 64 bits and cut, floats in double precision and rounded once.
+ * Reduces elements of several memories to one. Integers are reduced in 64 bits and truncated, floats in double precision and rounded once.
  */
 final class Reduction {
     private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -31,10 +31,10 @@ final class Reduction {
     /**
      * Reduces.
      *
-     * @param sources what is reduced, in this order
-     * @param first the first element of each that is
-     * @param targets where the result goes, from the start
-     * @param count how many elements
+     * @param sources the operands, reduced in this order
+     * @param first index of the first element of each operand
+     * @param targets the targets, written from the start
+     * @param count number of elements
      */
     void reduce(List<MemorySegment> sources, long first, List<MemorySegment> targets, long count) {
         boolean real = type >= Collective.F16;
@@ -62,7 +62,7 @@ final class Reduction {
     }
 
     private long integers(List<MemorySegment> sources, long at) {
-        boolean unsigned = type == Collective.U64; // narrower ones are positive as longs
+        boolean unsigned = type == Collective.U64; // narrower unsigned types are positive as longs
         long value = load(sources.getFirst(), at);
         for (int i = 1; i < sources.size(); i++) {
             long next = load(sources.get(i), at);
@@ -117,7 +117,7 @@ final class Reduction {
     private static int upperHalf(float value) {
         int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
-            return bits >>> 16 | 0x40; // stays one when its lower half goes
+            return bits >>> 16 | 0x40; // stays NaN without its lower half
         }
         return bits + 0x7FFF + (bits >>> 16 & 1) >>> 16;
     }

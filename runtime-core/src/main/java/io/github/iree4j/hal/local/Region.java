@@ -7,39 +7,39 @@ import java.nio.ByteOrder;
 
 /**
  * The commands of one region of an execution, cut into tiles that any thread may run: workgroups of a dispatch, pieces of a transfer.
- * The tiles of all commands are numbered through. Reusable, allocates nothing once it exists.
+ * The tiles of all commands are numbered consecutively. Reusable; allocates only when constructed.
  */
 final class Region {
-    /** The most commands of a region; a barrier that nothing asked for follows. What is kept for each while they run is bounded by it. */
+    /** Maximum number of commands of a region; an implicit barrier follows. Bounds the state kept per command while they run. */
     static final int COMMANDS_LIMIT = 255;
 
     /** Transfers are cut into pieces of 64 KiB: the caches of one core, and a few microseconds of work. */
     static final int PIECE_SHIFT = 16;
 
-    /** What a piece of a transfer takes, roughly. */
+    /** Approximate duration of a piece of a transfer. */
     private static final int PIECE_NANOS = 8_000;
 
-    /** The most tiles of a command, so that those of a region fit an int; bigger commands have bigger tiles. */
+    /** log2 of the maximum number of tiles of a command, so that those of a region fit an int; bigger commands have bigger tiles. */
     private static final int TILES_SHIFT = 23;
 
-    /** More than a long has bits to shift by: everything is one tile. */
+    /** Shift beyond any size: everything is one tile. */
     private static final int ONE_TILE = 63;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     int count; // commands
     int tiles; // of all
-    final int[] at = new int[COMMANDS_LIMIT]; // where in the code
-    final int[] start = new int[COMMANDS_LIMIT + 1]; // number of the first tile; at the end that of tiles
+    final int[] at = new int[COMMANDS_LIMIT]; // position in the code
+    final int[] start = new int[COMMANDS_LIMIT + 1]; // number of the first tile; then the total
     final long[] units = new long[COMMANDS_LIMIT]; // workgroups or bytes
     final int[] shift = new int[COMMANDS_LIMIT]; // log2 of the units of a tile
-    final int[] nanos = new int[COMMANDS_LIMIT]; // what a tile takes, 0 when unknown
+    final int[] nanos = new int[COMMANDS_LIMIT]; // duration of a tile, 0 when unknown
     final int[] x = new int[COMMANDS_LIMIT]; // workgroups of dispatches
     final int[] y = new int[COMMANDS_LIMIT];
     final int[] z = new int[COMMANDS_LIMIT];
 
     /**
-     * Looks at a region whose predecessors are over. Counts that are in buffers are read now.
+     * Loads a region whose predecessors are complete. Counts in buffers are read now.
      *
      * @throws io.github.iree4j.status.IreeException OUT_OF_RANGE for counts that no dispatch can have
      */
@@ -126,7 +126,7 @@ final class Region {
         return tile == start[command + 1] ? units[command] : (long) own << shift[command];
     }
 
-    /** Returns what the tiles take together, in nanoseconds, counting those of unknown duration as {@code unknown} each. */
+    /** Returns the total duration of the tiles, in nanoseconds, counting {@code unknown} for each of unknown duration. */
     long nanos(int unknown) {
         long sum = 0;
         for (int i = 0; i < count; i++) {

@@ -9,11 +9,11 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs operations that do not depend on each other as they come, each on one worker, as many workers as there are operations. For
- * dispatches that were submitted without a command buffer, and recordings too short to be shared. One with much to do gets a lane.
+ * Runs independent operations as they arrive, each on one worker, on as many workers as there are operations. For dispatches
+ * submitted without a command buffer, and recordings too short to be shared. A long one gets a lane.
  */
 final class StreamProcess extends TaskProcess {
-    /** More wait at the queue. */
+    /** Capacity; further operations wait in the queue. */
     private static final int CAPACITY = 256;
 
     private final TaskQueue queue;
@@ -24,7 +24,7 @@ final class StreamProcess extends TaskProcess {
         this.queue = queue;
     }
 
-    /** Takes an operation that may start, unless there are too many. */
+    /** Accepts a ready operation, unless full. */
     boolean offer(CommandOperation operation) {
         if (queue.closed() != null || !ring.offer(operation)) {
             return false;
@@ -35,12 +35,12 @@ final class StreamProcess extends TaskProcess {
         }
         schedule();
         if (queue.closed() != null && isReleased()) {
-            failAll(); // nobody drains any more
+            failAll(); // no drain follows
         }
         return true;
     }
 
-    /** Whether there is something to take, as far as can be seen. */
+    /** Whether there is an operation to take; a racy snapshot. */
     boolean hasWork() {
         return ring.size() > 0;
     }
@@ -72,7 +72,7 @@ final class StreamProcess extends TaskProcess {
         failAll();
     }
 
-    /** Fails what nobody will run. */
+    /** Fails operations that will not be run. */
     private void failAll() {
         IreeException cause = queue.whyClosed();
         for (CommandOperation operation; (operation = ring.poll()) != null; ) {

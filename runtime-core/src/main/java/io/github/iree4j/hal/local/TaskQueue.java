@@ -19,18 +19,18 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the operations of one queue on the workers of an executor. What may start is known from its scheduler; nothing is looked for.
+ * Runs the operations of one queue on the workers of an executor. The scheduler announces ready operations; nothing is polled.
  *
- * <p>{@link QueueProcess} takes operations in the order in which they may start and does what is short or must not be shared itself.
- * {@link StreamProcess} does what one worker can do, on as many of them as there is work for. A {@link Lane} runs a recording on several
- * workers; there are some of them, since recordings that do not depend on each other may run at the same time.
+ * <p>{@link QueueProcess} takes ready operations in order and runs those that are short or must not be shared itself.
+ * {@link StreamProcess} runs single-worker operations, on as many workers as there is work for. A {@link Lane} runs a recording
+ * on several workers; there are some of them, since recordings that do not depend on each other may run at the same time.
  *
- * <p>What may block, host calls and files, has a thread of its own: a host call may wait for work of this very queue.
+ * <p>Operations that may block, host calls and files, have their own threads: a host call may wait for work of this very queue.
  *
- * <p>Work that takes no longer than giving it to somebody else is done by the thread that submits it, if nothing is waiting.
+ * <p>The submitter runs work that takes no longer than handing it off, if nothing is waiting.
  */
 final class TaskQueue implements UnorderedBackend {
-    /** Work up to this long is not worth more than one worker. */
+    /** Work of up to this duration runs on one worker. */
     private static final long SERIAL_NANOS = 10_000;
 
     private static final int LANES = 16;
@@ -44,19 +44,19 @@ final class TaskQueue implements UnorderedBackend {
     private final StreamProcess stream;
     private final AtomicReferenceArray<@Nullable Lane> lanes = new AtomicReferenceArray<>(LANES);
     private final AtomicInteger freeLanes;
-    private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by the number of the drainer
+    private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by drainer number
     private @Nullable QueueScheduler scheduler; // set once, before anything is issued
-    private volatile @Nullable IreeException closed; // why nothing runs any more
+    private volatile @Nullable IreeException closed; // set when the queue is closed
 
     /**
-     * A queue without its scheduler.
+     * Creates a queue without its scheduler.
      *
      * @param name of its processes
-     * @param executor whose workers do it; borrowed
-     * @param runners what each drainer of the executor runs commands with, made as they are needed; shared by the queues of a device
-     * @param guests what other threads run commands with
-     * @param wakes where operations are resumed when there are many at once; borrowed
-     * @param inlineNanos how long work may take that those who submit it do
+     * @param executor the executor whose workers run it; borrowed
+     * @param runners the command runner of each drainer, created on demand; shared by the queues of a device
+     * @param guests the command runners of other threads
+     * @param wakes resumes operations when there are many at once; borrowed
+     * @param inlineNanos maximum duration of work that the submitter runs
      */
     TaskQueue(
             String name,
@@ -98,7 +98,7 @@ final class TaskQueue implements UnorderedBackend {
         return executor;
     }
 
-    /** Why nothing runs any more, or null. */
+    /** The cause of the closing, or null while open. */
     @Nullable
     IreeException closed() {
         return closed;
@@ -121,7 +121,7 @@ final class TaskQueue implements UnorderedBackend {
             return true;
         }
         if (!work.isSubmittedHere() || !control.isIdle()) {
-            return false; // those who signal are not to do work of others; and what waits comes first
+            return false; // a signalling thread must not run other work; and waiting operations come first
         }
         if (!(work instanceof CommandOperation)) {
             completed(work, work.execute());
@@ -134,7 +134,7 @@ final class TaskQueue implements UnorderedBackend {
         IreeException failure;
         try {
             if (closed != null) {
-                return false; // whoever closes looks whether a runner is lent after it has said so
+                return false; // the closing thread checks for lent runners after it has set `closed`
             }
             failure = work.execute(runner);
         } finally {
@@ -155,8 +155,9 @@ final class TaskQueue implements UnorderedBackend {
             return;
         }
         if (work instanceof CommandOperation commands) {
-            // Who submits to a queue with nothing waiting begins it, and a dispatch by itself goes to the stream,
-            // whoever issues it.
+            // The submitter to a queue without waiting operations starts the work itself; a single dispatch goes to the
+            // stream,
+            // on any thread.
             if (work.isSubmittedHere() && control.isIdle() && start(commands)
                     || commands.isSingleDispatch() && stream.offer(commands)) {
                 return;
@@ -165,7 +166,7 @@ final class TaskQueue implements UnorderedBackend {
         control.add(work);
     }
 
-    /** Gives commands to whoever is best for them; false when all lanes are taken. */
+    /** Gives commands to the best executor for them; false when all lanes are taken. */
     boolean start(CommandOperation work) {
         return isSerial(work) && stream.offer(work) || startLane(work);
     }
@@ -198,18 +199,18 @@ final class TaskQueue implements UnorderedBackend {
         control.add(work);
     }
 
-    /** Takes a lane back, whose execution is over. */
+    /** Takes back a lane whose execution is complete. */
     void release(Lane lane) {
         freeLanes.getAndUpdate(free -> free | 1 << lane.index());
         control.laneIsFree();
     }
 
-    /** Says that an operation is over. */
+    /** Reports that an operation is complete. */
     void completed(HostOperation operation, @Nullable IreeException failure) {
         Objects.requireNonNull(scheduler).completed(operation, failure);
     }
 
-    /** Returns what a drainer runs commands with. */
+    /** Returns the command runner of a drainer. */
     CommandRunner runner(WorkerContext context) {
         CommandRunner runner = runners.getPlain(context.index());
         if (runner == null) {
@@ -219,12 +220,12 @@ final class TaskQueue implements UnorderedBackend {
         return runner;
     }
 
-    /** Lends what a thread that is no drainer abandons work with. */
+    /** Returns the guests, for threads that are not drainers. */
     Guests guests() {
         return guests;
     }
 
-    /** Does some of what is being run on several workers on the calling thread too. */
+    /** Runs a part of the work of the lanes on the calling thread. */
     WaitHelper.Outcome help() {
         if (stream.hasWork() && executor.tryDrainOnce(stream)) {
             return WaitHelper.Outcome.WORKED;
@@ -241,8 +242,8 @@ final class TaskQueue implements UnorderedBackend {
     }
 
     /**
-     * A thread that has helped does not any more. It may have opened a region that is not worth waking a worker for, since it would go on
-     * itself; now a worker has to.
+     * A thread stops helping. It may have opened a region without waking a worker, because it would have continued itself; now a
+     * worker must.
      */
     void helperLeaves() {
         for (int taken = ~freeLanes.get() & (1 << LANES) - 1; taken != 0; taken &= taken - 1) {
@@ -253,7 +254,7 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** Ends everything with a failure, and whatever is issued from now on. Drains that are under way end by themselves, soon. */
+    /** Fails everything, and whatever is issued from now on. Running drains end by themselves, soon. */
     void close(IreeException cause) {
         if (closed == null) {
             closed = cause;
@@ -261,7 +262,7 @@ final class TaskQueue implements UnorderedBackend {
         }
     }
 
-    /** One of its processes is over: the queue was closed, or the executor, or there is a defect. */
+    /** One of its processes has ended: the queue or the executor was closed, or there is a bug. */
     void processEnded(@Nullable IreeException cause) {
         close(
                 cause != null
@@ -269,12 +270,12 @@ final class TaskQueue implements UnorderedBackend {
                         : new IreeException(StatusCode.INTERNAL, "a process of '%s' ended".formatted(name)));
     }
 
-    /** Why nothing runs any more; once that is so. */
+    /** The cause of the closing; only once closed. */
     IreeException whyClosed() {
         return Objects.requireNonNull(closed);
     }
 
-    /** Returns its processes, to be waited for after {@link #close}. */
+    /** Returns its processes, to await after {@link #close}. */
     List<TaskProcess> processes() {
         List<TaskProcess> all = new ArrayList<>();
         all.add(control);

@@ -13,13 +13,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread needs while it runs commands: the one it is in, resolved, and memory for workgroups. Used by one thread at a time.
+ * The state of a thread that runs commands: the current command, resolved, and memory for workgroups. Used by one thread at a time.
  * Allocates nothing per command.
  */
 final class Worker implements HostDispatch {
     private static final long PAGE = 4096;
 
-    /** What an export can declare: 65535 pages. */
+    /** The most that an export can declare: 65535 pages. */
     private static final long LOCAL_MEMORY_LIMIT = 65535 * PAGE;
 
     private static final long[] NO_CODE = new long[0];
@@ -27,7 +27,7 @@ final class Worker implements HostDispatch {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Every so many runs of code whose duration is known one is timed again. A power of two. */
+    /** One in this many runs of code with a known duration is timed again. A power of two. */
     private static final int TIMED_RUNS = 16;
 
     final int index;
@@ -65,7 +65,7 @@ final class Worker implements HostDispatch {
     private final long[] offsets = new long[segments.length];
     private final long[] lengths = new long[segments.length];
 
-    /** One of so many that may run the workgroups of a dispatch. */
+    /** Creates one of {@code maxConcurrency} workers that may run the workgroups of a dispatch. */
     Worker(int index, int maxConcurrency) {
         this.index = index;
         this.maxConcurrency = maxConcurrency;
@@ -73,10 +73,10 @@ final class Worker implements HostDispatch {
     }
 
     /**
-     * Turns to a command of a region, if it is not in it already. {@link #leave} comes before another region.
+     * Enters a command of a region, unless already in it. Call {@link #leave} before another region.
      *
      * @param number its place in the region
-     * @throws IreeException when it cannot run, whichever of its tiles
+     * @throws IreeException when none of its tiles can run
      */
     void enter(Recording recording, PinnedBuffers pins, Region region, int number) {
         if (number == entered) {
@@ -196,7 +196,7 @@ final class Worker implements HostDispatch {
         executable.took(export, end - begin, System.nanoTime() - started);
     }
 
-    /** Forgets the command, so that nothing stays reachable through the worker. */
+    /** Leaves the command, so that nothing stays reachable through the worker. */
     void leave() {
         entered = NONE;
         Arrays.fill(segments, 0, bindingCount, MemorySegment.NULL);
@@ -247,7 +247,7 @@ final class Worker implements HostDispatch {
         return localArena != null;
     }
 
-    /** Frees the worker's memory. Only when no thread uses it; a second time does nothing. */
+    /** Frees the worker's memory. Only when no thread uses it; idempotent. */
     void close() {
         Arena arena = localArena;
         if (arena != null) {
@@ -264,7 +264,7 @@ final class Worker implements HostDispatch {
         for (long i = 0; i < whole; i += 8) {
             target.set(LONG, offset + i, pattern);
         }
-        // Double what is there: large fills run at the speed of copies.
+        // Double the filled part: large fills run at the speed of copies.
         for (long done = whole; done > 0 && done < (length & -8); ) {
             long bytes = Math.min(done, (length & -8) - done);
             MemorySegment.copy(target, offset, target, offset + done, bytes);

@@ -66,7 +66,7 @@ class BlockProcessorTest {
         device.close();
     }
 
-    /** Executables whose workgroups are counted, or do as a test says. */
+    /** Executables whose workgroups are counted, or run code of a test. */
     private static final class Counting implements ExecutableLoader, LoadedExecutable {
         static final String FORMAT = "counting";
         static final int COUNT = 0;
@@ -148,7 +148,7 @@ class BlockProcessorTest {
             over.countDown();
         }
 
-        /** Executes what was recorded, which is finished, once or several times. */
+        /** Executes the finished recording, once or several times. */
         @Nullable
         IreeException run(int times, Buffer... slots) throws InterruptedException {
             Recording recording = ((RecordedCommandBuffer) commands).recording();
@@ -249,8 +249,8 @@ class BlockProcessorTest {
         assertThat(counting.calls.get()).as("calls, of several workgroups each").isLessThan(20 * 10_000 / 4);
     }
 
-    // BLOCK-2: a region is opened once what is before it is done, and once.
-    // BLOCK-3: it sees what that wrote.
+    // BLOCK-2: a region is opened once, after its predecessors are complete.
+    // BLOCK-3: it sees what those wrote.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void regionsRunOneAfterTheOther(int threads) throws Exception {
@@ -277,7 +277,7 @@ class BlockProcessorTest {
     void randomRecordingsRunEveryWorkgroupInItsRegion(int threads) throws Exception {
         long seed = Effort.seed(20261120);
         Random random = new Random(seed);
-        int[] before = new int[61]; // workgroups in front of each region
+        int[] before = new int[61]; // workgroups before each region
         for (int region = 0; region < 60; region++) {
             before[region + 1] = before[region];
             for (int i = random.nextInt(1, 6); i > 0; i--) {
@@ -318,7 +318,7 @@ class BlockProcessorTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void largeTransfersAreCutIntoPieces(int threads) throws Exception {
-        int bytes = (1 << 20) + 12; // a piece that is not full at the end
+        int bytes = (1 << 20) + 12; // ends with a partial piece
         Buffer a = device.allocator().allocate(PARAMS, bytes + 8);
         Buffer b = device.allocator().allocate(PARAMS, bytes + 8);
         buffers.add(a);
@@ -388,7 +388,7 @@ class BlockProcessorTest {
                 drainers.thrower = Thread.currentThread();
                 throw lost;
             } else if (group > 1000) {
-                await(drainers.noted); // who failed may be put off for longer than the others take for the rest
+                await(drainers.noted); // the failing thread may be slower than the rest of the work
             }
         };
         Buffer untouched = ints(1);
@@ -412,9 +412,7 @@ class BlockProcessorTest {
         commands.finish();
         Buffer a = ints(1);
         Drainers drainers = new Drainers(1);
-        assertThat(drainers.run(1, a))
-                .as("without what the second slot stands for")
-                .isNotNull();
+        assertThat(drainers.run(1, a)).as("without a buffer in the second slot").isNotNull();
         drainers.ends.set(0);
         assertThat(drainers.run(1, a, a)).isNull();
     }
@@ -434,7 +432,7 @@ class BlockProcessorTest {
                 drainers.stop = cancelled;
                 stopped.countDown();
             } else if (group > 500) {
-                await(stopped); // who cancels may be put off for longer than the others take for the rest
+                await(stopped); // the cancelling thread may be slower than the rest of the work
             }
         };
         assertThat(drainers.run(1)).isSameAs(cancelled);

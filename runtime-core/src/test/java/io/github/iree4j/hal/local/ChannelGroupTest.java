@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a group knows of its participants, and what they and those who wait for its axis are told. */
+/** What a group knows of its participants, and what they and the waiters for its axis are told. */
 class ChannelGroupTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
@@ -50,8 +50,7 @@ class ChannelGroupTest {
     }
 
     private Arrival arrival(String who, Frontier before, long count) {
-        CollectiveCommand command =
-                new CollectiveCommand(0, null, SUM, 0, null, null, count); // the channel is not asked
+        CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, count); // the channel is unused
         MemorySegment memory = MemorySegment.ofArray(new int[] {1});
         return new CollectiveArrival(
                 before, command, memory, memory, () -> {}, (failure, frontier) -> told(who, failure, frontier));

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What participants of a collective hear when one of them disagrees, fails or goes. */
+/** What participants of a collective are told when one of them disagrees, fails or leaves. */
 class CollectiveFailureTest extends CollectiveFixture {
     @Test
     void participantsThatDisagreeAllFailNowAndLater() {
@@ -228,7 +228,7 @@ class CollectiveFailureTest extends CollectiveFixture {
                 "disagree");
     }
 
-    // GROUP-1: whoever arrives is told once, though the group fails meanwhile.
+    // GROUP-1: an arrival is told once, even if the group fails meanwhile.
     @Test
     void aFailureWhileOthersArriveLeavesNothingPending() throws Exception {
         int threads = 4;

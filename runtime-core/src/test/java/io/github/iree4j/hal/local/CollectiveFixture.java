@@ -97,7 +97,7 @@ abstract class CollectiveFixture {
 
     static void assertReached(List<Fence> fences) {
         for (Fence each : fences) {
-            each.await(Duration.ofSeconds(60)); // workers may be at it
+            each.await(Duration.ofSeconds(60)); // workers may still be running it
         }
     }
 

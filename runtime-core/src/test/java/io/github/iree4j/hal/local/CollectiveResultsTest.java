@@ -96,7 +96,7 @@ class CollectiveResultsTest extends CollectiveFixture {
         Collective receive = Collective.of(Collective.RECV, 0, Collective.S32);
         List<Buffer> targets = List.of(ints(0), ints(0));
         List<Fence> done = new ArrayList<>();
-        for (int rank = 0; rank < 2; rank++) { // both send first: nothing between the two, so they run at once
+        for (int rank = 0; rank < 2; rank++) { // both send first: no barrier between the two, so they run together
             Channel channel = channels.get(rank);
             Buffer source = ints(rank + 5);
             Buffer target = targets.get(rank);
@@ -118,7 +118,7 @@ class CollectiveResultsTest extends CollectiveFixture {
         Collective operation = Collective.of(Collective.SEND_RECV, 0, Collective.S32);
         List<Buffer> targets = List.of(ints(-1), ints(-1), ints(-1));
         List<Fence> done = new ArrayList<>();
-        for (int rank = 0; rank < 3; rank++) { // to the right, nobody in front of the first
+        for (int rank = 0; rank < 3; rank++) { // to the right; the first has no predecessor
             int peers = Collective.peers(rank == 2 ? -1 : rank + 1, rank - 1);
             done.add(submit(
                     rank, null, one(channels.get(rank), operation, peers, ints(rank + 1), targets.get(rank), 1)));
@@ -166,12 +166,12 @@ class CollectiveResultsTest extends CollectiveFixture {
 
     @Test
     void sumsThatLieBetweenTwoAreRoundedToTheNearest() {
-        // Eight bits: beyond 256 every second number is there.
+        // Eight bits: beyond 256 only even numbers are representable.
         assertThat(reduce(Collective.BF16, Collective.SUM, 256, 1))
-                .as("a tie, to the even one")
+                .as("a tie, to even")
                 .isEqualTo(256);
         assertThat(reduce(Collective.BF16, Collective.SUM, 258, 1))
-                .as("a tie, to the even one")
+                .as("a tie, to even")
                 .isEqualTo(260);
         assertThat(reduce(Collective.BF16, Collective.SUM, 512, 3))
                 .as("the nearer one")
@@ -205,7 +205,7 @@ class CollectiveResultsTest extends CollectiveFixture {
         return targets;
     }
 
-    /** All-reduces one element of each participant, and checks that all get the same. */
+    /** All-reduces one element of each participant, and checks that all results are equal. */
     private double reduce(int type, int reduction, double... values) {
         Collective operation = Collective.of(Collective.ALL_REDUCE, reduction, type);
         List<Channel> channels = channels("types", values.length);

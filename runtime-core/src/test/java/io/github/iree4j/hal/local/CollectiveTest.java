@@ -113,7 +113,7 @@ class CollectiveTest extends CollectiveFixture {
             recording.collective(second.get(0), SUM, 0, BufferRef.of(between), BufferRef.of(result), 1);
         }));
         Fence other = submit(1, null, one(second.get(1), SUM, 0, ints(100), ints(0), 1));
-        assertThat(other.isReached()).as("before what the barrier waits for").isFalse();
+        assertThat(other.isReached()).as("before the waits of the barrier").isFalse();
         Fence late = submit(1, null, one(first.get(1), SUM, 0, ints(10), ints(0), 1));
         assertReached(List.of(both, other, late));
         assertThat(read(result)).containsExactly(111);
@@ -148,7 +148,7 @@ class CollectiveTest extends CollectiveFixture {
         device.queue(0).barrier(null, other, 0);
         assertThat(other.isReached()).isTrue();
         assertThat(first.isReached()).isFalse();
-        buffer.close(); // the submission keeps it
+        buffer.close(); // the submission retains it
         assertReached(List.of(submit(0, null, one(channels.get(1), SUM, 0, ints(1), ints(1), 1)), first));
     }
 
@@ -246,7 +246,7 @@ class CollectiveTest extends CollectiveFixture {
         for (TimelineSemaphore each : timelines) {
             each.await(rounds, java.time.Duration.ofSeconds(60));
         }
-        // Four times itself in every round: 4^16 is 0 in 32 bits, so what is left is seen by the epochs instead.
+        // Four times itself in every round: 4^16 is 0 in 32 bits, so progress is checked through the epochs instead.
         assertThat(values).allSatisfy(value -> assertThat(read(value)).containsExactly(0));
         Frontier last = Objects.requireNonNull(timelines.getFirst().frontierAt(rounds));
         assertThat(last.epochOf(last.producerAxis())).isEqualTo(rounds);
@@ -287,7 +287,7 @@ class CollectiveTest extends CollectiveFixture {
         assertThat(after.inFlight()).isZero();
         assertThat(after.failed()).isZero();
         assertThat(after.deferred()).isOne();
-        assertThat(after.waits()).as("the caller's wait and none of ours").isOne();
+        assertThat(after.waits()).as("only the caller's wait").isOne();
         assertThat(device.queue(1).counters().retired()).isEqualTo(2);
         assertThat(device.queue(1).counters().waits()).isZero();
     }
@@ -307,7 +307,7 @@ class CollectiveTest extends CollectiveFixture {
         }));
         clock.runUntilIdle();
         assertThat(done.semaphore(0).frontierAt(1))
-                .as("nobody knows when the others come")
+                .as("no promise before the others arrive")
                 .isNull();
         Fence after = fence();
         device.queue(1).barrier(done, after, 0); // held back, until the promise

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 /**
  * RING-2: what a ring that is often full accepts from several threads is taken once by several others, and no thread waits for another.
  *
- * <p>The ring is no linearizable queue: behind an operation that is being added, those that were added do not show yet, and a place that
- * is being emptied is not free yet. So results are not compared with a queue's; what went in is compared with what came out.
+ * <p>The ring is not a linearizable queue: operations behind one that is being added are not visible yet, and a place that is
+ * being emptied is not free yet. So results are not compared with a queue's; the operations accepted are compared with those
+ * taken.
  */
 @Lincheck
 @Param(name = "number", gen = IntGen.class, conf = "0:9")
@@ -42,7 +43,7 @@ public class CommandRingLincheckTest {
         return NumberedOperation.numberOf(operation);
     }
 
-    /** Takes what is left, when no thread is under way any more. */
+    /** Takes what is left, when no thread is running any more. */
     @Validate
     public void whatWasAcceptedIsTakenOnce() {
         while (ring.poll() instanceof NumberedOperation numbered) {

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 class GuestsTest {
     private final Guests guests = new Guests(3, 2);
 
-    // GUEST-1: what a guest has is used by one thread at a time, which sees what the one before it left there.
+    // GUEST-1: a guest is used by one thread at a time, which sees what its predecessor wrote.
     @Test
     void eachGuestIsLentToOneThreadAtATime() throws Exception {
         AtomicIntegerArray users = new AtomicIntegerArray(256);
-        int[] uses = new int[256]; // plain: handed on with the guest
+        int[] uses = new int[256]; // plain: published with the guest
         AtomicInteger wrong = new AtomicInteger();
         CyclicBarrier start = new CyclicBarrier(4);
         List<Thread> threads = new ArrayList<>();

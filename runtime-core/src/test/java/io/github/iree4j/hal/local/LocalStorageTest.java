@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class LocalStorageTest {
     // BUF-1: storage is freed once and never while pinned.
-    // BUF-2: whoever pins sees the storage.
+    // BUF-2: a thread that pins sees the storage.
     @Test
     void storageLivesWhilePinnedAndIsFreedOnce() throws Exception {
         try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
@@ -33,12 +33,12 @@ class LocalStorageTest {
                     for (int i = 0; i < 50; i++) {
                         try {
                             HostMemory.Block block = buffer.pin();
-                            // The only block of this size: were it freed now, nobody would be live.
+                            // The only block of this size: if it were freed now, no bytes would be live.
                             assert device.allocator().statistics().bytesLive() >= 64;
                             block.segment.set(ValueLayout.JAVA_INT, 0, value);
                             buffer.unpin();
                         } catch (IreeException e) {
-                            // Not there yet, or gone.
+                            // Not committed yet, or gone.
                         }
                     }
                 });

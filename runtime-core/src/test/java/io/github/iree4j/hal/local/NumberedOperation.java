@@ -4,7 +4,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that is nothing but a number. */
+/** An operation identified by a number. */
 final class NumberedOperation extends CommandOperation {
     private static final Guests NOBODY = new Guests(0, 1);
 
@@ -15,7 +15,7 @@ final class NumberedOperation extends CommandOperation {
         this.number = number;
     }
 
-    /** The number of one that a list gave out; "none" for null. */
+    /** The number of an operation; "none" for null. */
     static String numberOf(@Nullable HostOperation operation) {
         return operation instanceof NumberedOperation numbered ? Integer.toString(numbered.number) : "none";
     }

@@ -14,14 +14,14 @@ import org.junit.jupiter.api.Test;
 /**
  * READY-1: the list is a queue that any thread adds to and one at a time takes from.
  *
- * <p>Obstruction freedom is not claimed: whoever takes waits for one who is between the two steps of adding.
+ * <p>Obstruction freedom is not claimed: the consumer waits for a producer that is between its two steps.
  */
 @Lincheck
 @Param(name = "number", gen = IntGen.class, conf = "0:9")
 public class ReadyListLincheckTest {
     private final ReadyList list = new ReadyList();
 
-    /** What the list is compared with. */
+    /** The sequential specification. */
     public static final class OneQueue {
         private final Queue<Integer> queue = new ArrayDeque<>();
 

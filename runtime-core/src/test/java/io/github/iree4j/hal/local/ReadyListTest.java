@@ -15,7 +15,7 @@ class ReadyListTest {
     private static final int THREADS = 3;
     private static final int EACH = 30_000;
 
-    /** An operation that knows who added it, and as which. */
+    /** An operation that knows its producer and its number. */
     private static final class Numbered extends CommandOperation {
         final int thread;
         final int number;
@@ -53,7 +53,7 @@ class ReadyListTest {
         boolean add(Numbered operation);
     }
 
-    // READY-1: nothing is lost or taken twice, and what a thread added comes in its order.
+    // READY-1: nothing is lost or taken twice, and the operations of one thread come in order.
     @Test
     void whatThreadsAddIsTakenOnceAndInTheirOrder() throws Exception {
         ReadyList list = new ReadyList();
@@ -71,7 +71,7 @@ class ReadyListTest {
         assertThat(list.poll()).isNull();
     }
 
-    // RING-2: nothing is lost or taken twice, whoever takes it.
+    // RING-2: nothing is lost or taken twice, by any consumer.
     @Test
     void whatARingAcceptsIsTakenOnce() throws Exception {
         CommandRing ring = new CommandRing(8);
@@ -100,7 +100,7 @@ class ReadyListTest {
         }
     }
 
-    /** What was taken of each thread's, in the order in which one thread took it. */
+    /** The operations of each producer, in the order in which one consumer took them. */
     private static List<List<Integer>> race(Sink sink, Source source, int takers) throws Exception {
         List<List<Integer>> taken = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {

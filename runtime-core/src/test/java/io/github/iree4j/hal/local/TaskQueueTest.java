@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which thread does what, and what ends work that is under way. */
+/** Which thread runs which work, and what ends running work. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueTest {
     private static final int[] NONE = {};
@@ -48,7 +48,7 @@ class TaskQueueTest {
     private final Kernel kernel = new Kernel();
     private final List<AutoCloseable> toClose = new ArrayList<>();
 
-    /** One kernel that does what the test says. */
+    /** A single kernel that runs code of the test. */
     private static final class Kernel implements ExecutableLoader, LoadedExecutable {
         volatile Body body = (group, dispatch, worker) -> {};
 
@@ -150,7 +150,7 @@ class TaskQueueTest {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> {
             if (threads.add(Thread.currentThread())) {
-                all.await(60, TimeUnit.SECONDS); // over when three threads are in it
+                all.await(60, TimeUnit.SECONDS); // passes when three threads are in it
             }
             assertThat(dispatch.maxConcurrency()).isEqualTo(3);
         };
@@ -185,7 +185,7 @@ class TaskQueueTest {
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
 
-    /** Waits without doing anything of it. */
+    /** Waits without helping. */
     private static void awaitAsleep(Fence fence) {
         CountDownLatch over = new CountDownLatch(1);
         fence.whenReached(failure -> over.countDown());
@@ -260,12 +260,12 @@ class TaskQueueTest {
                 failing.countDown();
                 throw lost;
             }
-            if (group > 10) { // whoever has it has run group 10 before, or another worker is at that
+            if (group > 10) { // its thread has run group 10 before, or another worker runs that
                 failing.await();
             }
         };
         assertThat(failure(dispatch(device, null, 1_000_000))).hasMessageContaining("lost on purpose");
-        assertThat(ran.get()).as("some were under way").isLessThan(500_000);
+        assertThat(ran.get()).as("some were running").isLessThan(500_000);
         kernel.body = (group, dispatch, worker) -> {};
         dispatch(device, null, 100_000).await();
     }
@@ -281,9 +281,9 @@ class TaskQueueTest {
         };
         Fence done = dispatch(device, null, 100_000);
         Fence behind = dispatch(device, done, 1);
-        done.fail(new IreeException(StatusCode.CANCELLED, "not wanted any more"));
+        done.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
         failed.countDown();
-        assertThat(failure(behind)).hasMessageContaining("not wanted any more");
+        assertThat(failure(behind)).hasMessageContaining("no longer wanted");
         while (device.queue(0).counters().inFlight() > 0) {
             Thread.onSpinWait();
         }
@@ -305,7 +305,7 @@ class TaskQueueTest {
         };
         Fence done = dispatch(device, null, 1_000_000);
         List<Fence> more = new ArrayList<>();
-        for (int i = 0; i < 600; i++) { // more than lanes and than the stream takes
+        for (int i = 0; i < 600; i++) { // more than the lanes and the stream hold
             more.add(dispatch(device, null, 1_000_000));
         }
         Fence behind = dispatch(device, done, 1);
@@ -314,7 +314,7 @@ class TaskQueueTest {
         device.close();
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
         assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
-        assertThat(done.failure()).hasMessageContaining("device 'local' was closed while its work was under way");
+        assertThat(done.failure()).hasMessageContaining("device 'local' was closed while its work was in flight");
         for (Fence each : more) {
             assertThat(failure(each)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
         }
@@ -343,7 +343,7 @@ class TaskQueueTest {
             device.close();
             seen.set(left.get());
         });
-        while (closer.getState() != Thread.State.TIMED_WAITING) { // for the caller
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // waiting for the caller
             Thread.onSpinWait();
         }
         assertThat(seen).hasValue(-1);
@@ -377,7 +377,7 @@ class TaskQueueTest {
         device.queue(0).update(null, updated, MemorySegment.ofArray(new int[] {7}), buffer, 8, 0);
         device.queue(0).barrier(busy, last, 0);
         for (Fence each : List.of(filled, copied, updated)) {
-            each.fail(new IreeException(StatusCode.CANCELLED, "not wanted any more"));
+            each.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
         }
         goOn.countDown();
         last.await();
@@ -458,7 +458,7 @@ class TaskQueueTest {
     }
 
     // LANE-1: an execution in a lane sees what those before it wrote, whichever worker ran them.
-    // LANE-2: what waits for a lane gets one.
+    // LANE-2: an operation that waits for a lane gets one.
     @Test
     void moreRecordingsThanLanesAllRun() {
         Device device = open(DeviceOptions.builder().workers(3).inlineWork(Duration.ZERO));
@@ -481,7 +481,7 @@ class TaskQueueTest {
             device.queue(0).execute(start, done, commands, null, 0);
             all.add(done);
         }
-        // And a chain in which each sees what the one before it did.
+        // And a chain in which each sees what its predecessor did.
         for (int i = 1; i <= 50; i++) {
             device.queue(0)
                     .execute(closed(Fence.at(timeline, i - 1)), closed(Fence.at(timeline, i)), commands, null, 0);
@@ -516,14 +516,14 @@ class TaskQueueTest {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> {
             if (threads.add(Thread.currentThread())) {
-                both.await(60, TimeUnit.SECONDS); // over when the worker and the caller are in it
+                both.await(60, TimeUnit.SECONDS); // passes when the worker and the caller are in it
             }
         };
         dispatch(device, null, 1000).await();
         assertThat(threads).hasSize(2).contains(Thread.currentThread());
     }
 
-    // LANE-3: a region that a helper opened is gone on with.
+    // LANE-3: a region that a helper opened is continued.
     @Test
     void whatACallerThatStopsHelpingLeavesIsGoneOnWith() throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
@@ -535,7 +535,7 @@ class TaskQueueTest {
         kernel.body = (group, dispatch, worker) -> {
             if (Thread.currentThread().equals(caller)) {
                 callerIsInTheFirstRegion.countDown();
-                while (workers.sleepingWorkers() == 0) { // it has seen that there is nothing for it
+                while (workers.sleepingWorkers() == 0) { // it has found no work
                     Thread.onSpinWait();
                 }
             } else {
@@ -557,7 +557,7 @@ class TaskQueueTest {
         device.queue(0).execute(null, done, commands, null, 0);
         try {
             done.await(Duration.ofNanos(1)); // does one piece of work
-        } catch (IreeException e) { // unless the worker has done the rest by then
+        } catch (IreeException e) { // unless the worker has completed the rest by then
             assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         }
         awaitAsleep(done);

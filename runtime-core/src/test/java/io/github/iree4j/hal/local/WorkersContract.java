@@ -13,7 +13,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
 
-/** What every queue must do, with all work of the local device done by a number of workers. */
+/** The queue contract, with all work of the local device done by a number of workers. */
 abstract class WorkersContract {
     private final int workers;
 

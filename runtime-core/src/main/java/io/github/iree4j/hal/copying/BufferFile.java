@@ -11,13 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer that the host sees, as queues of other devices read and write files. Its storage is looked for when it is used. */
+/** A host-visible buffer as a file that queues of other devices read and write. Its storage is resolved on use. */
 final class BufferFile extends HalFile {
     private final Buffer buffer;
     private final StoredBuffer<?> stored;
-    private final @Nullable MemoryHolder call; // whose constants are seen
+    private final @Nullable MemoryHolder call; // the call whose view of constants is used
 
-    /** A file that keeps a buffer. */
+    /** Creates a file that retains a buffer. */
     BufferFile(Buffer buffer) {
         super("buffer of " + buffer.length() + " bytes", buffer.access());
         if (!(buffer.allocatedBuffer() instanceof StoredBuffer<?> allocation)) {

@@ -11,16 +11,16 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * Copies of what one execution uses of memory that is apart: one of each allocation, however many slots have parts of it, since commands may
- * write through one and read through another. A copy has the bytes from the first slot to the last one's end; only those in use are moved.
- * One thread.
+ * The copies of one execution, of memory that is apart: one of each allocation, regardless of the number of slots that have parts
+ * of it, since commands may write through one and read through another. A copy spans the bytes from the first slot to the end of
+ * the last; only those in use are transferred. Confined to one thread.
  */
 final class Copies {
     private final CopyingDevice view;
     private final CopyingCommands commands;
     private final BindingTable table;
     private final Map<Buffer, Copy> copies = new IdentityHashMap<>(); // by allocation
-    private final Map<Integer, Slot> slots = new TreeMap<>(); // those that have something apart
+    private final Map<Integer, Slot> slots = new TreeMap<>(); // those with memory that is apart
 
     /** A copy of an allocation, from {@code first} to {@code end}. */
     private static final class Copy {
@@ -28,23 +28,23 @@ final class Copies {
         long first = Long.MAX_VALUE;
         long end;
 
-        long place; // in the memory of all copies, where the first byte is
+        long place; // offset of the first byte in the memory of all copies
 
         Copy(Buffer original) {
             this.original = original;
         }
 
-        /** Where a byte of the original is. */
+        /** The position of a byte of the original. */
         long at(long offset) {
             return place + offset - first;
         }
     }
 
-    /** A slot: where it begins in the allocation, and how much of it counts. */
+    /** A slot: its offset in the allocation, and its length in use. */
     private record Slot(Copy copy, long start, long length, UsedRanges used) {}
 
     /**
-     * Looks what is apart.
+     * Determines the buffers that are apart.
      *
      * @param table checked against the commands
      */
@@ -85,7 +85,7 @@ final class Copies {
     }
 
     /**
-     * Submits the execution, with the copies before it and what has to go back after it.
+     * Submits the execution, with copies to the device before it and copies back after it.
      *
      * @param flags execute flags
      */
@@ -95,7 +95,7 @@ final class Copies {
             each.place = bytes;
             bytes = Math.addExact(bytes, each.end - each.first + Crossing.ALIGNMENT - 1 & -Crossing.ALIGNMENT);
         }
-        // One allocation, so that nobody waits for one who has another.
+        // One allocation, so that executions cannot deadlock over several.
         Buffer memory = crossing.copy(bytes);
         slots.values()
                 .forEach(each -> each.used.read(each.length).forEach(range -> {

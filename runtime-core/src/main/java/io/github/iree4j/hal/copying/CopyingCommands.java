@@ -25,12 +25,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands of a device that may use memory which is apart. Buffers that are, and are recorded, get slots of their own behind those of the
- * program, so that copies can be bound; which bytes are used of each slot is noted. The device's own commands are made when recording ends,
- * since only then is known how many slots there are.
+ * Commands of a device that may use memory which is apart. Recorded buffers that are apart get extra slots after those of the
+ * program, so that copies can be bound; the bytes used of each slot are tracked. The device's own commands are created when
+ * recording ends, since the number of slots is known only then.
  */
 final class CopyingCommands extends CommandBuffer {
-    /** The most that recordings of devices take, which look only when this is finished. */
+    /** The limit of devices' recordings, which they check only at the end. */
     private static final int COMMANDS_LIMIT = 1 << 22;
 
     private static final long UPDATE_BYTES_LIMIT = 256L << 20;
@@ -52,17 +52,17 @@ final class CopyingCommands extends CommandBuffer {
         this.affinity = affinity;
     }
 
-    /** The device's own commands; once it is finished. */
+    /** The device's own commands; only once recording is finished. */
     CommandBuffer recorded() {
         return Objects.requireNonNull(recorded);
     }
 
-    /** What is used of each slot that anything is used of, in their order. */
+    /** The used ranges of each used slot, in order. */
     Map<Integer, UsedRanges> used() {
         return used;
     }
 
-    /** A submission's table with what was recorded in further slots; the table itself where there is none. */
+    /** A submission's table extended by the extra slots; the table itself without extra slots. */
     @Nullable
     BindingTable complete(@Nullable BindingTable table) {
         if (fixed.isEmpty()) {
@@ -117,7 +117,7 @@ final class CopyingCommands extends CommandBuffer {
         commands.add(command);
     }
 
-    /** Notes a use, and says where the commands of the device find the range. */
+    /** Tracks a use, and returns the range for the device's commands. */
     private BufferRef used(BufferRef ref, boolean reads, boolean writes) {
         Buffer buffer = ref.buffer();
         BufferRef place = ref;
@@ -183,8 +183,8 @@ final class CopyingCommands extends CommandBuffer {
 
     @Override
     protected void recordCopy(BufferRef source, BufferRef target) {
-        // Where the length is that of the slot's, the end of the target is not known: what is behind it goes back as it
-        // came.
+        // If the length is that of the slot, the end of the target is unknown: the bytes behind it are copied back
+        // unchanged.
         boolean open = source.length() == Buffer.WHOLE;
         BufferRef from = used(source, true, false);
         BufferRef place = used(target, open, true);
@@ -192,7 +192,7 @@ final class CopyingCommands extends CommandBuffer {
         add(own -> own.copyBuffer(from, to, 0));
     }
 
-    /** Executables do not say which bindings their code writes: all of them, for what is known here. */
+    /** Executables do not declare which bindings their code writes: all are assumed written. */
     @Override
     protected void recordDispatch(
             Executable executable,

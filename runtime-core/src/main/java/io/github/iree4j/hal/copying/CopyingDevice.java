@@ -29,19 +29,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A device as a program for several sees it, when one of them cannot use memory of another where that lies. Such memory is <i>apart</i>:
- * work here that uses some uses a copy, which is made in queue order before it; what it may have written is copied back before its signal.
- * Work that only moves bytes runs on the device that it moves them in. Everything else is the device's own: buffers, executables and
- * semaphores are those that the device makes, and memory that it can use it uses where it lies.
+ * A device as seen by a program for several devices, when one of them cannot use memory of another in place. Such memory is
+ * <i>apart</i>: work here that uses it uses a copy, which is made in queue order before it; bytes that the work may have written
+ * are copied back before its signal. Transfers run on the device that owns the buffer. Everything else is delegated: buffers,
+ * executables and semaphores are those of the device, and memory that it can use is used in place.
  */
 public final class CopyingDevice implements Device {
     private static final Logger LOG = LoggerFactory.getLogger(CopyingDevice.class);
 
     private final Device device;
-    private final String consumer; // whom copies are accounted to
+    private final String consumer; // consumer charged for the copies
     private final BiFunction<Device, Device, @Nullable String> obstacles;
     private final Set<Device> reached =
-            Collections.newSetFromMap(new IdentityHashMap<>()); // of those of the program; not written later
+            Collections.newSetFromMap(new IdentityHashMap<>()); // devices of the program; not modified later
     private final Set<Device> apart = Collections.newSetFromMap(new IdentityHashMap<>()); // the others
     private final List<CopyingQueue> queues = new ArrayList<>();
 
@@ -55,17 +55,17 @@ public final class CopyingDevice implements Device {
     }
 
     /**
-     * Returns what a program is to see of devices.
+     * Returns the devices for a program.
      *
-     * @param devices in the order in which it sees them; borrowed
-     * @param consumer whom the memory of copies is accounted to
+     * @param devices in the program's order; borrowed
+     * @param consumer the consumer charged for the memory of copies
      * @return the devices themselves where each can use the memory of all others, else one of this kind for each
      */
     public static List<Device> of(List<Device> devices, String consumer) {
         return of(devices, consumer, Device::memoryObstacle);
     }
 
-    /** The same, with an opinion of one's own about what keeps one device from using memory of another. */
+    /** The same, with a custom test of what keeps one device from using memory of another. */
     static List<Device> of(
             List<Device> devices, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
         if (devices.stream().anyMatch(CopyingDevice.class::isInstance)) {
@@ -92,7 +92,7 @@ public final class CopyingDevice implements Device {
     }
 
     /**
-     * Picks where memory is to be that several devices use.
+     * Selects the device for memory that several devices use.
      *
      * @param devices one or more, the preferred first
      * @return the index of the first one whose memory all of them can use, or 0 where there is none
@@ -127,12 +127,12 @@ public final class CopyingDevice implements Device {
         return consumer;
     }
 
-    /** Whether work here needs a copy of a buffer. */
+    /** Whether work on this device needs a copy of a buffer. */
     boolean isApart(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored && !reaches(stored.device());
     }
 
-    /** The device that a buffer is of, which must be known. */
+    /** The device of a buffer, which must have one. */
     static Device owner(Buffer buffer) {
         if (buffer.allocatedBuffer() instanceof StoredBuffer<?> stored) {
             return stored.device();
@@ -153,7 +153,7 @@ public final class CopyingDevice implements Device {
 
     @Override
     public DeviceQueue queue(int index) {
-        device.queue(index); // says what is wrong with the index
+        device.queue(index); // throws for a bad index
         return queues.get(index);
     }
 
@@ -169,7 +169,7 @@ public final class CopyingDevice implements Device {
 
     @Override
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
-        device.queueFor(affinity); // says when there is no such queue
+        device.queueFor(affinity); // throws when there is no such queue
         return new CopyingCommands(this, modes, categories, affinity, bindingCapacity);
     }
 

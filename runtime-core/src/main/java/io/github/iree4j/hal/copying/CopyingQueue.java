@@ -46,7 +46,7 @@ final class CopyingQueue implements DeviceQueue {
         return queue;
     }
 
-    /** Where a transfer with one buffer runs: here, unless that is apart. */
+    /** The queue of a transfer with one buffer: this one, unless the buffer is apart. */
     private DeviceQueue at(Buffer buffer) {
         return view.isApart(buffer) ? CopyingDevice.owner(buffer).queue(0) : queue;
     }
@@ -174,7 +174,7 @@ final class CopyingQueue implements DeviceQueue {
         at(source).write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
     }
 
-    /** Of a dispatch that has something apart, a command buffer is made. */
+    /** A dispatch with memory that is apart becomes a command buffer. */
     @Override
     public void dispatch(
             @Nullable Fence wait,
@@ -232,7 +232,7 @@ final class CopyingQueue implements DeviceQueue {
         if (copies == null || copies.isEmpty()) {
             queue.execute(wait, signal, own.recorded(), table, flags);
         } else {
-            // Copies are let go of as soon as they are submitted.
+            // Copies are released as soon as they are submitted.
             long kept = flags & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
             Crossing.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
         }

@@ -20,11 +20,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations on queues of several devices, one after the other, that are one to whoever submitted it: the first waits for what that waits
- * for, and its signal comes with the last. Submitted by one thread; nothing is kept here afterwards.
+ * A sequence of operations on queues of several devices that is one operation to its submitter: the first performs its waits, the
+ * last its signal. Submitted by one thread; keeps no state afterwards.
  */
 final class Crossing implements AutoCloseable {
-    /** Where slots of copies begin, so that what is bound is aligned as in the original. What any device asks of a binding, or more. */
+    /** Alignment of slots in copies, so that bindings are aligned as in the original. At least what any device requires of a binding. */
     static final long ALIGNMENT = 256;
 
     private static final int USAGES =
@@ -50,7 +50,7 @@ final class Crossing implements AutoCloseable {
             crossing.end(signal);
         } catch (IreeException e) {
             fail(signal, e);
-        } catch (RuntimeException | Error e) { // whatever it is, who waits must not hang
+        } catch (RuntimeException | Error e) { // of any kind: waiters must not hang
             if (signal != null) {
                 signal.fail(new IreeException(StatusCode.INTERNAL, "work of several devices failed: " + e, e));
             }
@@ -58,7 +58,7 @@ final class Crossing implements AutoCloseable {
         }
     }
 
-    /** What a submission cannot carry fails its signal, or is thrown where there is none. */
+    /** Fails the signal, or throws without one. */
     static void fail(@Nullable Fence signal, IreeException cause) {
         if (signal == null) {
             throw cause;
@@ -66,7 +66,7 @@ final class Crossing implements AutoCloseable {
         signal.fail(cause);
     }
 
-    /** Submits the next operation, which gets what to wait for and what to signal. */
+    /** Submits the next operation, which gets its wait and its signal. */
     void next(BiConsumer<@Nullable Fence, Fence> operation) {
         IreeException failure = before == null ? null : before.failure();
         if (failure != null) {
@@ -78,7 +78,7 @@ final class Crossing implements AutoCloseable {
         before = after;
     }
 
-    /** Copies go, so that their memory is back when the signal comes. */
+    /** Deallocates the copies, so that their memory is free when the signal comes. */
     private void end(@Nullable Fence signal) {
         while (!copies.isEmpty()) {
             free(copies.getLast());
@@ -97,7 +97,7 @@ final class Crossing implements AutoCloseable {
         return origin == null ? CopyingDevice.owner(copy).queue(0) : origin;
     }
 
-    /** Memory of the queue's device, until the crossing is over. */
+    /** Allocates memory of the queue's device, until the crossing is complete. */
     Buffer copy(long bytes) {
         return allocated(queue.plain(), MemoryType.DEVICE_LOCAL, USAGES, bytes);
     }

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Which bytes of a slot commands use: exactly those, since work on other devices may use those between them at the same time. One thread. */
+/** The exact bytes of a slot that commands use: work on other devices may use those between them at the same time. Confined to one thread. */
 final class UsedRanges {
-    private static final long END = Long.MAX_VALUE; // of ranges up to the end of whatever the slot holds
+    private static final long END = Long.MAX_VALUE; // end of ranges up to the end of the slot
 
-    private final TreeMap<Long, Long> read = new TreeMap<>(); // ends by beginnings; neither touch nor overlap
+    private final TreeMap<Long, Long> read = new TreeMap<>(); // end by start; disjoint and not adjacent
     private final TreeMap<Long, Long> written = new TreeMap<>();
 
     private long mentioned; // the largest end of a range, empty ones included
@@ -18,12 +18,12 @@ final class UsedRanges {
     /** Bytes of a slot. */
     record Range(long offset, long length) {}
 
-    /** Notes that commands look at a range. */
+    /** Adds a range that commands read. */
     void reads(long offset, long length) {
         add(read, offset, length);
     }
 
-    /** Notes that commands may write a range. */
+    /** Adds a range that commands may write. */
     void writes(long offset, long length) {
         add(written, offset, length);
     }
@@ -45,22 +45,22 @@ final class UsedRanges {
         ranges.put(start, end);
     }
 
-    /** What commands look at in a slot that holds so many bytes. */
+    /** The ranges that commands read in a slot of the given size. */
     List<Range> read(long bytes) {
         return within(read, bytes);
     }
 
-    /** What commands may write there. */
+    /** The ranges that commands may write there. */
     List<Range> written(long bytes) {
         return within(written, bytes);
     }
 
-    /** Whether nothing is looked at. */
+    /** Whether nothing is read. */
     boolean isOnlyWritten() {
         return read.isEmpty();
     }
 
-    /** Up to where commands mention bytes of a slot that holds so many. */
+    /** The end of the bytes that commands mention in a slot of the given size. */
     long end(long bytes) {
         return Math.min(bytes, mentioned);
     }

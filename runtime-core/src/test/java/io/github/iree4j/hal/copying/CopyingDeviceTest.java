@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two devices that are told to have no memory in common. */
+/** Two devices that are configured to have no memory in common. */
 class CopyingDeviceTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final long LIMIT = 1 << 20;
@@ -126,7 +126,7 @@ class CopyingDeviceTest {
         List<Device> views =
                 CopyingDevice.of(plain, "", (one, other) -> other.equals(first) && !one.equals(first) ? "card" : null);
         assertThat(CopyingDevice.indexOfShared(views))
-                .as("nobody but itself uses that of the first")
+                .as("only the first uses its own memory")
                 .isOne();
         assertThat(CopyingDevice.indexOfShared(List.of(a, b)))
                 .as("nobody uses another's")
@@ -186,7 +186,7 @@ class CopyingDeviceTest {
         assertThat(contents(in)).containsExactly(1, 2, 3);
     }
 
-    /** What one slot writes another reads: they are parts of one allocation, one of them a subspan. */
+    /** One slot writes what another reads: both are parts of one allocation, one of them a subspan. */
     @Test
     void slotsThatShareAnAllocationShareItsCopy() {
         Buffer yours = buffer(b, 1, 2, 3, 4, 5, 6);
@@ -206,7 +206,7 @@ class CopyingDeviceTest {
         }
     }
 
-    /** Both devices write parts of one buffer at the same time: each brings back what it may have written, nothing between. */
+    /** Both devices write parts of one buffer concurrently: each copies back only the ranges that it may have written. */
     @Test
     void bytesThatAreNotUsedBelongToOthersMeanwhile() {
         Buffer shared = buffer(b, 0, 0, 0, 0);
@@ -266,7 +266,7 @@ class CopyingDeviceTest {
         assertThat(contents(yours)).containsExactly(1);
     }
 
-    /** Whoever keeps the buffers of the table does not keep their copies. */
+    /** A caller that keeps the buffers of the table alive does not keep their copies alive. */
     @Test
     void copiesAreKeptWhereTheTableIsNot() {
         Buffer yours = buffer(b, 0);
@@ -315,7 +315,7 @@ class CopyingDeviceTest {
         assertThat(contents(out)).containsExactly(4, 5);
     }
 
-    /** How much is copied the source's slot says; what is behind it in the target is as it was. */
+    /** The source's slot determines the length; later bytes of the target are unchanged. */
     @Test
     void aCopyOfAllOfASlotLeavesTheRestOfItsTarget() {
         Buffer mine = buffer(a, 1, 2);
@@ -386,7 +386,7 @@ class CopyingDeviceTest {
                 .withMessageContaining("queue");
     }
 
-    /** Copies of one execution are one allocation, so that two do not wait for one another. */
+    /** Copies of one execution are one allocation, so that two executions do not deadlock. */
     @Test
     void executionsThatNeedSeveralCopiesEachEndOneAfterTheOther() {
         int words = (int) LIMIT / 12;
@@ -471,11 +471,11 @@ class CopyingDeviceTest {
             commands.finish();
             fails(StatusCode.DATA_LOSS, "on purpose", done -> a.queue(0).execute(null, done, commands, null, 0));
         }
-        assertThat(contents(yours)).as("nothing is brought back").containsExactly(2);
+        assertThat(contents(yours)).as("nothing is copied back").containsExactly(2);
         assertThat(a.allocator().statistics().bytesLive()).isZero();
     }
 
-    /** What could never fit is said; who waits for memory is served when some comes back. */
+    /** A request that can never fit is refused; memory waiters are served when memory is released. */
     @Test
     void copiesStayWithinTheBudgetOfTheDevice() {
         Buffer large = closed(b.allocator().allocate(BufferParams.DEFAULT, LIMIT - 4096));

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What compilers made for several devices, where no device can use memory of another: all that passes between them is copied. */
+/** Compiled programs for several devices, where no device can use memory of another: everything passed between them is copied. */
 @Timeout(300)
 class ProgramsOfDevicesApartTest {
     private final List<AutoCloseable> toClose = new ArrayList<>();
@@ -152,7 +152,7 @@ class ProgramsOfDevicesApartTest {
         }
     }
 
-    /** It cannot run shaders; what is loaded for it is not refused for its memory any more. */
+    /** The device cannot run shaders; a program for it is no longer refused because of its memory. */
     @Test
     void memoryThatTheHostDoesNotSeeIsNoReasonToRefuseAProgram(@TempDir Path directory) {
         cpu();

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random work of devices that have no memory in common, on buffers of all of them, against arrays. What is submitted at the same time shares
- * buffers and no bytes; slots of one execution share allocations as they like.
+ * Random work of devices that have no memory in common, on buffers of all of them, against arrays. Concurrent submissions share
+ * buffers but no bytes; slots of one execution share allocations arbitrarily.
  */
 @Tag("long")
 @Timeout(1800)
@@ -47,7 +47,7 @@ class RandomCopiesTest {
     /** Words of a buffer. */
     private record Range(int buffer, int first, int count) {}
 
-    /** What the model knows of one command, and how it is recorded. */
+    /** A command as known to the model, and how it is recorded. */
     private record Command(Kind kind, @Nullable Range source, Range target, int[] words) {}
 
     private enum Kind {
@@ -76,7 +76,7 @@ class RandomCopiesTest {
         }
     }
 
-    /** The cards take memory of the CPU where it lies; the CPU cannot use theirs, nor can they use one another's. */
+    /** The cards use memory of the CPU in place; the CPU cannot use theirs, nor can they use each other's. */
     @Test
     void aCpuAndCardsWhoseMemoryTheHostDoesNotSee(@TempDir Path first, @TempDir Path second) {
         for (long seed : all(100, 2000, 4400)) {
@@ -150,7 +150,7 @@ class RandomCopiesTest {
         return list.get(random.nextInt(list.size()));
     }
 
-    /** Rounds of work at the same time, each after the one before, all submitted before anything begins. */
+    /** Rounds of concurrent work, each after the one before, all submitted before anything begins. */
     private void submit() {
         int rounds = 1 + random.nextInt(5);
         try (TimelineSemaphore order = views.getFirst().createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
@@ -187,7 +187,7 @@ class RandomCopiesTest {
         return new Range(buffer, first, 1 + random.nextInt(Math.min(words - first, 16)));
     }
 
-    /** One submission, or a barrier where its words are others'. */
+    /** One submission, or a barrier if its words are in use. */
     private void work(List<BitSet> taken, Fence wait, Fence signal) {
         int which = random.nextInt(views.size());
         boolean recorded = random.nextInt(3) > 0;
@@ -238,7 +238,7 @@ class RandomCopiesTest {
         Range to = new Range(target.buffer, target.first, count);
         boolean overlap = from.buffer == to.buffer && Math.abs(from.first - to.first) < count;
         boolean impossible = kind == Kind.SCALE ? !dispatches : overlap;
-        // A dispatch in place is as it should be; elements that are shifted against one another have no order.
+        // A dispatch in place is valid; with shifted ranges the order of elements would be undefined.
         return impossible || overlap && from.first != to.first ? null : new Command(kind, from, to, words);
     }
 
@@ -353,7 +353,7 @@ class RandomCopiesTest {
         }
     }
 
-    /** Through a slot that holds the range, if there is one, or as it is. */
+    /** Through a slot that contains the range, if there is one, otherwise directly. */
     private BufferRef ref(Range range, List<Window> windows) {
         for (int i = 0; i < windows.size(); i++) {
             Range held = windows.get(i).range;

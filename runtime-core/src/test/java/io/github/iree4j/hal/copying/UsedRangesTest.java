@@ -47,7 +47,7 @@ class UsedRangesTest {
         long last = -1;
         for (UsedRanges.Range each : ranges) {
             assertThat(each.offset())
-                    .as("neither touches nor overlaps the one before")
+                    .as("disjoint from and not adjacent to the previous one")
                     .isGreaterThan(last);
             last = each.offset() + each.length();
             seen.set((int) each.offset(), (int) last);

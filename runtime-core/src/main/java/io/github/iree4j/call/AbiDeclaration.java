@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  * A function's source signature as the compiler leaves it in the {@code iree.abi.declaration} attribute: {@code sync func @add(%input0:
  * tensor<4xf32>, %input1: tensor<4xf32>) -> (%output0: tensor<4xf32>)}.
  *
- * <p>The text comes out of a module, so nothing about it is relied upon: a declaration that is not understood is no declaration, and a
- * type that is not understood is not checked.
+ * <p>The text comes from a module and is untrusted: a declaration that cannot be parsed counts as absent, and a type that cannot
+ * be parsed is not checked.
  *
  * @param arguments the declared arguments, without the fences of asynchronous functions
  * @param results the declared results
  */
 public record AbiDeclaration(List<Value> arguments, List<Value> results) {
-    /** A declaration longer than this is not looked at. */
+    /** Longer declarations are ignored. */
     private static final int MAX_LENGTH = 1 << 16;
 
     /** Copies. */
@@ -34,11 +34,11 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
      *
      * @param name such as {@code input0}, or empty
      * @param type the type's text, such as {@code tensor<4xf32>}, {@code i32} or {@code !hal.buffer}
-     * @param tensor what kind of tensor, or null when it is none or not understood
+     * @param tensor the tensor type, or null when it is not a tensor or not understood
      */
     public record Value(String name, String type, @Nullable TensorType tensor) {}
 
-    /** Reads a declaration; null when it is not understood. */
+    /** Parses a declaration; null when it is not understood. */
     public static @Nullable AbiDeclaration parse(@Nullable String text) {
         if (text == null || text.length() > MAX_LENGTH) {
             return null;
@@ -150,7 +150,7 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
             Shape.elementCount(Arrays.stream(shape).filter(dim -> dim >= 0).toArray());
             return new TensorType(ElementType.parse(parts[shape.length]), shape);
         } catch (NumberFormatException | IreeException e) {
-            return null; // complex<f32>, index, or dimensions beyond any memory: the program itself will check
+            return null; // complex<f32>, index, or dimensions beyond any memory: left to the program's own checks
         }
     }
 }

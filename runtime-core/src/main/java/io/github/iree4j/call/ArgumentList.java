@@ -17,20 +17,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one call, checked against the function's declaration and copied or lent to the device, so that the caller may do with
- * its own what it likes from here on. Belongs to one thread at a time; closing gives back what was lent.
+ * The arguments of one call, checked against the function's declaration and copied or lent to the device, so that the caller may
+ * reuse or close its own. Confined to one thread at a time; closing ends the loans.
  */
 final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
     private final MemoryHolder holder;
-    /** First what the caller gave, then boxed primitives by the calling convention and references as they are passed. */
+    /** First the caller's inputs, then boxed primitives by the calling convention and references as passed. */
     private final @Nullable Object[] values;
-    /** References that this list owns and releases. What they have of buffers is on loan: the program cannot deallocate it. */
+    /** References that this list owns and releases. Their buffers are on loan: the program cannot deallocate them. */
     private final List<RefCounted> owned = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<TensorElements> lent = new ArrayList<>();
-    /** Tensors that the call takes, each once; and the references of those, released once the program has its own. */
+    /** Tensors that are transferred to the call, each once; and their references, released once the program has its own. */
     private List<Transfer> taken = List.of();
 
     private List<RefCounted> given = List.of();
@@ -59,12 +59,12 @@ final class ArgumentList implements AutoCloseable {
         }
     }
 
-    /** The call, which holds what inputs are copied to. */
+    /** The call, which holds the memory of copied inputs. */
     MemoryHolder holder() {
         return holder;
     }
 
-    /** All inputs fit: tensors that are transferred are the caller's no more. */
+    /** Takes the transferred tensors from the caller, once all inputs have passed the checks. */
     private void take() {
         for (Transfer transfer : taken) {
             TensorElements elements = transfer.elements();
@@ -74,12 +74,12 @@ final class ArgumentList implements AutoCloseable {
                         "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
                                 .formatted(elements.header(), signature.describe()));
             }
-            lent.remove(elements); // once: it may be lent to the same call as well
-            elements.exit(); // from here on its memory is held by a reference in 'given'
+            lent.remove(elements); // once: it may also be lent to the same call
+            elements.exit(); // from here on a reference in 'given' holds its memory
         }
     }
 
-    /** Hands the arguments to the VM, which retains what it keeps. Once. */
+    /** Passes the arguments to the VM, which retains what it keeps. Called once. */
     void writeTo(Invocation invocation) {
         String kinds = signature.arguments();
         for (int i = 0; i < values.length; i++) {
@@ -98,7 +98,7 @@ final class ArgumentList implements AutoCloseable {
                 }
             }
         }
-        releaseGiven(); // nothing but the program keeps them now
+        releaseGiven(); // only the program keeps them now
     }
 
     private void releaseGiven() {
@@ -194,7 +194,7 @@ final class ArgumentList implements AutoCloseable {
         return input;
     }
 
-    /** Takes over a reference, and lends what it has of a buffer. */
+    /** Takes ownership of a reference, and lends its buffer. */
     private void own(RefCounted reference) {
         owned.add(reference);
         if (bufferOf(reference) instanceof Buffer buffer) {
@@ -210,10 +210,10 @@ final class ArgumentList implements AutoCloseable {
         };
     }
 
-    /** Lends elements to the call, or gives them to it. */
+    /** Lends elements to the call, or transfers them to it. */
     private Object pass(
             int index, TensorElements elements, AbiDeclaration.@Nullable Value declared, @Nullable Transfer transfer) {
-        if (transfer != null && isTaken(elements)) { // the same one twice: in use already
+        if (transfer != null && isTaken(elements)) { // passed twice: in use already
             return passed(index, elements, declared, true);
         }
         try {
@@ -257,7 +257,7 @@ final class ArgumentList implements AutoCloseable {
         } else {
             own(view);
         }
-        // Storage that the caller gives for a result is declared as a buffer, without a shape.
+        // Caller-provided storage for a result is declared as a buffer, without a shape.
         return declared != null && declared.type().equals("!hal.buffer") ? view.buffer() : view;
     }
 
@@ -278,7 +278,7 @@ final class ArgumentList implements AutoCloseable {
             return "null";
         }
         if (input instanceof TensorElements || input instanceof Transfer) {
-            return input instanceof Transfer ? "TransferredTensor" : "Tensor"; // as the caller knows them
+            return input instanceof Transfer ? "TransferredTensor" : "Tensor"; // the caller's type
         }
         Class<?> type = input.getClass();
         return type.isArray()

@@ -7,17 +7,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that is made a step at a time, and between steps occupies no thread: it waits in line for its program's turn, runs until it
- * waits for something, and goes on when that is ready. Whatever it waits for only wakes its runner.
+ * A call that runs in steps and occupies no thread between them: it waits in line for its program's turn, runs until it has to
+ * wait, and continues when the wait is over. An event only wakes its runner.
  *
- * <p>Steps are taken one after the other, by the runner. Cancelling the call wakes it as well.
+ * <p>Steps are taken one after the other, by the runner. Cancelling the call wakes the runner as well.
  */
 final class AsyncCall {
-    /** What comes after a step. */
+    /** What follows a step. */
     enum Progress {
-        /** Nothing until the runner is woken, which may have happened already. */
+        /** Wait until the runner is woken, which may have happened already. */
         WAITING,
-        /** Another step; others may go first. */
+        /** Another step; other work may go first. */
         AGAIN,
         /** The call has ended: {@link #values} or {@link #failure}. */
         OVER
@@ -34,7 +34,7 @@ final class AsyncCall {
         }
     }
 
-    /** Outlives the call where what it waited for does, and then holds on to nothing. */
+    /** May outlive the call, if the awaited object does, and then keeps nothing reachable. */
     private static final class WakeUp extends AtomicReference<@Nullable AsyncCall> implements Runnable {
         private static final long serialVersionUID = 1;
 
@@ -55,10 +55,10 @@ final class AsyncCall {
     private final boolean keepsLock;
     private final int priority;
     private final ProgramCall steps;
-    /** Set when it is started, after the first place. */
+    /** Set on start, after the first place in line. */
     private volatile @Nullable Runnable runner;
 
-    // Of whoever takes the steps.
+    // Owned by the runner.
     private @Nullable Place place;
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
@@ -66,9 +66,9 @@ final class AsyncCall {
     private boolean holdsLock;
     private boolean over;
     private @Nullable Object @Nullable [] values;
-    private volatile @Nullable Throwable failure; // of a call that is cancelled in line, without the turn
+    private volatile @Nullable Throwable failure; // set without the turn when the call is cancelled in line
 
-    /** Takes nothing over yet. */
+    /** Takes ownership of nothing yet. */
     AsyncCall(ProgramCalls program, ProgramCall steps, int priority) {
         this.lock = program.lock();
         this.priority = priority;
@@ -79,8 +79,7 @@ final class AsyncCall {
     /**
      * Takes a place in line, behind all calls that were started before.
      *
-     * @param waker sees to it that a step begins after it was called; it is from any thread, as often as somebody likes, and only starts
-     *     something
+     * @param waker ensures that a step begins after the call; called from any thread, any number of times; MUST only start work
      */
     void start(Runnable waker) {
         Place first = new Place();
@@ -101,10 +100,10 @@ final class AsyncCall {
         }
     }
 
-    /** Does what can be done without waiting. */
+    /** Runs as far as possible without waiting. */
     Progress step() {
         if (runner == null) {
-            return Progress.WAITING; // to be started
+            return Progress.WAITING; // not started yet
         }
         if (over) {
             return Progress.OVER;
@@ -125,7 +124,7 @@ final class AsyncCall {
         Place mine = place;
         if (mine != null) {
             if (!mine.isGiven()) {
-                // One that has begun has to be given up in its turn.
+                // A call that has begun must be abandoned in its turn.
                 if (begun || !call().isCancelled() || !lock.leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
@@ -141,7 +140,7 @@ final class AsyncCall {
         return run();
     }
 
-    /** In turn. */
+    /** Runs in the program's turn. */
     private Progress run() {
         lock.run();
         call().runs();
@@ -151,7 +150,7 @@ final class AsyncCall {
                 return waitFor(steps.pendingWait());
             }
             values = steps.takeValues();
-        } catch (Throwable e) { // whatever it is, those who wait must hear of it
+        } catch (Throwable e) { // of any kind: waiters must be notified
             failure = e;
         }
         over = true;
@@ -193,18 +192,18 @@ final class AsyncCall {
         }
     }
 
-    /** Whether it needs the turn no more. For whoever has the turn, and so sees what was returned in it. */
+    /** Whether it no longer needs the turn. For the holder of the turn, who therefore sees what was returned in it. */
     boolean isPastTurn() {
         return values != null || failure != null;
     }
 
-    /** What it returned, to be freed by the caller; null when it failed. After the last step. */
+    /** The returned values, freed by the caller; null when it failed. After the last step. */
     @Nullable
     Object @Nullable [] values() {
         return values;
     }
 
-    /** What it failed with; null when it did not. After the last step. */
+    /** The failure; null on success. After the last step. */
     @Nullable
     Throwable failure() {
         return failure;

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One call under way: lets another thread cancel it, and only it, although invocations and threads serve other calls later. */
+/** One call in progress: lets another thread cancel it, and only it, although invocations and threads are reused by later calls. */
 final class Call {
     private final String function;
     private final ArgumentList arguments;
@@ -27,7 +27,7 @@ final class Call {
     private boolean cancelled;
     private final boolean confined;
 
-    // Of the list of calls under way, guarded by it.
+    // Links of the list of calls in progress, guarded by it.
     @Nullable
     Call previous;
 
@@ -37,13 +37,13 @@ final class Call {
     boolean linked;
     boolean lingers;
 
-    /** Where the call is, for those who ask. What it waits for is only looked at: it may be closed by then. */
+    /** The state of the call, for diagnostics. The awaited fences are only read: they may be closed by then. */
     private record Place(CallState state, List<Fence> awaited) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
     }
 
-    /** Null for in line, so that calls that nobody looks at write nothing. */
+    /** Null for in line, so that untracked calls write nothing. */
     private volatile @Nullable Place place;
 
     private long since; // published by the list
@@ -60,12 +60,12 @@ final class Call {
         this(function, arguments, false);
     }
 
-    /** A call that only the calling thread ever knows of, so that it is cancelled only with the program. */
+    /** A call known only to the calling thread, so that it is cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
         return new Call(function, arguments, true);
     }
 
-    /** Whom the memory is for that the call asks for. */
+    /** The holder of memory that the call requests. */
     MemoryHolder holder() {
         return holder;
     }
@@ -74,12 +74,12 @@ final class Call {
         return arguments;
     }
 
-    /** Says which thread may be interrupted; one of ours, never a caller's. */
+    /** Sets the thread that may be interrupted; one of the runtime's, never the caller's. */
     synchronized void runsOn(@Nullable Thread own) {
         thread = own;
     }
 
-    /** Says that the call is under way from now on; before it is added to the list of those. */
+    /** Starts the clock of the call; before it is added to the list. */
     void startClock() {
         since = System.nanoTime();
     }
@@ -111,7 +111,7 @@ final class Call {
 
     void begin(Invocation invocation) {
         if (confined) {
-            running = invocation; // two locks less, which a call of a trivial function would notice
+            running = invocation; // saves two locks, noticeable for a trivial function
             return;
         }
         synchronized (this) {
@@ -129,7 +129,7 @@ final class Call {
         }
     }
 
-    /** Says what else is to be told of a cancellation, at once if that has been. */
+    /** Sets a listener for cancellation, notified at once if that has happened. */
     void onCancel(Runnable listener) {
         synchronized (this) {
             onCancel = listener;
@@ -140,12 +140,12 @@ final class Call {
         listener.run();
     }
 
-    /** Says what is to be done when the program is closed; else the call is cancelled then. Before it is in the list. */
+    /** Sets the action for when the program is closed; without one the call is then cancelled. Before it is in the list. */
     void onGiveUp(Consumer<IreeException> listener) {
         onGiveUp = listener;
     }
 
-    /** The program is closed: the call is to end soon. One that is confined may have ended: then no call of the program runs any more. */
+    /** The program is closed: ends the call soon. A confined call may have ended: then no call of the program runs any more. */
     void giveUp(IreeException cause) {
         Consumer<IreeException> listener = onGiveUp;
         if (listener == null) {
@@ -155,12 +155,12 @@ final class Call {
         }
     }
 
-    /** Says how a call that has returned ends before its fence is reached. Before it lingers. */
+    /** Sets how a call that has returned ends before its fence is reached. Before it lingers. */
     void onLeave(Runnable listener) {
         onLeave = listener;
     }
 
-    /** Ends a call that lingers. */
+    /** Ends a lingering call. */
     void leave() {
         Runnable listener = onLeave;
         if (listener != null) {

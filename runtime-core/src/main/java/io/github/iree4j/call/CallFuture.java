@@ -13,25 +13,25 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the caller of a call gets, who may complete it to give the call up. Either that or the call's own outcome counts, and which is settled
- * before it completes: so the results that nobody will receive are freed before the program may be.
+ * The future that a caller gets, and may complete to abandon the call. Either that or the call's own outcome counts, which is
+ * settled before the future completes: so results without a receiver are freed before the program may be.
  *
- * <p>A call's end may run anything, code of users as well, so no worker runs it. A thread that waits here does, since it is idle and has to be
- * woken anyway; when none waits, a virtual thread.
+ * <p>The end of a call may run arbitrary code, so no worker runs it. A thread that waits here does, since it is idle and must be
+ * woken anyway; otherwise a virtual thread.
  */
 final class CallFuture<R> extends CompletableFuture<R> {
     /*
      * HANDOFF
-     *   null       nobody waits, and the call has not ended
-     *   a thread   waits for the future; one of those that do
+     *   null       no thread waits, and the call has not ended
+     *   a thread   one of the threads that wait for the future
      *   a Runnable the end of the call, for that thread
-     *   TAKEN      somebody runs the end, or has
+     *   TAKEN      a thread runs the end, or has run it
      *
-     * FUTURE-1: an end is run once: whoever takes the word to TAKEN runs it.
+     * FUTURE-1: an end is run once: by the thread that takes the word to TAKEN.
      */
     private static final Object TAKEN = new Object();
 
-    /** A thread that waits looks that long before it sleeps: the end of a short call comes sooner than a wake-up takes. */
+    /** How long a waiting thread spins before it sleeps: the end of a short call comes sooner than a wake-up. */
     private static final long SPIN_NANOS = 10_000;
 
     private static final int SPINS_PER_LOOK = 16;
@@ -44,9 +44,9 @@ final class CallFuture<R> extends CompletableFuture<R> {
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
 
     /**
-     * Of a call that holds memory as that holder.
+     * Creates the future of a call that holds memory as the given holder.
      *
-     * @param beforeWaiting throws where the calling thread must not wait for the call without a limit
+     * @param beforeWaiting throws if the calling thread must not wait for the call without a limit
      */
     CallFuture(MemoryHolder holder, Runnable beforeWaiting) {
         this.beforeWaiting = beforeWaiting;
@@ -54,25 +54,25 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * Settles that the call's outcome counts, with which it is to be completed soon.
+     * Settles that the call's outcome counts; the caller completes the future with it soon.
      *
-     * @return false when somebody has given the call up
+     * @return false when the call has been abandoned
      */
     boolean claim() {
         return settled.compareAndSet(false, true);
     }
 
-    /** After a claim; true when the results are the receiver's now. */
+    /** After a claim; true when the receiver now owns the results. */
     boolean deliver(R results) {
         return woken(super.complete(results));
     }
 
-    /** After a claim: the call has failed after all. */
+    /** After a claim: completes with a failure after all. */
     void deliver(Throwable cause) {
         woken(super.completeExceptionally(cause));
     }
 
-    /** The call has failed, unless it was given up before. */
+    /** Completes with a failure, unless the call was abandoned before. */
     void failed(Throwable cause) {
         if (claim()) {
             deliver(cause);
@@ -80,10 +80,10 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * Has the end of the call run, which completes the future, on a thread where anything may be done. Only starts something. Once.
+     * Runs the end of the call, which completes the future, on a thread where arbitrary code may run. Does not block. Called once.
      *
-     * @param name of the thread, if one has to be made
-     * @param end what to run
+     * @param name of the thread, if one must be created
+     * @param end the end of the call
      */
     void conclude(String name, Runnable end) {
         while (true) {
@@ -116,7 +116,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         }
     }
 
-    /** The call whose code is about to wait here; null when it need not wait, or this is no code of a call. */
+    /** The call whose code is about to wait here; null when it need not wait, or this is not the code of a call. */
     private @Nullable MemoryHolder outer(boolean limited) {
         if (isDone()) {
             return null;
@@ -157,7 +157,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         }
     }
 
-    /** Comes back when the future is complete, when time is up, on an interrupt, or because another thread waits already. */
+    /** Returns when the future is complete, when time is up, on an interrupt, or because another thread waits already. */
     private void waitForEnd(boolean interruptibly, long nanos) {
         Thread self = Thread.currentThread();
         if (isDone() || !handoff.compareAndSet(null, self)) {
@@ -190,7 +190,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return self.equals(handoff.get());
     }
 
-    /** Looks for a while; true when something has come, or nobody is to look any more. */
+    /** Spins for a while; true when the state has changed, or spinning must stop. */
     private boolean spin(Thread self, long nanos) {
         if (SPINNERS.incrementAndGet() <= MOST_SPINNERS) {
             long start = System.nanoTime();
@@ -208,7 +208,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return false;
     }
 
-    // From outside.
+    // Completion from outside.
 
     @Override
     public boolean complete(R value) {

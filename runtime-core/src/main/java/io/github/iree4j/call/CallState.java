@@ -1,6 +1,6 @@
 package io.github.iree4j.call;
 
-/** Where a call is, as {@code PendingCall.State} tells callers. */
+/** The state of a call, as reported by {@code PendingCall.State}. */
 public enum CallState {
     BEFORE_INPUTS,
     IN_LINE,

@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of a call besides its arguments.
+ * The terms of a call besides its arguments.
  *
- * @param after what it waits for; null when its inputs are ready
- * @param signal what it signals; null for nothing
+ * @param after the fence it waits for; null when its inputs are ready
+ * @param signal the fence it signals; null for none
  * @param priority among calls of its program
- * @param timeout after which it is given up; null for never
+ * @param timeout after which it is abandoned; null for never
  */
 public record CallTerms(
         @Nullable Fence after,
@@ -18,7 +18,7 @@ public record CallTerms(
         int priority,
         @Nullable Duration timeout) {
 
-    /** As many nanoseconds, or as there can be. */
+    /** The timeout in nanoseconds, saturated. */
     public static long saturatedNanos(Duration timeout) {
         try {
             return timeout.toNanos();

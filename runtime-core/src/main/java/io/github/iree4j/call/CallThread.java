@@ -5,7 +5,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Takes the steps of a call on a virtual thread of its own, which begins with the first: for programs with functions written in Java, which may
+ * Runs the steps of a call on its own virtual thread, which begins with the first: for programs with functions written in Java, which may
  * block as on any thread, and are interrupted when the call is cancelled.
  */
 final class CallThread implements Runnable {
@@ -22,7 +22,7 @@ final class CallThread implements Runnable {
         this.conclusion = conclusion;
     }
 
-    /** Sees to it that a step begins after this. */
+    /** Ensures that a step begins after this. */
     void wake() {
         if (!started.get() && started.compareAndSet(false, true)) {
             CallThreads.start(name, this);
@@ -32,7 +32,7 @@ final class CallThread implements Runnable {
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // a virtual thread gives its carrier to others in no other way
+    @SuppressWarnings("ThreadPriorityCheck") // the only way for a virtual thread to release its carrier
     public void run() {
         while (true) {
             switch (step()) {
@@ -55,7 +55,7 @@ final class CallThread implements Runnable {
             return call.step();
         } finally {
             call.call().runsOn(null);
-            Thread.interrupted(); // was for that step
+            Thread.interrupted(); // the interrupt was for that step
         }
     }
 }

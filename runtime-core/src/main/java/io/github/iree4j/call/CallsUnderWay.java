@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of a program for those who ask why nothing moves, in the order in which they came. Its monitor guards the links of its calls. */
+/** Calls of a program in progress, for diagnostics, in order of arrival. Its monitor guards the links of its calls. */
 final class CallsUnderWay {
     private @Nullable Call first;
     private @Nullable Call last;
@@ -22,7 +22,7 @@ final class CallsUnderWay {
         call.linked = true;
     }
 
-    /** Takes a call out, if it is there. */
+    /** Removes a call, if present. */
     synchronized void remove(Call call) {
         if (!call.linked) {
             return;
@@ -43,13 +43,13 @@ final class CallsUnderWay {
         call.next = null;
     }
 
-    /** A call of the list has returned, and only waits for its fence. */
+    /** Marks a call of the list that has returned, and only waits for its fence. */
     synchronized void linger(Call call) {
         call.lingers = true;
         lingering++;
     }
 
-    /** How many only wait for their fence. */
+    /** Number of calls that only wait for their fence. */
     synchronized int lingering() {
         return lingering;
     }
@@ -66,7 +66,7 @@ final class CallsUnderWay {
         return calls;
     }
 
-    /** Says where calls are, of so many at most. */
+    /** Describes the state of calls, up to a limit. */
     <T> List<T> describe(int limit, ProgramCalls.Description<T> description) {
         long now = System.nanoTime();
         return first(limit).stream()

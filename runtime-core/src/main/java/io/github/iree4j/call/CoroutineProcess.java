@@ -9,14 +9,14 @@ import io.github.iree4j.task.WorkerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the steps of a call on workers. While the call waits, for its turn or for a fence, it sleeps and occupies no thread; what it waits
- * for schedules it, which runs none of its code. Only for code that does not block.
+ * Runs the steps of a call on workers. While the call waits, for its turn or for a fence, it sleeps and occupies no thread; the
+ * awaited event only schedules it. Only for code that does not block.
  */
 final class CoroutineProcess extends TaskProcess {
     private final AsyncCall call;
     private final Runnable end;
 
-    /** Who takes the steps when the executor does not any more. */
+    /** Runs the steps when the executor no longer does. */
     private volatile @Nullable CallThread successor;
 
     private CoroutineProcess(AsyncCall call, ProcessOptions options, Runnable end) {
@@ -25,16 +25,16 @@ final class CoroutineProcess extends TaskProcess {
         this.end = end;
     }
 
-    /** What calls of a function are started with. */
+    /** Process options for calls of a function. */
     static ProcessOptions options(String function) {
         return ProcessOptions.named("iree4j-call " + function).suspended(1);
     }
 
-    /** Starts a call. When it has ended, the end runs on the worker, so it must not block or run anything foreign. */
+    /** Starts a call. When it has ended, the end runs on the worker, so it must not block or run foreign code. */
     static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable end) {
         CoroutineProcess process = new CoroutineProcess(call, options, end);
         executor.submit(process);
-        call.start(process::wakeUp); // is not drained before it is woken below
+        call.start(process::wakeUp); // not drained before it is woken below
         process.wake();
     }
 
@@ -62,8 +62,9 @@ final class CoroutineProcess extends TaskProcess {
             end.run();
             return;
         }
-        // The executor was closed, which a runtime does to its own only when no call is left. It has to be given up in
-        // its turn.
+        // The executor was closed, which a runtime does to its own only when no call is left. The call must be
+        // abandoned in its
+        // turn.
         CallThread thread = new CallThread(call, options().name(), end);
         successor = thread;
         call.call().cancel();

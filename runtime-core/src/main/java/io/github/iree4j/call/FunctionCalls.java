@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The calls of one function of a program. Safe from any thread.
  *
- * <p>Inputs are what callers gave, but for tensors, which come as {@link TensorElements}, or as a {@link Transfer} where the call takes them;
- * the array is the call's from then on. Among results, tensors are {@link TensorElements} as well.
+ * <p>Inputs are the caller's values, except for tensors, which are passed as {@link TensorElements}, or as a {@link Transfer}
+ * where the call takes them; the call then owns the array. Among results, tensors are {@link TensorElements} as well.
  */
 public final class FunctionCalls {
-    /** How many stacks are kept for later calls; more than one are in use only while calls overlap. */
+    /** Maximum number of idle stacks; more than one is in use only while calls overlap. */
     private static final int KEPT = 16;
 
     private final ProgramCalls program;
@@ -30,17 +30,17 @@ public final class FunctionCalls {
     private final String fullName;
     private final ProcessOptions processOptions;
     private final MemoryNeed need = new MemoryNeed();
-    private final Supplier<@Nullable MemoryHolder> turn; // whose it is
+    private final Supplier<@Nullable MemoryHolder> turn; // the holder of the turn
 
-    /** Not used by any call; taken and given back in the program's turn. */
+    /** Idle invocations; taken and returned in the program's turn. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
-    /** Of a function of a program. */
+    /** Creates the calls of a function of a program. */
     public FunctionCalls(ProgramCalls program, Signature signature) {
         this.program = program;
         this.signature = signature;
         this.turn = program::inTurn;
-        this.fullName = signature.describe(); // put together each time
+        this.fullName = signature.describe(); // cached: built on each call
         this.processOptions = CoroutineProcess.options(fullName);
     }
 
@@ -55,14 +55,14 @@ public final class FunctionCalls {
     /**
      * Makes a call on the calling thread.
      *
-     * @param inputs see above
-     * @param results makes what the caller gets of the results, which it takes over, while the program is in use
+     * @param inputs as described for the class
+     * @param results converts the results, which it owns, for the caller, while the program is in use
      */
     public <R> R invoke(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
         program.enter();
         try {
             MemoryHolder outer = MemoryHolder.current();
-            if (outer != null) { // has been let in, and waits for this one
+            if (outer != null) { // admitted already, and waiting for this one
                 return results.apply(invokeNested(outer, inputs));
             }
             if (program.isWorker()) {
@@ -101,7 +101,7 @@ public final class FunctionCalls {
         }
     }
 
-    /** A call that is to begin in its turn. */
+    /** The memory holder of a call that begins in its turn. */
     private MemoryHolder holder() {
         MemoryHolder holder = new MemoryHolder(fullName, program.operations());
         holder.waitsForTurn(turn);
@@ -128,7 +128,7 @@ public final class FunctionCalls {
         }
     }
 
-    /** How many bytes inputs have, about. */
+    /** Approximate size of the inputs, bytes. */
     private static long sizeOf(@Nullable Object[] inputs) {
         long bytes = 0;
         for (Object input : inputs) {
@@ -143,7 +143,7 @@ public final class FunctionCalls {
         return bytes;
     }
 
-    /** As if all elements had 8 bytes and all rows the length of the first. */
+    /** Assumes that all elements have 8 bytes and all rows the length of the first. */
     private static long sizeOf(Object array) {
         int length = Array.getLength(array);
         Object first = array instanceof Object[] rows && length > 0 ? rows[0] : null;
@@ -151,11 +151,11 @@ public final class FunctionCalls {
     }
 
     /**
-     * Has a call made by others than the calling thread.
+     * Makes a call on other threads than the calling one.
      *
-     * @param inputs see above
-     * @param results makes what the caller gets of the results, which it takes over; where anything may be done
-     * @param discard frees that where nobody takes it
+     * @param inputs as described for the class
+     * @param results converts the results, which it owns, for the caller; on a thread where arbitrary code may run
+     * @param discard frees the converted results if they have no receiver
      */
     public <R> CompletableFuture<R> submit(
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
@@ -178,7 +178,7 @@ public final class FunctionCalls {
         }
     }
 
-    /** For the processes that make its calls. */
+    /** Options of the processes that run its calls. */
     ProcessOptions processOptions() {
         return processOptions;
     }
@@ -199,7 +199,7 @@ public final class FunctionCalls {
         }
     }
 
-    /** Only when no call can run any more. */
+    /** Frees the idle invocations; only when no call can run any more. */
     public void free() {
         idle.forEach(Invocation::close);
         idle.clear();

@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/** What calls of one function held at most, by the bytes of their inputs. Safe from any thread. */
+/** The peak memory of calls of one function, by the bytes of their inputs. Safe from any thread. */
 final class MemoryNeed {
-    /** So many sizes are known apart, about: threads that learn at once may add one each. A guess, not measured. */
+    /** Approximate number of sizes tracked: threads that learn concurrently may add one each. A guess, not measured. */
     private static final int SIZES = 64;
 
-    /** Of a function that was never called: so many times its inputs. A guess, not measured. */
+    /** For a function that was never called: this multiple of its inputs. A guess, not measured. */
     private static final long UNKNOWN = 8;
 
     private record Known(long inputs, long peak) {}
@@ -18,8 +18,8 @@ final class MemoryNeed {
     private volatile @Nullable Known last;
 
     /**
-     * What a call with inputs of so many bytes will hold. Of a size that was never seen, what the next larger one did; of one beyond all, in
-     * proportion to the largest: what calls with tiny inputs hold is mostly the same for all, and would be multiplied.
+     * Predicts the peak of a call with inputs of the given size. For an unseen size, the peak of the next larger one; beyond all,
+     * in proportion to the largest: the peak of calls with tiny inputs is mostly constant, and would be multiplied.
      */
     long of(long inputs) {
         Known known = last;
@@ -36,7 +36,7 @@ final class MemoryNeed {
                 : (long) Math.ceil((double) smaller.getValue() / smaller.getKey() * inputs);
     }
 
-    /** A call with inputs of so many bytes held at most so many. */
+    /** Records the peak of a call with inputs of the given size. */
     void learn(long inputs, long peak) {
         Known known = last;
         if (known != null && known.inputs == inputs && known.peak >= peak) {
@@ -46,9 +46,9 @@ final class MemoryNeed {
         if (!peaks.containsKey(inputs) && peaks.size() >= SIZES) {
             Long larger = peaks.ceilingKey(inputs);
             if (larger != null) {
-                size = larger; // stands for those below it
+                size = larger; // covers smaller sizes
             } else {
-                peaks.pollLastEntry(); // those that it stood for are this one's
+                peaks.pollLastEntry(); // the sizes it covered are now covered by this one
             }
         }
         long most = peaks.merge(size, peak, Math::max);

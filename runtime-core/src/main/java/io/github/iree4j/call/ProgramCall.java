@@ -9,8 +9,8 @@ import io.github.iree4j.vm.VmWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call in its program: from its first instruction until its results have been read, with the waits between. All but {@link #await} only
- * when the program's turn is the caller's.
+ * One call in its program: from its first instruction until its results have been read, with the waits between. All methods but
+ * {@link #await} require the program's turn.
  */
 final class ProgramCall {
     private final ProgramCalls program;
@@ -22,7 +22,7 @@ final class ProgramCall {
     private boolean hasReturned;
     private @Nullable Object @Nullable [] values;
 
-    /** For a function with fences those to pass, of which the first may be null; none to signal for others. */
+    /** For a function with fences, the fences to pass, the first of which may be null; {@code done} is null for other functions. */
     ProgramCall(ProgramCalls program, FunctionCalls function, Call call, @Nullable Fence ready, @Nullable Fence done) {
         this.program = program;
         this.function = function;
@@ -52,13 +52,13 @@ final class ProgramCall {
         return run(taken, false);
     }
 
-    /** Goes on after a wait, when that is over or the call was cancelled; false when it waits again. */
+    /** Continues after a wait, when that is over or the call was cancelled; false when it waits again. */
     boolean resume() {
         Invocation waiting = running();
         return run(waiting, true);
     }
 
-    /** Runs code of the program for the call, which holds memory. */
+    /** Runs code of the program with the call as memory holder. */
     private boolean run(Invocation taken, boolean again) {
         MemoryHolder holder = call.holder();
         holder.begins();
@@ -95,7 +95,7 @@ final class ProgramCall {
         return taken;
     }
 
-    /** What the call waits for, which it stays asked for until it is resumed or given up. */
+    /** The wait of the call, pending until the call is resumed or abandoned. */
     VmWait pendingWait() {
         return running().pendingWait();
     }
@@ -105,7 +105,7 @@ final class ProgramCall {
         running().awaitReady();
     }
 
-    /** The results; the caller frees them. Only once, after the call is over. */
+    /** The results; the caller frees them. Only once, after the call has ended. */
     @Nullable
     Object[] takeValues() {
         @Nullable Object[] taken = values;
@@ -116,14 +116,14 @@ final class ProgramCall {
         return taken;
     }
 
-    /** Ends the call, wherever it is. */
+    /** Ends the call, in any state. */
     void end() {
         call.end();
         program.inTurn(null);
         Invocation taken = invocation;
         if (taken != null) {
             invocation = null;
-            if (!hasReturned) { // while the invocation keeps what its operations are to fail with
+            if (!hasReturned) { // while the invocation has the cause that its operations fail with
                 program.withdraw(call, null);
             }
             function.giveBack(taken);

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one program: whose turn it is, which are under way, and how they end. Safe from any thread. */
+/** The calls of one program: their turns, the calls in progress, and their end. Safe from any thread. */
 public final class ProgramCalls {
     private final String name;
     private final Context context;
@@ -30,21 +30,21 @@ public final class ProgramCalls {
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
-    /** Whose calls others wait for; written in turn. In release mode: what looks at it late looks again. */
+    /** The holder of the turn; written in turn. In release mode: late readers re-read it. */
     private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
 
     private final UseGuard guard;
     private final ProgramEnd end;
 
     /**
-     * Of a program of that name, whose state is the context.
+     * Creates the calls of a program, whose state is the context.
      *
-     * @param memory where inputs and results are
-     * @param operations counts what its calls submit
-     * @param executor makes its calls
-     * @param mayBlock whether its code may, so that it gets threads of its own
+     * @param memory memory of inputs and results
+     * @param operations counts the operations that its calls submit
+     * @param executor runs its calls
+     * @param mayBlock whether its code may block, so that it gets its own threads
      * @param overlaps whether another call may run while one waits
-     * @param freeing runs when it is closed and no call is left, once
+     * @param freeing runs once, when it is closed and no call is left
      */
     public ProgramCalls(
             String name,
@@ -75,12 +75,12 @@ public final class ProgramCalls {
         }
     }
 
-    /** Where inputs and results are. */
+    /** The memory of inputs and results. */
     public DeviceMemory memory() {
         return memory;
     }
 
-    /** What counts the operations of its calls. */
+    /** The counter of its calls' operations. */
     OperationsUnderWay operations() {
         return operations;
     }
@@ -115,12 +115,12 @@ public final class ProgramCalls {
         end.changed();
     }
 
-    /** How many uses there are. */
+    /** Number of uses. */
     public int active() {
         return guard.uses();
     }
 
-    /** Refuses further calls; true for the one who did. */
+    /** Refuses further calls; true for the first caller. */
     public boolean close() {
         return guard.close();
     }
@@ -129,37 +129,37 @@ public final class ProgramCalls {
         return guard.isClosed();
     }
 
-    /** Cancels calls under way. After {@link #close}. */
+    /** Cancels calls in progress. After {@link #close}. */
     public void giveUp() {
         end.giveUp();
     }
 
-    /** Waits for their end where the calling thread may, and not for ever. */
+    /** Waits for their end, for a limited time, if the calling thread may. */
     public void awaitEnd() {
         end.await();
     }
 
-    /** Why calls are not to go on; null while they may. */
+    /** Why calls must not continue; null while they may. */
     @Nullable
     IreeException givenUp() {
         return end.cause();
     }
 
-    // Those under way.
+    // Calls in progress.
 
-    /** Makes what callers see of a call. */
+    /** Creates the public description of a call. */
     @FunctionalInterface
     public interface Description<T> {
-        /** Of a call of that function, which is there, has been under way for so long, and waits for that. */
+        /** Describes a call by its function, state, age and waits. */
         T of(String function, CallState state, Duration since, List<PendingOperation.Wait> waits);
     }
 
-    /** Says where calls are, of so many at most, in the order in which they came. */
+    /** Describes the state of calls, up to a limit, in order of arrival. */
     public <T> List<T> describe(int limit, Description<T> description) {
         return underWay.describe(limit, description);
     }
 
-    /** Has a call that begins to wait be seen by those who ask, and by who closes the program, until it is taken off. */
+    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed. */
     void track(Call call) {
         call.startClock();
         underWay.add(call);
@@ -173,7 +173,7 @@ public final class ProgramCalls {
         end.changed();
     }
 
-    /** Takes back what a call that ends early has submitted and that waits; null for it was given up. */
+    /** Withdraws the pending operations of a call that ends early; a null cause means that it was abandoned. */
     void withdraw(Call call, @Nullable IreeException cause) {
         IreeException given = cause != null
                 ? cause
@@ -187,7 +187,7 @@ public final class ProgramCalls {
 
     // Turns.
 
-    /** Says whose turn it is; null when no call keeps others from theirs. */
+    /** Sets the holder of the turn; null when the turn is free. */
     void inTurn(@Nullable MemoryHolder holder) {
         inTurn.setRelease(holder);
     }
@@ -221,9 +221,9 @@ public final class ProgramCalls {
             track(call);
         }
         try {
-            // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
-            // gave the fence
-            // up without signalling it fails the wait instead of leaving it to wait for ever.
+            // Outside the turn, so that the next call may be submitted; and without a reference, so that the wait
+            // fails, instead
+            // of hanging, if the program drops the fence without signalling it.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
             withdraw(call, e instanceof IreeException cause ? cause : null);
@@ -237,7 +237,7 @@ public final class ProgramCalls {
         return values;
     }
 
-    /** Makes one call on this thread, which blocks while the call waits; one of a function with fences ends before its work does. */
+    /** Runs one call on this thread, which blocks while the call waits; a call of a function with fences ends before its work. */
     private @Nullable Object[] runHere(ProgramCall steps) {
         String function = steps.function().fullName();
         if (isWorker()) {
@@ -297,11 +297,11 @@ public final class ProgramCalls {
     }
 
     /**
-     * Makes one call a step at a time.
+     * Starts a call that runs in steps.
      *
      * @param priority of its process
-     * @param atEnd what to run when it has ended, on a thread where anything may be done
-     * @param onWorker the same when it has ended on a worker: must not block or run anything foreign
+     * @param atEnd run when it has ended, on a thread where arbitrary code may run
+     * @param onWorker the same when it has ended on a worker: must not block or run foreign code
      */
     void start(AsyncCall call, FunctionCalls function, int priority, Runnable atEnd, Runnable onWorker) {
         ProcessOptions options = function.processOptions();

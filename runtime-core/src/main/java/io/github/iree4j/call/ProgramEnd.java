@@ -10,23 +10,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How a program ends: gives up the calls under way, takes back what they submitted, and waits for the rest. Safe from any thread. */
+/** The end of a program: abandons the calls in progress, withdraws their pending operations, and waits for the rest. Safe from any thread. */
 final class ProgramEnd {
     /*
-     * END-1: no call misses it. One that begins to wait puts itself on the list of calls and then looks whether the program is given up;
-     * who gives it up says so before the list is read. Those that run look at the context.
-     * END-2: who waits is told of the last change: a change is made before the look at whether somebody waits, and who waits says so
-     * before looking at what changed.
+     * END-1: no call misses it. A call that begins to wait adds itself to the list of calls and then checks whether the program
+     * is abandoned; the closing thread sets that before it reads the list. Running calls check the context.
+     * END-2: a waiter is notified of the last change: a change is made before the check for waiters, and a waiter registers
+     * before it checks for changes.
      */
     private static final Logger LOG = LoggerFactory.getLogger(ProgramEnd.class);
 
-    /** As long as the closing of a device waits for its work. */
+    /** The same as the limit for closing a device. */
     private static final long BOUND = TimeUnit.SECONDS.toNanos(10);
 
     private final ProgramCalls program;
     private final CallsUnderWay calls;
     private final OperationsUnderWay operations;
-    private volatile @Nullable IreeException cause; // why calls are given up, once they are
+    private volatile @Nullable IreeException cause; // why calls are abandoned, once they are
     private volatile boolean awaited;
     private long changes; // guarded by this, like the next
     private boolean freed;
@@ -38,13 +38,13 @@ final class ProgramEnd {
         operations.whenNone(this::changed);
     }
 
-    /** Why calls are given up; null while they are not. */
+    /** Why calls are abandoned; null while they are not. */
     @Nullable
     IreeException cause() {
         return cause;
     }
 
-    /** Gives up what is under way, and what comes to be from now on. Harmless when repeated. */
+    /** Abandons current and future calls. Idempotent. */
     void giveUp() {
         IreeException given =
                 new IreeException(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name()));
@@ -62,7 +62,7 @@ final class ProgramEnd {
         }
     }
 
-    /** Gives up one call if the program is given up; for one that has just begun to wait. */
+    /** Abandons a call that has just begun to wait, if the program is abandoned. */
     void giveUpIfClosed(Call call) {
         IreeException given = cause;
         if (given != null) {
@@ -78,7 +78,7 @@ final class ProgramEnd {
         }
     }
 
-    /** A call has ended, or the last operation. */
+    /** Called when a call or the last operation has ended. */
     void changed() {
         if (awaited) {
             synchronized (this) {
@@ -88,7 +88,7 @@ final class ProgramEnd {
         }
     }
 
-    /** The program has freed what it had. */
+    /** The program has freed its resources. */
     synchronized void freed() {
         freed = true;
         changes++;
@@ -96,8 +96,9 @@ final class ProgramEnd {
     }
 
     /**
-     * Waits until the program is freed and none of its operations is under way: unless the thread is one that these may need, and no
-     * longer than the bound or until the thread is interrupted, which it stays. What is left then goes on, and the last one frees.
+     * Waits until the program is freed and none of its operations is in flight: unless these may need the calling thread, and no
+     * longer than the bound or until the thread is interrupted, which it stays. Remaining calls then continue, and the last one
+     * frees the program.
      */
     void await() {
         awaited = true;
@@ -143,7 +144,7 @@ final class ProgramEnd {
         return freed && operations.isNone();
     }
 
-    /** Whether a call, a worker or a callback is on this thread, which what is under way may wait for. */
+    /** Whether this thread runs a call, a worker or a callback, for which calls in progress may wait. */
     private boolean mustNotWait() {
         MemoryHolder current = MemoryHolder.current();
         return program.isWorker()
@@ -152,9 +153,9 @@ final class ProgramEnd {
                 || HeldCallbacks.isInCallback();
     }
 
-    /** Calls that have returned stay until their fence is reached, to which others may contribute; their own part may be over before. */
+    /** Ends lingering calls: they stay until their fence is reached, to which others may contribute, but their own part may be complete before. */
     private void endThoseThatLinger() {
-        if (program.active() <= calls.lingering()) { // in this order: none begins to linger unseen
+        if (program.active() <= calls.lingering()) { // in this order, so that no call begins to linger unseen
             withdraw();
             if (operations.isNone()) {
                 calls.all().forEach(Call::leave);

@@ -7,19 +7,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose turn it is to run code of a program: one call's at a time, since calls share the program's state. Threads wait in line, and so do
- * calls that have no thread, which are told. A thread that comes when the turn is free takes it past those in line, which saves waking
- * somebody for each of many short calls; calls without a thread get it in the order they came, those of higher priority first.
+ * The turn to run code of a program: held by one call at a time, since calls share the program's state. Threads wait in line, and
+ * so do calls without a thread, which are notified. A thread that arrives when the turn is free takes it ahead of the line, which
+ * saves a wake-up for each of many short calls; calls without a thread get it in order of arrival, higher priorities first.
  */
 final class ProgramLock {
     /*
      * STATE
-     *   FREE    nobody's; a thread at the head of the line, if there is one, has been woken and has not looked yet
-     *   TAKEN   somebody's, and nobody in line has to be told when it is given back
-     *   WANTED  somebody's, who tells the first in line
+     *   FREE    no holder; a thread at the head of the line, if any, has been woken and has not checked yet
+     *   TAKEN   held, and no place in line needs a notification on release
+     *   WANTED  held, and the holder notifies the first in line
      *
-     * PROGRAM-1: from FREE until it is FREE again the turn is one caller's, or one's after another to whom it is given.
-     * PROGRAM-2: whenever somebody is in line, the state is WANTED, or FREE with the head on its way, so nobody waits forever.
+     * PROGRAM-1: from FREE until it is FREE again the turn has one holder, or successive holders to whom it is passed.
+     * PROGRAM-2: whenever the line is not empty, the state is WANTED, or FREE with the head woken, so no waiter waits forever.
      *
      * The line is guarded by this; so is every change to WANTED and from it.
      */
@@ -46,20 +46,20 @@ final class ProgramLock {
             this(0);
         }
 
-        /** A place before all of lower priority, behind those of the same. */
+        /** A place before all of lower priority, behind those of equal priority. */
         Place(int priority) {
             this.priority = priority;
         }
 
-        /** Written by whoever gives the turn, under the lock; read by the one who waits. */
+        /** Written by the thread that passes the turn, under the lock; read by the waiter. */
         private volatile boolean given;
 
-        /** Whether the turn is this one's. */
+        /** Whether this place has the turn. */
         final boolean isGiven() {
             return given;
         }
 
-        /** Makes the one who waits look. Called without the lock, once it is given. */
+        /** Notifies the waiter. Called without the lock, after the turn is given. */
         abstract void tell();
     }
 
@@ -77,7 +77,7 @@ final class ProgramLock {
     @SuppressWarnings("FieldMayBeFinal") // written through STATE
     private volatile int state;
 
-    /** Who runs code now; written by whose turn it is, and otherwise only compared with oneself. */
+    /** The thread that runs code; written by the holder of the turn, and otherwise only compared with the calling thread. */
     private @Nullable Thread runner;
 
     private boolean casState(int expected, int next) {
@@ -89,24 +89,24 @@ final class ProgramLock {
         return Thread.currentThread().equals(runner);
     }
 
-    /** Says that the calling thread now runs code in this turn, which is its. {@link #release} ends that. */
+    /** Marks the calling thread, which holds the turn, as running code. {@link #release} ends that. */
     void run() {
         runner = Thread.currentThread();
     }
 
-    /** Says that nobody runs code now, though the turn is still the caller's. */
+    /** Marks that no thread runs code, although the caller keeps the turn. */
     void pause() {
         runner = null;
     }
 
-    /** Waits for the turn. Blocks. */
+    /** Acquires the turn. Blocks. */
     void take() throws InterruptedException {
         if (!casState(FREE, TAKEN)) {
             waitInLine(true);
         }
     }
 
-    /** Waits for the turn, also when interrupted. Blocks. */
+    /** Acquires the turn, even when interrupted. Blocks. */
     void takeUninterruptibly() {
         if (!casState(FREE, TAKEN)) {
             try {
@@ -138,7 +138,7 @@ final class ProgramLock {
 
     private synchronized boolean takeAsFirst(WaitingThread self) {
         if (line.peekFirst() != self) {
-            return false; // whoever is before it tells the next
+            return false; // its predecessor notifies the next
         }
         for (; ; ) {
             switch (state) {
@@ -161,7 +161,7 @@ final class ProgramLock {
     }
 
     /**
-     * Takes a place in line: the turn is given to it, once, maybe before this returns, and stays its until {@link #release}. Never blocks.
+     * Takes a place in line: the turn is given to it once, possibly before this returns, and is kept until {@link #release}. Never blocks.
      */
     void join(Place place) {
         Place next;
@@ -174,7 +174,7 @@ final class ProgramLock {
         }
     }
 
-    /** Behind all of its priority and above; under the lock. Lines are mostly of one priority, so the last place is looked at first. */
+    /** Behind all of its priority and above; under the lock. Lines are mostly of one priority, so the search starts at the end. */
     private void insert(Place place) {
         Place last = line.peekLast();
         if (last == null || last.priority >= place.priority) {
@@ -190,7 +190,7 @@ final class ProgramLock {
     }
 
     /**
-     * Gives a place in line up.
+     * Gives up a place in line.
      *
      * @return false when the turn has been given to it, and must be released
      */
@@ -224,7 +224,7 @@ final class ProgramLock {
         }
     }
 
-    /** Sees to it that somebody tells the first in line; under the lock. Returns whom the caller has to tell. */
+    /** Ensures that the first in line is notified; under the lock. Returns the place that the caller must notify. */
     private @Nullable Place settle() {
         while (!line.isEmpty()) {
             switch (state) {
@@ -246,11 +246,11 @@ final class ProgramLock {
         return null;
     }
 
-    /** Gives the turn, which is the caller's and WANTED, to the first in line; under the lock. Returns whom to tell. */
+    /** Passes the turn, which the caller holds in state WANTED, to the first in line; under the lock. Returns the place to notify. */
     private @Nullable Place passOn() {
         Place first = line.peekFirst();
         if (first == null || first instanceof WaitingThread) {
-            state = FREE; // a thread takes it when it looks, unless another comes first
+            state = FREE; // the woken thread takes it, unless another arrives first
             return first;
         }
         line.removeFirst();

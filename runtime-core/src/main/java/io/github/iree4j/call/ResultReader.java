@@ -13,7 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what a program returned into what Java sees: views into elements of tensors, lists into lists. For one call. */
+/** Converts the values that a program returned: views into elements of tensors, lists into lists. For one call. */
 final class ResultReader {
     /** A program could return lists that contain each other, or themselves. */
     private static final int MAX_DEPTH = 16;
@@ -28,7 +28,7 @@ final class ResultReader {
     }
 
     /**
-     * Reads what a call returned.
+     * Reads the results of a call.
      *
      * @param kinds a letter for each result, by the calling convention
      * @return the results; the caller frees them
@@ -70,7 +70,7 @@ final class ResultReader {
         }
     }
 
-    /** Takes over the caller's reference. */
+    /** Takes ownership of the caller's reference. */
     private @Nullable Object own(@Nullable Object reference, int depth) {
         return switch (reference) {
             case BufferView view when TensorElements.isDense(view) -> new TensorElements(view, memory);

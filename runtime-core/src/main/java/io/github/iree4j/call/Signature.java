@@ -18,7 +18,7 @@ public final class Signature {
     private final String declarationText;
     private final @Nullable AbiDeclaration declaration;
 
-    /** Reads it off a function. */
+    /** Derives the signature of a function. */
     public Signature(VmFunction function) {
         this.function = function;
         String letters = function.convention().arguments();
@@ -51,7 +51,7 @@ public final class Signature {
         return results;
     }
 
-    /** Whether it takes a fence to wait for and one to signal, which are no arguments of the caller. */
+    /** Whether it takes a fence to wait for and one to signal, which are not arguments of the caller. */
     public boolean isAsynchronous() {
         return asynchronous;
     }
@@ -61,12 +61,12 @@ public final class Signature {
         return declarationText.isEmpty() ? function.fullName() + " (" + function.convention() + ")" : declarationText;
     }
 
-    /** What is declared of an argument; null for nothing. */
+    /** The declaration of an argument; null for none. */
     public AbiDeclaration.@Nullable Value declared(int argument) {
         return declaration == null ? null : declaration.arguments().get(argument);
     }
 
-    /** What is declared of a result; null for nothing. */
+    /** The declaration of a result; null for none. */
     public AbiDeclaration.@Nullable Value declaredResult(int result) {
         return declaration == null ? null : declaration.results().get(result);
     }

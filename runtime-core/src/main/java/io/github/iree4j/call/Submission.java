@@ -21,9 +21,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call from its submission until it is done or has failed, between two fences where there are any; keeps the program open and the
- * inputs in use until then. It ends once: by whoever takes it off the fence it waits for, else by the call. No worker runs what follows its
- * end, see {@link CallFuture}.
+ * One call from its submission until it is complete or has failed, between two fences where there are any; keeps the program open
+ * and the inputs in use until then. It ends once: by the thread that takes it off the fence it waits for, otherwise by the call.
+ * No worker runs the continuations of its end, see {@link CallFuture}.
  */
 final class Submission<R> {
     private final ProgramCalls program;
@@ -36,16 +36,16 @@ final class Submission<R> {
     private final CallFuture<R> future;
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
-    /** Why it was given up, once it was. */
+    /** Why it was abandoned, once it was. */
     private volatile @Nullable IreeException reason;
 
-    private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
+    private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not ready yet
 
     /**
-     * Of a call with its arguments.
+     * Creates the submission of a call with its arguments.
      *
-     * @param results makes what the future is completed with; where anything may be done
-     * @param discard frees that where nobody takes it
+     * @param results converts the results for the future; on a thread where arbitrary code may run
+     * @param discard frees the converted results if they have no receiver
      */
     Submission(
             ProgramCalls program,
@@ -64,11 +64,11 @@ final class Submission<R> {
         this.future = new CallFuture<>(call.holder(), this::checkMayWait);
     }
 
-    /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
+    /** Takes ownership of the use of the program and of the arguments, unless it throws. */
     CompletableFuture<R> start() {
         Fence wait = terms.after();
         if (wait != null) {
-            wait.retain(); // fails for a closed one, before anything is promised
+            wait.retain(); // throws if closed, before anything is promised
         }
         TimelineSemaphore own = null;
         try {
@@ -112,7 +112,7 @@ final class Submission<R> {
         return function.signature().isAsynchronous();
     }
 
-    /** Gives the call up when time is up. The clock's thread only starts the one that does so. */
+    /** Abandons the call at the timeout. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
         CompletableFuture<Void> clock = new CompletableFuture<>();
         clock.whenComplete((_, late) -> {
@@ -126,14 +126,14 @@ final class Submission<R> {
         clock.orTimeout(CallTerms.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
     }
 
-    /** Ends it as if from outside, on a thread of its own: what is attached to the future may do anything. */
+    /** Ends it as if from outside, on a separate thread: continuations of the future may run arbitrary code. */
     private void giveUp(IreeException cause) {
         if (!future.isDone()) {
             CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(cause));
         }
     }
 
-    /** Whoever has the program's turn keeps it while it waits, so what needs it would never go on, unless it has a deadline. */
+    /** A holder of the program's turn keeps it while it waits, so a call that needs the turn would never continue, unless it has a deadline. */
     private void checkMayWait() {
         if (terms.timeout() == null && program.lock().isRunBySelf()) {
             AsyncCall made = steps;
@@ -152,7 +152,7 @@ final class Submission<R> {
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
             if (pending != null) {
-                ResultReader.free(pending); // what is under way keeps the memory it needs
+                ResultReader.free(pending); // work in flight keeps the memory it needs
             }
             fail(cancelled());
         }
@@ -167,8 +167,8 @@ final class Submission<R> {
     }
 
     /**
-     * Makes the call; what it returned goes to the conclusion, on a thread where anything may be done. Ours are references that are given up
-     * then: what the call started has its own.
+     * Makes the call and passes its results to the conclusion, on a thread where arbitrary code may run. The references in
+     * {@code ours} are released then: work that the call started has its own.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
         AsyncCall made =
@@ -186,7 +186,7 @@ final class Submission<R> {
         };
         program.start(made, function, terms.priority(), end, () -> {
             if (signal == null && isAsynchronous() && made.values() != null) {
-                end.run(); // only begins to wait for its work, which any thread may
+                end.run(); // only starts to wait for its work, without blocking
             } else {
                 future.conclude("iree4j-call " + function.fullName(), end);
             }
@@ -210,15 +210,15 @@ final class Submission<R> {
                 call.inLine();
                 startHostWork(wait);
             } else {
-                // Off the thread that signals: the last one to leave a closed program frees it.
+                // Off the thread that signals: the last user of a closed program frees it.
                 future.conclude("iree4j-end " + function.fullName(), () -> fail(failure));
             }
         });
-        wait.release(); // who waits keeps nothing open
+        wait.release(); // a waiting call keeps no fence open
         lookAgain();
     }
 
-    /** Whoever completed the future before there was something to cancel may have looked too early. */
+    /** Re-checks for cancellation: the future may have been completed before there was a call to cancel. */
     private void lookAgain() {
         if (future.isDone()) {
             future.whenComplete((_, failure) -> {
@@ -251,7 +251,7 @@ final class Submission<R> {
     private void callWithFences(@Nullable Fence wait, Fence done) {
         start(wait, done, both(wait, List.of()), values -> {
             call.waitsFor(done, CallState.BEFORE_RESULTS);
-            deliver(values, future.claim()); // what is under way keeps the memory it needs
+            deliver(values, future.claim()); // work in flight keeps the memory it needs
             AtomicBoolean left = new AtomicBoolean();
             call.onLeave(() -> {
                 if (left.compareAndSet(false, true)) {
@@ -265,11 +265,11 @@ final class Submission<R> {
                 }
                 call.leave();
             }));
-            done.release(); // it is the work that keeps it now; when the call failed, fail() does this
+            done.release(); // the work keeps it now; when the call has failed, fail() does this
         });
     }
 
-    /** Without a fence of the caller there is one of ours, whose timeline fails when the program forgets it. */
+    /** Without a caller's fence the call gets its own, whose timeline fails when the program drops it. */
     private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
         Fence done = Fence.at(timeline, 1);
         start(wait, done, both(wait, List.of(done, timeline)), values -> awaitContents(values, done));
@@ -313,7 +313,7 @@ final class Submission<R> {
         }
     }
 
-    /** Gives the program up, and then the results to whoever waits, if they still do; true when they do. */
+    /** Releases the program, and then delivers the results if there is still a receiver; returns whether there is. */
     private boolean finish(@Nullable Object[] values) {
         boolean wanted = future.claim();
         if (!wanted) {

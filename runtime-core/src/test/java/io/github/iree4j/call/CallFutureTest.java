@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** FUTURE-1: the end of a call is run once, by a thread that waits for the future or by one of its own. */
+/** FUTURE-1: the end of a call is run once, by a thread that waits for the future or by a separate one. */
 @Timeout(600)
 class CallFutureTest {
     private final AtomicInteger ends = new AtomicInteger();
@@ -100,7 +100,7 @@ class CallFutureTest {
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS));
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
-        // join does not end, and leaves the thread interrupted.
+        // join does not return on an interrupt, and leaves the thread interrupted.
         Thread waiting = Thread.ofPlatform().start(() -> {
             Thread.currentThread().interrupt();
             assertThat(future.join()).isNotNull();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import org.junit.jupiter.api.Test;
 
-/** What a call is taken to need decides whether it waits outside ({@link AdmissionGate}): a guess that is far too high costs a second. */
+/** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
 class MemoryNeedTest {
     private final MemoryNeed need = new MemoryNeed();
 

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** PROGRAM-1, PROGRAM-2: the turn has one holder, and nobody in line is forgotten. */
+/** PROGRAM-1, PROGRAM-2: the turn has one holder, and no place in line is forgotten. */
 @Timeout(600)
 class ProgramLockTest {
     private final ProgramLock lock = new ProgramLock();
@@ -43,7 +43,7 @@ class ProgramLockTest {
         assertThat(lock.leave(second)).isTrue();
         lock.release();
         assertThat(third.isGiven()).isTrue();
-        assertThat(lock.leave(third)).as("it is its already").isFalse();
+        assertThat(lock.leave(third)).as("it has the turn already").isFalse();
         lock.release();
         assertThat(second.isGiven()).isFalse();
     }
@@ -79,9 +79,9 @@ class ProgramLockTest {
         lock.release();
     }
 
-    /** Threads, some interrupted, and places, some given up: whoever has the turn is alone, and all get one in the end. */
+    /** Threads, some interrupted, and places, some abandoned: the turn has one holder, and all get it in the end. */
     @Test
-    void everybodyGetsATurnAlone() throws Exception {
+    void everyWaiterGetsAnExclusiveTurn() throws Exception {
         long seed = Effort.seed(20261120);
         int parties = 4;
         AtomicInteger inside = new AtomicInteger();

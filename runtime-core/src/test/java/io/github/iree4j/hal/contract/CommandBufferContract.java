@@ -189,8 +189,8 @@ public abstract class CommandBufferContract extends DeviceContract {
         assertFails(StatusCode.FAILED_PRECONDITION, "no debug group", commands::endDebugGroup);
         commands.finish();
         assertThat(commands.isFinished()).isTrue();
-        assertFails(StatusCode.FAILED_PRECONDITION, "records no more", commands::finish);
-        assertFails(StatusCode.FAILED_PRECONDITION, "records no more", () -> commands.executionBarrier(1, 1, 0));
+        assertFails(StatusCode.FAILED_PRECONDITION, "cannot record", commands::finish);
+        assertFails(StatusCode.FAILED_PRECONDITION, "cannot record", () -> commands.executionBarrier(1, 1, 0));
     }
 
     @Test

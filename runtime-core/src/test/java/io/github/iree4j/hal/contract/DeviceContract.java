@@ -37,6 +37,10 @@ public abstract class DeviceContract {
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,
             BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.DISPATCH_INDIRECT_PARAMETERS);
 
+    /** For memory of the host that is imported, which is not the device's own where the device has some. */
+    static final BufferParams IMPORTED =
+            new BufferParams(MemoryType.DEVICE_VISIBLE | MemoryType.HOST_VISIBLE, PARAMS.usage());
+
     /** Opens a device of the backend. */
     protected abstract Device open(DeviceOptions.Builder options);
 

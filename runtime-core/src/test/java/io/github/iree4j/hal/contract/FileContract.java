@@ -133,7 +133,7 @@ public abstract class FileContract extends DeviceContract {
         try (Arena arena = Arena.ofShared()) {
             long size = (numbers.length * 4L + importGranularity() - 1) / importGranularity() * importGranularity();
             MemorySegment memory = arena.allocate(size, importGranularity());
-            try (Buffer buffer = device.allocator().importHost(PARAMS, memory, null)) {
+            try (Buffer buffer = device.allocator().importHost(IMPORTED, memory, null)) {
                 Fence done = fence();
                 queue.read(null, done, source, 0, buffer, 0, numbers.length * 4L, 0);
                 done.await();

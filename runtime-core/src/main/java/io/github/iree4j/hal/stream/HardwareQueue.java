@@ -5,6 +5,8 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A queue of the driver, used by one or several streams, and its timeline: every submission signals the next value, its <em>ticket</em>.
@@ -16,6 +18,8 @@ final class HardwareQueue {
      * the submission (reserve()), so that other queues can wait for them; it submits in that order. Otherwise tickets are
      * assigned at submission, and only submitted work can be waited for: a queue that waits never holds back what it waits for.
      */
+    private static final Logger LOG = LoggerFactory.getLogger(HardwareQueue.class);
+
     /** Maximum number of submissions per driver call, so that the first of many begins soon. A guess, not measured. */
     private static final int MOST_AT_ONCE = 256;
 
@@ -28,6 +32,8 @@ final class HardwareQueue {
     // Guarded by this.
     private long tickets; // the last that was given
     private long reached; // as last observed
+    private long given; // the last that the driver took
+    private @Nullable IreeException broken; // why the driver takes nothing any more, which is not lost
     private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
     HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
@@ -77,6 +83,11 @@ final class HardwareQueue {
         }
         List<Submission> all = List.copyOf(gathered);
         gathered.clear();
+        IreeException why = broken;
+        if (why != null) {
+            all.forEach(each -> refused(each, why));
+            return;
+        }
         IreeException cause = tryGive(all);
         if (cause == null) {
             return;
@@ -97,6 +108,7 @@ final class HardwareQueue {
     private @Nullable IreeException tryGive(List<Submission> submissions) {
         try {
             lane.submit(submissions);
+            given = submissions.getLast().ticket();
             return null;
         } catch (IreeException e) {
             return e;
@@ -109,11 +121,42 @@ final class HardwareQueue {
     private void refused(Submission submission, IreeException cause) {
         StreamEntry entry = submission.entry();
         if (entry == null) {
+            nudgeFromHost(submission.ticket(), cause);
+            return;
+        }
+        boolean lost = driver.isLost();
+        boolean hasPlace = !lost && broken == null && tryGive(List.of(submission.withoutWork())) == null;
+        if (!lost && !hasPlace && broken == null) {
+            broken = cause;
+        }
+        entry.stream.refused(entry, cause, hasPlace);
+    }
+
+    /** What the hardware has ends by itself, and has the waiter look up; where it has nothing, the host may signal. */
+    private void nudgeFromHost(long ticket, IreeException cause) {
+        if (driver.isLost()) {
             throw cause;
         }
-        IreeException without = driver.isLost() ? cause : tryGive(List.of(submission.withoutWork()));
-        boolean hasPlace = without == null;
-        entry.stream.refused(entry, cause, hasPlace);
+        if (timeline.value() >= given) {
+            timeline.signal(ticket);
+        }
+    }
+
+    /**
+     * Under the lock: once the driver takes nothing any more and has ended what it took, what it did not take is over too. Returns whether
+     * something is by that.
+     */
+    boolean endBroken() {
+        if (broken == null || reached < given || reached >= tickets) {
+            return false;
+        }
+        try {
+            timeline.signal(tickets); // other queues may wait for it
+        } catch (RuntimeException | Error e) {
+            LOG.error("a queue that takes nothing any more could not be ended for others that wait for it", e);
+        }
+        reached = tickets;
+        return true;
     }
 
     /** Submits only the signal of the next ticket, so that its waiters wake up. */
@@ -124,6 +167,9 @@ final class HardwareQueue {
 
     /** Under the lock: signals from the host that everything up to a ticket is complete, because the hardware will not. */
     void signal(long ticket) {
+        if (broken != null && ticket <= reached) {
+            return; // by endBroken()
+        }
         timeline.signal(ticket);
         reached = Math.max(reached, ticket);
     }
@@ -138,8 +184,10 @@ final class HardwareQueue {
         long now = timeline.value();
         Ended ended = new Ended();
         synchronized (this) {
-            if (now > reached) {
-                reached = now;
+            boolean more = now > reached;
+            reached = Math.max(reached, now);
+            more |= endBroken();
+            if (more) {
                 for (HardwareStream stream : streams) {
                     stream.reached(ended);
                 }

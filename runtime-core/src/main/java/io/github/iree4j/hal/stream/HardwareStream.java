@@ -433,6 +433,7 @@ final class HardwareStream implements FifoBackend {
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));
             }
+            queue.endBroken();
             reached(ended);
         }
         ended.tell();

@@ -2,9 +2,11 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.async.CompletionSource;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * wake it: it waits for the next ticket of every queue, issued or not.
  */
 final class CompletionWaiter implements CompletionSource {
+    private static final long PAUSE_NANOS = 10_000_000; // between looks, where waiting fails
+
     private final StreamDevice device;
     private final StreamDriver driver;
     private final List<HardwareQueue> queues;
@@ -67,13 +71,36 @@ final class CompletionWaiter implements CompletionSource {
         count = putImports(count);
         try {
             driver.awaitAny(timelines, values, count, timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos);
-        } catch (IreeException e) {
-            lost(e);
-            return;
+            if (wakeup != null) {
+                wakesSeen = wakeup.value();
+            }
+        } catch (RuntimeException | Error e) {
+            failed(e);
         }
-        if (wakeup != null) {
-            wakesSeen = wakeup.value();
+    }
+
+    /**
+     * Waiting has failed. Where the hardware is lost it is done with everything. Else nothing more begins, and what has begun keeps what it
+     * uses until it is over, for which this looks now and then.
+     */
+    private void failed(Throwable thrown) {
+        IreeException cause = failure(thrown);
+        if (cause.code() == StatusCode.ABORTED || driver.isLost()) {
+            lost(cause);
+        } else {
+            device.lost(cause);
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
+    }
+
+    /** Why no completion is reported any more: its waiters are notified, whatever the driver throws. */
+    private IreeException failure(Throwable thrown) {
+        return thrown instanceof IreeException status
+                ? status
+                : new IreeException(
+                        StatusCode.INTERNAL,
+                        "driver of device '%s' cannot wait for its hardware: %s".formatted(device.id(), thrown),
+                        thrown);
     }
 
     /** Appends the imported points; returns the new count. */
@@ -124,9 +151,9 @@ final class CompletionWaiter implements CompletionSource {
                 }
                 imports.remove(each);
                 each.end(null);
-            } catch (IreeException e) { // lost, or withdrawn meanwhile
+            } catch (RuntimeException | Error e) { // lost, or withdrawn meanwhile
                 imports.remove(each);
-                each.end(e);
+                each.end(failure(e));
             }
             ended++;
         }
@@ -143,8 +170,8 @@ final class CompletionWaiter implements CompletionSource {
             synchronized (this) {
                 wakeup.signal(++wakes);
             }
-        } catch (IreeException e) {
-            device.loseLater(e); // the waiters of a lost device are notified
+        } catch (RuntimeException | Error e) {
+            device.loseLater(failure(e)); // the waiters of a lost device are notified
         }
     }
 
@@ -165,8 +192,8 @@ final class CompletionWaiter implements CompletionSource {
             for (HardwareQueue queue : queues) {
                 ended += dead ? 0 : queue.look();
             }
-        } catch (IreeException e) {
-            lost(e);
+        } catch (RuntimeException | Error e) {
+            failed(e);
         }
         return ended + (imports.isEmpty() ? 0 : endImports());
     }
@@ -187,11 +214,16 @@ final class CompletionWaiter implements CompletionSource {
         imports.clear();
     }
 
-    @Override
-    public void close() {
+    /** Frees what it has of the driver. Nobody waits. */
+    void free() {
         if (wakeup != null) {
             wakeup.close();
         }
+    }
+
+    @Override
+    public void close() {
+        free();
         device.driverUnused();
     }
 }

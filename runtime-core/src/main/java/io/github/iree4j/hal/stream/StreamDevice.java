@@ -104,8 +104,7 @@ public final class StreamDevice implements Device {
         this.driver = driver;
         this.domain = options.schedulingDomain();
         this.issuer = new HandoffThread("iree4j-issue " + info.id());
-        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // run in reverse if construction fails
-        boolean made = false;
+        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
             this.memory = new StreamMemory(driver, options, this::isBusy, issuer, POISON);
             undo.push(memory::close);
@@ -124,16 +123,22 @@ public final class StreamDevice implements Device {
                 hardware.add(queue);
             }
             this.waiter = new CompletionWaiter(this, driver, hardware);
+            undo.push(waiter::free);
             this.queues = new StreamQueue[count];
             for (int i = 0; i < count; i++) {
                 queues[i] = makeQueue(hardware.get(i % used), i);
+                undo.push(queues[i].scheduler()::close);
             }
             this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
-            made = true;
-        } finally {
-            if (!made) {
-                undo.forEach(Runnable::run);
+        } catch (RuntimeException | Error e) {
+            for (Runnable each : undo) {
+                try {
+                    each.run();
+                } catch (RuntimeException | Error f) {
+                    e.addSuppressed(f);
+                }
             }
+            throw e;
         }
         proactor.wake(); // its owner thread starts to wait for the hardware
     }
@@ -449,11 +454,11 @@ public final class StreamDevice implements Device {
 
     /** The device is closed and its last operation is complete. */
     private void workOver() {
-        encoder.close();
-        staging.close();
-        imports.close();
-        memory.close();
-        exports.forEach(PointExport::close);
+        end("encoder", encoder::close);
+        end("staging memory", staging::close);
+        end("imports", imports::close);
+        end("memory", memory::close);
+        exports.forEach(each -> end("export", each::close));
         proactor.shutdown();
         if (abandoned != null) {
             LOG.info("abandoned device '{}' has completed its work; its memory is freed", id());
@@ -461,10 +466,19 @@ public final class StreamDevice implements Device {
         driverUnused();
     }
 
-    /** The work is complete, or the proactor, and with it the waiter, has ended. The last of both frees the driver. */
+    /** Closes a part, whatever its driver throws: nothing else may stay because of it. */
+    private void end(String what, Runnable close) {
+        try {
+            close.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error("{} of device '{}' could not be closed", what, id(), e);
+        }
+    }
+
+    /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
-            driver.close();
+            end("driver", driver::close);
             freed.countDown();
         }
     }

@@ -74,7 +74,7 @@ final class Executions {
                 if (lent != null) {
                     lent.claim(call(), own);
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 giveBack();
                 commands.releaseBindings(own);
                 throw e;

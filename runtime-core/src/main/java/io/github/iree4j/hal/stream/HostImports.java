@@ -57,7 +57,10 @@ final class HostImports implements AutoCloseable {
      * @return the missing capability; null when it can
      */
     static @Nullable String obstacle(StreamDevice device) {
-        return device.driver().hostMemoryObstacle();
+        String obstacle = device.driver().hostMemoryObstacle();
+        return obstacle == null && device.driver().limits().hostAlignment() == 0
+                ? "its driver does not say how imported memory is to be aligned"
+                : obstacle;
     }
 
     /** The same, for memory of a device. */

@@ -58,7 +58,7 @@ final class StreamAllocator implements Allocator {
     public Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
         device.checkOpen();
         BufferParams checked = check(params, bytes);
-        String obstacle = device.driver().hostMemoryObstacle();
+        String obstacle = HostImports.obstacle(device);
         if (obstacle != null) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,

@@ -28,8 +28,8 @@ final class StreamSlab extends Slab {
      * @param size bytes of the slab
      */
     StreamSlab(DriverMemory allocation, long base, long size, MemoryKind kind) {
-        // Memory that is not host-visible satisfies any alignment that may be requested.
-        super(size, allocation.host() == 0 ? 0 : allocation.host() + base);
+        // What has no address is aligned to any alignment that may be asked for.
+        super(size, start(allocation) == 0 ? 0 : start(allocation) + base);
         this.allocation = allocation;
         this.kind = kind;
         this.base = base;
@@ -42,7 +42,12 @@ final class StreamSlab extends Slab {
         }
     }
 
-    /** A view of mapped driver memory, valid while the arena is open. */
+    /** The address that is to be aligned: the host's where it sees the memory, else the device's, if there is one. */
+    static long start(DriverMemory allocation) {
+        return allocation.host() == 0 ? allocation.deviceAddress() : allocation.host();
+    }
+
+    /** Memory that the driver mapped, for as long as the arena is open. */
     @SuppressWarnings("restricted")
     static MemorySegment bytes(long address, long size, Arena arena) {
         return MemorySegment.ofAddress(address).reinterpret(size, arena, null);

@@ -5,6 +5,8 @@ import io.github.iree4j.hal.pool.Slab;
 import io.github.iree4j.hal.pool.SlabProvider;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Allocation of device memory within the driver's limits. */
@@ -36,11 +38,10 @@ final class StreamSlabs implements SlabProvider {
     @Override
     public long capacity() {
         long sum = 0;
-        long heaps = 0;
+        Set<Integer> heaps = new HashSet<>();
         for (MemoryKind kind : memory.kinds()) {
-            if ((heaps & 1L << kind.heap()) == 0) {
-                heaps |= 1L << kind.heap();
-                sum += kind.heapSize();
+            if (heaps.add(kind.heap())) {
+                sum += Math.min(kind.heapSize(), Long.MAX_VALUE - sum);
             }
         }
         return sum;
@@ -74,14 +75,14 @@ final class StreamSlabs implements SlabProvider {
                             .formatted(size, largest));
         }
         DriverMemory allocation = allocate(size, kind);
-        if ((allocation.host() & alignment - 1) == 0) {
+        if ((StreamSlab.start(allocation) & alignment - 1) == 0) {
             return new StreamSlab(allocation, size, kind);
         }
         // The driver chooses the mapped address: over-allocate, and align the start.
         allocation.close();
         returned();
         allocation = allocate(size + alignment, kind);
-        return new StreamSlab(allocation, -allocation.host() & alignment - 1, size, kind);
+        return new StreamSlab(allocation, -StreamSlab.start(allocation) & alignment - 1, size, kind);
     }
 
     /**
@@ -99,7 +100,8 @@ final class StreamSlabs implements SlabProvider {
     }
 
     DriverMemory counted(Allocating allocating, long size, MemoryKind kind) {
-        if (countLimit > 0 && count.incrementAndGet() > countLimit) {
+        long counted = count.incrementAndGet();
+        if (countLimit > 0 && counted > countLimit) {
             count.decrementAndGet();
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The timelines of a device, and how threads wait for them: one lock for all. */
 final class Clock {
-    private @Nullable Throwable lost; // why nothing runs any more; guarded by this
+    private @Nullable Throwable failed; // why nothing begins any more; guarded by this, as the next
+    private int running; // lanes that are in the middle of commands
 
     /** A timeline. */
     final class Timeline extends Resource implements DriverTimeline {
@@ -53,14 +54,14 @@ final class Clock {
     /** Under the lock: waits until a condition holds, or the time is over, or the device is lost. */
     boolean await(BooleanSupplier condition, long timeoutNanos) throws InterruptedException {
         long start = System.nanoTime();
-        while (!condition.getAsBoolean() && lost == null) {
+        while (!condition.getAsBoolean() && !isLost()) {
             long left = timeoutNanos - (System.nanoTime() - start);
             if (left <= 0) {
                 return false;
             }
             wait(left / 1_000_000, (int) (left % 1_000_000));
         }
-        return lost == null;
+        return !isLost();
     }
 
     /** Under the lock. */
@@ -68,21 +69,33 @@ final class Clock {
         notifyAll();
     }
 
-    synchronized void lose(Throwable cause) {
-        if (lost == null) {
-            lost = cause;
+    /** Under the lock: a lane may begin with commands; {@link #end} follows. */
+    boolean begin() {
+        if (failed != null) {
+            return false;
+        }
+        running++;
+        return true;
+    }
+
+    /** Under the lock: a lane is done with commands; with why nothing may rely on them, or null. */
+    void end(@Nullable Throwable cause) {
+        running--;
+        if (failed == null) {
+            failed = cause;
         }
         notifyAll();
     }
 
+    /** Whether the device is lost: other lanes use memory until they are done with the commands that they have begun. */
     synchronized boolean isLost() {
-        return lost != null;
+        return failed != null && running == 0;
     }
 
     /** Under the lock. */
     void checkNotLost() {
-        if (lost != null) {
-            throw new IreeException(StatusCode.ABORTED, "the device is lost: " + lost, lost);
+        if (isLost()) {
+            throw new IreeException(StatusCode.ABORTED, "the device is lost: " + failed, failed);
         }
     }
 }

@@ -10,7 +10,12 @@ import java.util.List;
 
 /** Commands, one after the other: that is more order than anybody asks for. */
 final class ThreadCommands implements TransferCommands, DriverCommands {
+    private final ThreadDriver driver;
     private final List<Runnable> commands = new ArrayList<>();
+
+    ThreadCommands(ThreadDriver driver) {
+        this.driver = driver;
+    }
 
     void add(Runnable command) {
         commands.add(command);
@@ -22,7 +27,7 @@ final class ThreadCommands implements TransferCommands, DriverCommands {
 
     @Override
     public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
-        MemorySegment bytes = target.mapped().asSlice(offset, length);
+        MemorySegment bytes = driver.bytes(target, offset, length);
         add(() -> {
             for (long i = 0; i < length; i++) {
                 bytes.set(ValueLayout.JAVA_BYTE, i, (byte) (pattern >>> Byte.SIZE * (i % patternLength)));
@@ -32,8 +37,8 @@ final class ThreadCommands implements TransferCommands, DriverCommands {
 
     @Override
     public void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
-        MemorySegment from = source.mapped().asSlice(sourceOffset, length);
-        MemorySegment to = target.mapped().asSlice(targetOffset, length);
+        MemorySegment from = driver.bytes(source, sourceOffset, length);
+        MemorySegment to = driver.bytes(target, targetOffset, length);
         add(() -> to.copyFrom(from));
     }
 

@@ -13,8 +13,10 @@ import io.github.iree4j.hal.stream.MemoryKinds;
 import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.UUID;
@@ -32,8 +34,18 @@ final class ThreadDriver implements StreamDriver {
     private final List<ThreadLane> lanes;
     private final List<KernelLibrary> libraries;
     private final MemoryKinds kinds;
+    private final ThreadMemory.Handles memory = new ThreadMemory.Handles();
 
     ThreadDriver(DeviceOptions options) {
+        this(options, false);
+    }
+
+    /**
+     * Starts the threads.
+     *
+     * @param hidden whether the host does not see the device's memory, as with a card of its own
+     */
+    ThreadDriver(DeviceOptions options, boolean hidden) {
         int count = options.queueCount() == 0 ? LANES : options.queueCount();
         this.lanes = IntStream.range(0, count)
                 .mapToObj(index -> new ThreadLane(clock, index))
@@ -41,8 +53,21 @@ final class ThreadDriver implements StreamDriver {
         this.libraries = ServiceLoader.load(KernelLibrary.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .toList();
-        MemoryKind host = new MemoryKind("host", 0, 0, Runtime.getRuntime().maxMemory(), HOST);
-        this.kinds = new MemoryKinds(host, host, host, host);
+        long size = Runtime.getRuntime().maxMemory();
+        if (hidden) {
+            MemoryKind device = new MemoryKind("device", 1, 1, size, MemoryType.DEVICE_LOCAL);
+            int type = HOST & ~MemoryType.DEVICE_LOCAL | MemoryType.DEVICE_VISIBLE;
+            MemoryKind host = new MemoryKind("host", 0, 0, size, type);
+            this.kinds = new MemoryKinds(device, null, host, host);
+        } else {
+            MemoryKind host = new MemoryKind("host", 0, 0, size, HOST);
+            this.kinds = new MemoryKinds(host, host, host, host);
+        }
+    }
+
+    /** The bytes of a range of storage, whether or not the host sees them. */
+    MemorySegment bytes(StreamStorage storage, long offset, long length) {
+        return memory.bytes(storage.handle()).asSlice(storage.offset() + offset, length);
     }
 
     /** Has the lanes begin nothing, or go on. */
@@ -104,7 +129,7 @@ final class ThreadDriver implements StreamDriver {
             throw new IreeException(StatusCode.UNIMPLEMENTED, "threads share no memory with other drivers");
         }
         try {
-            return ThreadMemory.allocate(size, ALIGNMENT);
+            return ThreadMemory.allocate(memory, size, ALIGNMENT, kind.isMappable());
         } catch (OutOfMemoryError e) {
             throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
         }
@@ -117,7 +142,7 @@ final class ThreadDriver implements StreamDriver {
 
     @Override
     public DriverMemory importHost(long address, long size) {
-        return ThreadMemory.at(address);
+        return ThreadMemory.at(memory, address, size);
     }
 
     @Override

@@ -26,7 +26,7 @@ final class ThreadEncoder implements StreamEncoder {
 
     @Override
     public TransferCommands transfers(Lane lane) {
-        return new ThreadCommands();
+        return new ThreadCommands(driver);
     }
 
     @Override
@@ -66,7 +66,7 @@ final class ThreadEncoder implements StreamEncoder {
             @Nullable StreamStorage updates,
             Lane lane,
             boolean oneShot) {
-        return new ThreadForm(recording, bindings, updates);
+        return new ThreadForm(driver, recording, bindings, updates);
     }
 
     @Override

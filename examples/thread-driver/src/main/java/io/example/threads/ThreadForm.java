@@ -13,12 +13,18 @@ import org.jspecify.annotations.Nullable;
 final class ThreadForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
+    private final ThreadDriver driver;
     private final Recording recording;
     private final ResolvedBindings bindings;
     private final @Nullable StreamStorage updates;
     private @Nullable ThreadCommands commands;
 
-    ThreadForm(Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
+    ThreadForm(
+            ThreadDriver driver,
+            Recording recording,
+            ResolvedBindings bindings,
+            @Nullable StreamStorage updates) {
+        this.driver = driver;
         this.recording = recording;
         this.bindings = bindings;
         this.updates = updates;
@@ -28,7 +34,7 @@ final class ThreadForm implements CommandForm {
     public DriverCommands prepare(String operation) {
         ThreadCommands made = commands;
         if (made == null || bindings.anyChanged()) {
-            made = new ThreadCommands();
+            made = new ThreadCommands(driver);
             for (int at : recording.commands()) {
                 if (recording.isDispatch(at)) {
                     made.add(dispatch(at));
@@ -63,7 +69,7 @@ final class ThreadForm implements CommandForm {
     }
 
     private MemorySegment segment(int range) {
-        return bindings.storage(range).mapped().asSlice(bindings.offset(range), bindings.length(range));
+        return driver.bytes(bindings.storage(range), bindings.offset(range), bindings.length(range));
     }
 
     private static void run(Kernel kernel, Kernel.Arguments arguments) {

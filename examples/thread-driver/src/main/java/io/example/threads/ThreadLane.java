@@ -5,6 +5,7 @@ import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.Submission;
 import java.util.ArrayDeque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A thread that works off its submissions. */
 final class ThreadLane implements Lane {
@@ -58,20 +59,33 @@ final class ThreadLane implements Lane {
             while (true) {
                 Submission next;
                 synchronized (clock) {
-                    if (!clock.await(() -> closed || isReady(), Long.MAX_VALUE) || closed) {
+                    if (!clock.await(() -> closed || isReady(), Long.MAX_VALUE) || closed || !clock.begin()) {
                         return;
                     }
                     next = submissions.remove();
                 }
-                if (next.commands() instanceof ThreadCommands commands) {
-                    commands.run();
-                }
+                Throwable cause = execute(next);
                 synchronized (clock) {
-                    timeline.raise(next.ticket());
+                    if (cause == null) {
+                        timeline.raise(next.ticket());
+                    }
+                    clock.end(cause);
                 }
             }
-        } catch (Throwable t) { // a kernel threw: nothing that was submitted can be relied on
-            clock.lose(t);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e); // nobody else has the thread
+        }
+    }
+
+    /** Runs commands; returns what a kernel threw: nothing that was submitted can be relied on then. */
+    private static @Nullable Throwable execute(Submission next) {
+        try {
+            if (next.commands() instanceof ThreadCommands commands) {
+                commands.run();
+            }
+            return null;
+        } catch (Throwable t) {
+            return t;
         }
     }
 

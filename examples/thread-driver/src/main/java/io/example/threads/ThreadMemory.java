@@ -2,20 +2,51 @@ package io.example.threads;
 
 import io.github.iree4j.hal.stream.DriverMemory;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** Memory of the process: allocated, or somewhere in it. */
 final class ThreadMemory extends DriverMemory {
-    private final Arena arena;
+    private final Handles handles;
+    private final long handle;
+    private final @Nullable Arena arena; // null for memory that somebody else frees
 
-    private ThreadMemory(Arena arena, long address) {
-        super(0, address, address);
+    /** The memory of a device, by the handles that storage has. */
+    static final class Handles {
+        private final Map<Long, MemorySegment> segments = new ConcurrentHashMap<>();
+        private final AtomicLong last = new AtomicLong();
+
+        long add(MemorySegment bytes) {
+            long handle = last.incrementAndGet();
+            segments.put(handle, bytes);
+            return handle;
+        }
+
+        MemorySegment bytes(long handle) {
+            return segments.get(handle);
+        }
+    }
+
+    private ThreadMemory(Handles handles, MemorySegment bytes, boolean seen, @Nullable Arena arena) {
+        long added = handles.add(bytes);
+        super(added, bytes.address(), seen ? bytes.address() : 0);
+        this.handles = handles;
+        this.handle = added;
         this.arena = arena;
     }
 
-    static ThreadMemory allocate(long size, long alignment) {
+    /**
+     * Allocates.
+     *
+     * @param seen whether the host sees it
+     */
+    static ThreadMemory allocate(Handles handles, long size, long alignment, boolean seen) {
         Arena arena = Arena.ofShared();
         try {
-            return new ThreadMemory(arena, arena.allocate(size, alignment).address());
+            return new ThreadMemory(handles, arena.allocate(size, alignment), seen, arena);
         } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
@@ -23,12 +54,16 @@ final class ThreadMemory extends DriverMemory {
     }
 
     /** Memory that somebody else frees, later. */
-    static ThreadMemory at(long address) {
-        return new ThreadMemory(Arena.ofShared(), address);
+    @SuppressWarnings("restricted")
+    static ThreadMemory at(Handles handles, long address, long size) {
+        return new ThreadMemory(handles, MemorySegment.ofAddress(address).reinterpret(size), true, null);
     }
 
     @Override
     public void close() {
-        arena.close();
+        handles.segments.remove(handle);
+        if (arena != null) {
+            arena.close();
+        }
     }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kinds of memory by use; two uses may have the same kind.
+ * The kinds of memory by use; two uses may have the same kind. Kinds of different types differ in their names and HAL types.
  *
  * @param device the fastest for the device, host-visible or not
  * @param shared host-visible device memory; null where there is none

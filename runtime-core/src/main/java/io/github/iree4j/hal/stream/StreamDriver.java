@@ -31,7 +31,8 @@ public interface StreamDriver extends AutoCloseable {
     DriverTimeline createTimeline(long value, boolean shared);
 
     /**
-     * Waits until one of several timelines reaches a value. Called by one thread.
+     * Waits until one of several timelines reaches a value, or the time is over; may return for no reason. Called by one thread. One of the
+     * timelines may be closed meanwhile.
      *
      * @param timelines the timelines; elements beyond the count are ignored
      * @param values by timeline
@@ -42,7 +43,7 @@ public interface StreamDriver extends AutoCloseable {
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
-     * Returns whether the device is lost: the hardware runs nothing any more.
+     * Returns whether the device is lost: the hardware runs nothing any more, and uses no memory.
      *
      * @return true once it is lost
      */
@@ -156,7 +157,9 @@ public interface StreamDriver extends AutoCloseable {
      */
     StreamEncoder encoder(StreamMemory memory);
 
-    /** Frees everything. The last operation is complete, and everything created by it is closed, lanes included. */
+    /**
+     * Frees everything, lanes too. The last operation is complete. What users still have is closed afterwards: memory, forms, executables.
+     */
     @Override
     void close();
 }

@@ -22,7 +22,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     private final int[] firstTile; // per dispatch, then the number of tiles
     private final int[] earlier; // per dispatch, the number of tiles of earlier regions
     private final int executions;
-    private final Worker[] workers = {new Worker(0, 2), new Worker(1, 2), new Worker(ARBITER, 2)};
+    private final TileRunner[] workers = {new TileRunner(0, 2), new TileRunner(1, 2), new TileRunner(ARBITER, 2)};
     private final int[][] runs; // per thread and tile
     private final int[] unseen = new int[3]; // per thread: tiles that ran without seeing earlier writes
     private final int[] written; // per tile, the execution in which it last ran

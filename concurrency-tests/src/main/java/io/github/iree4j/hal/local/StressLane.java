@@ -34,7 +34,7 @@ final class StressLane implements LoadedExecutable {
 
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).callers(2).computeSlots(4).buildStepped();
-    private final Guests guests = new Guests(stepped.executor().contexts(), 1);
+    private final CallerRunners guests = new CallerRunners(stepped.executor().contexts(), 1);
     private final TaskQueue queue = new TaskQueue(
             "queue",
             stepped.executor(),

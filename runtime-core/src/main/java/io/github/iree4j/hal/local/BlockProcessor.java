@@ -124,7 +124,7 @@ abstract class BlockProcessor {
      *
      * @return whether there were any
      */
-    final boolean drain(Worker worker) {
+    final boolean drain(TileRunner worker) {
         long claim = claimsAcquire();
         if ((int) claim == 0) {
             return false;
@@ -182,7 +182,7 @@ abstract class BlockProcessor {
         return (long) count * (nanos == 0 ? CLAIM_NANOS : nanos);
     }
 
-    private void run(Worker worker, int command, int tile, int count) {
+    private void run(TileRunner worker, int command, int tile, int count) {
         try {
             Recording commands = recording;
             if (commands == null) {

@@ -39,7 +39,7 @@ final class CollectiveExecution {
     private final OperationParts parts;
     private final RecordedCommandBuffer commands;
     private final Operations.Execute whole; // retains the resources
-    private final Guests guests;
+    private final CallerRunners guests;
     private final @Nullable Fence signal;
     private final List<CollectiveCommand> collectives;
     private final List<List<Meetings.Ticket>> tickets = new ArrayList<>(); // of each collective
@@ -58,7 +58,7 @@ final class CollectiveExecution {
             OperationParts parts,
             RecordedCommandBuffer commands,
             Operations.Execute whole,
-            Guests guests,
+            CallerRunners guests,
             @Nullable Fence signal) {
         this.scheduler = scheduler;
         this.parts = parts;
@@ -80,7 +80,7 @@ final class CollectiveExecution {
             @Nullable Fence signal,
             RecordedCommandBuffer commands,
             @Nullable BindingTable bindings,
-            Guests guests) {
+            CallerRunners guests) {
         if (signal != null && !signal.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }

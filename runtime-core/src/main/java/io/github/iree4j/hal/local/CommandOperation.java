@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation that runs regions of a recording: on one thread, or on several through a {@link BlockProcessor}. */
 abstract class CommandOperation extends HostOperation {
-    private final Guests guests;
+    private final CallerRunners guests;
 
-    CommandOperation(String name, Guests guests) {
+    CommandOperation(String name, CallerRunners guests) {
         super(name);
         this.guests = guests;
     }

@@ -15,13 +15,13 @@ final class CommandRunner {
 
     private final PinnedBuffers pins = new PinnedBuffers();
     private final Region region = new Region();
-    private final Worker worker;
+    private final TileRunner worker;
 
-    CommandRunner(Worker worker) {
+    CommandRunner(TileRunner worker) {
         this.worker = worker;
     }
 
-    Worker worker() {
+    TileRunner worker() {
         return worker;
     }
 

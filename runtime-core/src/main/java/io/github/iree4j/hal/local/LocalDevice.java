@@ -66,7 +66,7 @@ final class LocalDevice implements HostedDevice {
     private final int workers;
     private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by drainer number
     private final List<TaskQueue> taskQueues = new ArrayList<>();
-    private final Guests guests;
+    private final CallerRunners guests;
     private final @Nullable WaitHelper helper;
     private final Device facade;
     private final Loaders loaders;
@@ -96,7 +96,7 @@ final class LocalDevice implements HostedDevice {
         int drainers = executor == null ? 0 : executor.contexts();
         this.workers = executor == null ? 1 : executor.workers();
         this.runners = new AtomicReferenceArray<>(drainers);
-        this.guests = new Guests(drainers, workers);
+        this.guests = new CallerRunners(drainers, workers);
         this.helper = executor == null ? null : new Helper();
         this.loaders = new Loaders(options.loaders(), options.executableFormats());
         this.queues = new LocalQueue[Math.max(1, options.queueCount())];
@@ -120,7 +120,7 @@ final class LocalDevice implements HostedDevice {
         return memory;
     }
 
-    Guests guests() {
+    CallerRunners guests() {
         return guests;
     }
 

@@ -99,7 +99,7 @@ final class Operations {
     }
 
     /** Fills; in tiles when there is much to do. */
-    static HostOperation fill(Guests guests, Buffer target, long offset, long length, long pattern, int patternLength) {
+    static HostOperation fill(CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
         long words = Recording.widen(pattern, patternLength);
@@ -111,7 +111,7 @@ final class Operations {
 
     /** Copies; in tiles when there is much to do. */
     static HostOperation copy(
-            Guests guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+            CallerRunners guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         StoredBuffer<?> from = usable("copy source", source);
         StoredBuffer<?> to = usable("copy target", target);
         long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
@@ -163,7 +163,7 @@ final class Operations {
         void move() {
             MemorySegment bytes = PinnedBuffers.lent(target, null).segment;
             try {
-                Worker.fill(bytes, offset, length, pattern);
+                TileRunner.fill(bytes, offset, length, pattern);
             } finally {
                 target.unpin();
             }
@@ -250,7 +250,7 @@ final class Operations {
 
         Transfer(
                 String name,
-                Guests guests,
+                CallerRunners guests,
                 Recording recording,
                 StoredBuffer<?> first,
                 @Nullable StoredBuffer<?> second) {
@@ -376,11 +376,11 @@ final class Operations {
         private final boolean singleDispatch;
         private @Nullable BindingTable bindings;
 
-        Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+        Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
             this("execute", commands, bindings, guests);
         }
 
-        private Execute(String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+        private Execute(String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
             super(name, guests);
             this.commands = commands;
             this.bindings = bindings;
@@ -390,7 +390,7 @@ final class Operations {
         }
 
         /** Creates the execution of a command buffer with a single dispatch. */
-        static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, Guests guests) {
+        static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, CallerRunners guests) {
             return new Execute(DISPATCH, commands, bindings, guests);
         }
 

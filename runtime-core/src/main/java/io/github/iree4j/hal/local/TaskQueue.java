@@ -37,7 +37,7 @@ final class TaskQueue implements UnorderedBackend {
 
     private final String name;
     private final ProcessExecutor executor;
-    private final Guests guests;
+    private final CallerRunners guests;
     private final Executor wakes;
     private final long inlineNanos;
     private final QueueProcess control;
@@ -62,7 +62,7 @@ final class TaskQueue implements UnorderedBackend {
             String name,
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
-            Guests guests,
+            CallerRunners guests,
             Executor wakes,
             long inlineNanos) {
         this(name, executor, runners, guests, wakes, inlineNanos, LANES);
@@ -73,7 +73,7 @@ final class TaskQueue implements UnorderedBackend {
             String name,
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
-            Guests guests,
+            CallerRunners guests,
             Executor wakes,
             long inlineNanos,
             int lanes) {
@@ -214,14 +214,14 @@ final class TaskQueue implements UnorderedBackend {
     CommandRunner runner(WorkerContext context) {
         CommandRunner runner = runners.getPlain(context.index());
         if (runner == null) {
-            runner = new CommandRunner(new Worker(context.index(), executor.workers()));
+            runner = new CommandRunner(new TileRunner(context.index(), executor.workers()));
             runners.setRelease(context.index(), runner);
         }
         return runner;
     }
 
     /** Returns the guests, for threads that are not drainers. */
-    Guests guests() {
+    CallerRunners guests() {
         return guests;
     }
 

@@ -155,7 +155,7 @@ class BlockProcessorTest {
             List<Thread> all = new ArrayList<>();
             AtomicInteger left = new AtomicInteger(times);
             for (int i = 0; i < threads; i++) {
-                Worker worker = new Worker(100 + i, threads);
+                TileRunner worker = new TileRunner(100 + i, threads);
                 all.add(Thread.ofPlatform().start(() -> {
                     while (left.get() > 0) {
                         if (!drain(worker)) {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation identified by a number. */
 final class NumberedOperation extends CommandOperation {
-    private static final Guests NOBODY = new Guests(0, 1);
+    private static final CallerRunners NOBODY = new CallerRunners(0, 1);
 
     final int number;
 

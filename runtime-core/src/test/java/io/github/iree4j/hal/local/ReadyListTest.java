@@ -21,7 +21,7 @@ class ReadyListTest {
         final int number;
 
         Numbered(int thread, int number) {
-            super("numbered", new Guests(0, 1));
+            super("numbered", new CallerRunners(0, 1));
             this.thread = thread;
             this.number = number;
         }

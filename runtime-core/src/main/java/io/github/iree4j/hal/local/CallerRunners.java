@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * device. Lends each to one thread at a time; the lowest free one first, so that warm memory is reused. Safe from any thread,
  * without locks.
  */
-final class Guests {
+final class CallerRunners {
     private static final int COUNT = Long.SIZE;
     private static final int RETRY_NANOS = 50_000;
 
@@ -22,7 +22,7 @@ final class Guests {
     private volatile boolean closed;
 
     /** Creates guests with unique indices among all callers of the device's executables. */
-    Guests(int firstIndex, int maxConcurrency) {
+    CallerRunners(int firstIndex, int maxConcurrency) {
         if (firstIndex + COUNT > LoadedExecutable.MAXIMUM_WORKERS) {
             throw new IllegalArgumentException("guest " + firstIndex);
         }
@@ -38,7 +38,7 @@ final class Guests {
             if (free.compareAndSet(bits, bits & (bits - 1))) { // GUEST-1
                 CommandRunner runner = runners.getPlain(which);
                 if (runner == null) {
-                    runner = new CommandRunner(new Worker(firstIndex + which, maxConcurrency));
+                    runner = new CommandRunner(new TileRunner(firstIndex + which, maxConcurrency));
                     runners.setPlain(which, runner);
                 }
                 return runner;

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-class GuestsTest {
-    private final Guests guests = new Guests(3, 2);
+class CallerRunnersTest {
+    private final CallerRunners guests = new CallerRunners(3, 2);
 
     // GUEST-1: a guest is used by one thread at a time, which sees what its predecessor wrote.
     @Test
@@ -64,7 +64,7 @@ class GuestsTest {
 
     @Test
     void whoComesBackAfterTheEndFreesItsMemoryAndNobodyElsesAgain() {
-        Guests guests = new Guests(0, 1);
+        CallerRunners guests = new CallerRunners(0, 1);
         CommandRunner late = guests.acquire();
         CommandRunner other = guests.acquire();
         late.worker().growLocal(64);

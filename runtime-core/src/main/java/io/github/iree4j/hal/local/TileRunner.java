@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The state of a thread that runs commands: the current command, resolved, and memory for workgroups. Used by one thread at a time.
  * Allocates nothing per command.
  */
-final class Worker implements HostDispatch {
+final class TileRunner implements HostDispatch {
     private static final long PAGE = 4096;
 
     /** The most that an export can declare: 65535 pages. */
@@ -66,7 +66,7 @@ final class Worker implements HostDispatch {
     private final long[] lengths = new long[segments.length];
 
     /** Creates one of {@code maxConcurrency} workers that may run the workgroups of a dispatch. */
-    Worker(int index, int maxConcurrency) {
+    TileRunner(int index, int maxConcurrency) {
         this.index = index;
         this.maxConcurrency = maxConcurrency;
         Arrays.fill(segments, MemorySegment.NULL);

@@ -26,7 +26,7 @@ final class AnyWait implements Cancellation {
         }
     }
 
-    boolean isOver() {
+    boolean isComplete() {
         return over.get();
     }
 

@@ -123,7 +123,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
 
     /**
      * Reports that on a failing or failed axis nothing up to an epoch is in flight any more. The work has not completed, and work it
-     * depends on may still be in flight; only {@link #isOver} and {@link #whenOver} use this. Epochs not above the current one are ignored.
+     * depends on may still be in flight; only {@link #isComplete} and {@link #whenOver} use this. Epochs not above the current one are ignored.
      *
      * @param axis the axis
      * @param epoch its epoch
@@ -158,7 +158,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      * @param frontier the frontier
      * @return true if so; false when that is unknown, for example when it is tainted and its producer's axis has failed
      */
-    public boolean isOver(Frontier frontier) {
+    public boolean isComplete(Frontier frontier) {
         if (frontier.isCompleted(this)) {
             return true;
         }
@@ -167,19 +167,19 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         }
         for (int i = 0; i < frontier.size(); i++) {
             TrackedAxis tracked = axes.findAcquire(frontier.axis(i));
-            if (tracked == null || !isOver(tracked, frontier.epoch(i))) {
+            if (tracked == null || !isComplete(tracked, frontier.epoch(i))) {
                 return false;
             }
         }
         return true;
     }
 
-    private static boolean isOver(TrackedAxis tracked, long epoch) {
+    private static boolean isComplete(TrackedAxis tracked, long epoch) {
         return tracked.epochVolatile() >= epoch || tracked.quiesced >= epoch; // TRACK-5
     }
 
     /**
-     * Calls back once {@link #isOver} is true of a frontier: like {@link #whenCompleted}, but a failed axis does not end the wait, because
+     * Calls back once {@link #isComplete} is true of a frontier: like {@link #whenCompleted}, but a failed axis does not end the wait, because
      * its work may still be running. For callers that need to know when memory is no longer accessed. An axis that was retired before it
      * got that far does end the wait.
      *
@@ -374,7 +374,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
 
     private boolean reached(FrontierWaiter waiter, long axis, long epoch) {
         TrackedAxis tracked = find(axis);
-        if (tracked.epochVolatile() >= epoch || waiter.throughFailure && isOver(tracked, epoch)) {
+        if (tracked.epochVolatile() >= epoch || waiter.throughFailure && isComplete(tracked, epoch)) {
             return true;
         }
         tracked.link(waiter, epoch);

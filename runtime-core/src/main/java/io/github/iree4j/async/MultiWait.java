@@ -155,7 +155,7 @@ public final class MultiWait {
             }
         }
         AnyWait wait = new AnyWait(callback, fences.size());
-        for (int i = 0; i < fences.size() && !wait.isOver(); i++) {
+        for (int i = 0; i < fences.size() && !wait.isComplete(); i++) {
             Fence fence = fences.get(i);
             int index = i;
             if (fence == null) {

@@ -102,11 +102,11 @@ final class ProgramEnd {
      */
     void await() {
         awaited = true;
-        if (isOver() || mustNotWait()) {
+        if (isComplete() || mustNotWait()) {
             return;
         }
         long start = System.nanoTime();
-        for (long seen = changes(); !isOver(); seen = changes()) {
+        for (long seen = changes(); !isComplete(); seen = changes()) {
             endThoseThatLinger();
             long left = BOUND - (System.nanoTime() - start);
             if (left <= 0) {
@@ -140,7 +140,7 @@ final class ProgramEnd {
         }
     }
 
-    private synchronized boolean isOver() {
+    private synchronized boolean isComplete() {
         return freed && operations.isNone();
     }
 

@@ -79,7 +79,7 @@ public final class HostCallCompletion {
      *
      * @return also true when the call failed before it began
      */
-    public boolean isOver() {
+    public boolean isComplete() {
         return over.get();
     }
 }

@@ -379,7 +379,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /** Whether workers must end. */
-    boolean isOver() {
+    boolean isComplete() {
         return closing && (abandoned || table.liveVolatile() == 0);
     }
 

@@ -154,7 +154,7 @@ final class Worker implements Runnable {
             for (; ; ) {
                 long seen = executor.signals().getVolatile(); // TASK-12
                 if (!turnContained()) {
-                    if (executor.isOver()) {
+                    if (executor.isComplete()) {
                         break;
                     }
                     idle(seen);
@@ -280,7 +280,7 @@ final class Worker implements Runnable {
         }
         IdleWorkers idle = executor.wakes().idle();
         idle.add(index); // TASK-11
-        if (hasNews(seen) || executor.isOver()) {
+        if (hasNews(seen) || executor.isComplete()) {
             idle.remove(index);
             return;
         }

@@ -66,7 +66,7 @@ public class FrontierTrackerLincheckTest {
 
     /** Returns whether a new wait is over at once; it is cancelled otherwise. */
     @Operation
-    public boolean isOver(@Param(name = "epoch") int epoch) {
+    public boolean isComplete(@Param(name = "epoch") int epoch) {
         Cancellation wait =
                 tracker.whenCompleted(Frontier.of(FIRST, epoch).insertOrRaise(SECOND, epoch), failure -> {});
         return !wait.cancel();

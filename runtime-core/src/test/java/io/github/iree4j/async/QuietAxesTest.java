@@ -52,28 +52,28 @@ class QuietAxesTest {
 
     @Test
     void completedFrontiersAreOver() {
-        assertThat(tracker.isOver(Frontier.EMPTY)).isTrue();
-        assertThat(tracker.isOver(both(2, 1))).isFalse();
+        assertThat(tracker.isComplete(Frontier.EMPTY)).isTrue();
+        assertThat(tracker.isComplete(both(2, 1))).isFalse();
         tracker.advance(first, 2);
-        assertThat(tracker.isOver(both(2, 1))).as("the other is in flight").isFalse();
+        assertThat(tracker.isComplete(both(2, 1))).as("the other is in flight").isFalse();
         tracker.advance(second, 1);
-        assertThat(tracker.isOver(both(2, 1))).isTrue();
-        assertThat(tracker.isOver(both(3, 1))).isFalse();
+        assertThat(tracker.isComplete(both(2, 1))).isTrue();
+        assertThat(tracker.isComplete(both(3, 1))).isFalse();
     }
 
     @Test
     void workOnAFailedAxisIsOverOnceItIsQuiet() {
         tracker.fail(first, LOST);
-        assertThat(tracker.isOver(Frontier.of(first, 2)))
+        assertThat(tracker.isComplete(Frontier.of(first, 2)))
                 .as("may still be running")
                 .isFalse();
         tracker.quiesce(first, 1);
-        assertThat(tracker.isOver(Frontier.of(first, 1))).isTrue();
-        assertThat(tracker.isOver(Frontier.of(first, 2))).isFalse();
+        assertThat(tracker.isComplete(Frontier.of(first, 1))).isTrue();
+        assertThat(tracker.isComplete(Frontier.of(first, 2))).isFalse();
         tracker.quiesce(first, 2);
-        assertThat(tracker.isOver(Frontier.of(first, 2))).isTrue();
+        assertThat(tracker.isComplete(Frontier.of(first, 2))).isTrue();
         tracker.quiesce(first, 1);
-        assertThat(tracker.isOver(Frontier.of(first, 2))).as("reported late").isTrue();
+        assertThat(tracker.isComplete(Frontier.of(first, 2))).as("reported late").isTrue();
         assertThat(tracker.completed(first)).as("quiet is not completed").isZero();
     }
 
@@ -81,27 +81,27 @@ class QuietAxesTest {
     void everyAxisMustBeQuiet() {
         tracker.fail(first, LOST);
         tracker.quiesce(first, 5);
-        assertThat(tracker.isOver(both(5, 1))).isFalse();
-        assertThat(tracker.isOver(produced(first, 5, Frontier.of(second, 1))))
+        assertThat(tracker.isComplete(both(5, 1))).isFalse();
+        assertThat(tracker.isComplete(produced(first, 5, Frontier.of(second, 1))))
                 .as("a lost operation does not vouch for its dependencies")
                 .isFalse();
         tracker.advance(second, 1);
-        assertThat(tracker.isOver(both(5, 1))).isTrue();
-        assertThat(tracker.isOver(produced(first, 5, Frontier.of(second, 1)))).isTrue();
+        assertThat(tracker.isComplete(both(5, 1))).isTrue();
+        assertThat(tracker.isComplete(produced(first, 5, Frontier.of(second, 1)))).isTrue();
     }
 
     @Test
     void theUnknownIsNotOver() {
         long unknown = allocator.allocate(CausalDomain.COLLECTIVE);
-        assertThat(tracker.isOver(Frontier.of(unknown, 1))).isFalse();
+        assertThat(tracker.isComplete(Frontier.of(unknown, 1))).isFalse();
         tracker.fail(first, LOST);
         tracker.quiesce(first, 5);
-        assertThat(tracker.isOver(Frontier.of(first, 5).tainted())).isFalse();
-        assertThat(tracker.isOver(produced(first, 5, Frontier.UNKNOWN)))
+        assertThat(tracker.isComplete(Frontier.of(first, 5).tainted())).isFalse();
+        assertThat(tracker.isComplete(produced(first, 5, Frontier.UNKNOWN)))
                 .as("its dependencies are incomplete")
                 .isFalse();
         tracker.advance(second, 3);
-        assertThat(tracker.isOver(produced(second, 3, Frontier.UNKNOWN)))
+        assertThat(tracker.isComplete(produced(second, 3, Frontier.UNKNOWN)))
                 .as("its producer has completed")
                 .isTrue();
     }

@@ -30,7 +30,7 @@ final class DeathFrontiers {
 
     /** For work on axes of a tracker. */
     DeathFrontiers(FrontierTracker tracker, int capacity) {
-        this(tracker, tracker::isOver, capacity);
+        this(tracker, tracker::isComplete, capacity);
     }
 
     private DeathFrontiers(CompletedEpochs completed, Predicate<Frontier> over, int capacity) {
@@ -49,10 +49,10 @@ final class DeathFrontiers {
         if (right == null) {
             return left;
         }
-        if (left == null || isOver(left)) {
+        if (left == null || isComplete(left)) {
             return right;
         }
-        if (isOver(right) || left.dominates(right)) {
+        if (isComplete(right) || left.dominates(right)) {
             return left;
         }
         if (right.dominates(left)) {
@@ -82,7 +82,7 @@ final class DeathFrontiers {
         }
     }
 
-    private boolean isOver(Frontier death) {
+    private boolean isComplete(Frontier death) {
         return death.size() == 0 ? !death.isTainted() : over.test(death);
     }
 
@@ -110,7 +110,7 @@ final class DeathFrontiers {
 
     /** Whether all work that used bytes with this death frontier has finished. */
     boolean isCompleted(@Nullable Frontier death) {
-        if (death == null || isOver(death)) {
+        if (death == null || isComplete(death)) {
             return true;
         }
         return death.isTainted()

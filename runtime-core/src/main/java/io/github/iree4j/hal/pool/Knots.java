@@ -92,7 +92,7 @@ final class Knots {
     /** Notes that the holder may have ended: its memory then counts as kept by the host. */
     void reviewed(Stake stake) {
         Account account = stake.account;
-        if (!stake.kept && account != null && (stake.holder.isOver() || stake.holder.isKept())) {
+        if (!stake.kept && account != null && (stake.holder.isComplete() || stake.holder.isKept())) {
             stake.kept = true;
             kept(account, stake.live, stake.holder.isKept());
         }
@@ -270,7 +270,7 @@ final class Knots {
             }
             stake.hopeful = stake.failing
                     || stake.live > 0
-                            && !stake.holder.isOver()
+                            && !stake.holder.isComplete()
                             && !stake.holder.isKept()
                             && (stake.waiting == 0 || !stake.holder.isSuspended())
                             && before(stake) == null;
@@ -289,7 +289,7 @@ final class Knots {
 
     private boolean isHopeful(Stake stake, List<Waiter> line) {
         Stake before = before(stake);
-        if (before != null && before.hopeful && !stake.holder.isOver() && !stake.holder.isKept()) {
+        if (before != null && before.hopeful && !stake.holder.isComplete() && !stake.holder.isKept()) {
             return true;
         }
         return stake.waiting > 0
@@ -328,7 +328,7 @@ final class Knots {
 
     private boolean mayComeFromHost(Waiter waiter) {
         return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || stakes.all().stream().anyMatch(stake -> stake.holder.isOver() && concerns(stake, waiter));
+                || stakes.all().stream().anyMatch(stake -> stake.holder.isComplete() && concerns(stake, waiter));
     }
 
     /** Whether released memory is still in use by work under way. */
@@ -357,7 +357,7 @@ final class Knots {
     private static String describe(Stake stake) {
         String state = stake.holder.isKept()
                 ? "while it is loaded"
-                : stake.holder.isOver()
+                : stake.holder.isComplete()
                         ? "in results that are not closed"
                         : stake.waiting > 0
                                 ? "and waits for memory"

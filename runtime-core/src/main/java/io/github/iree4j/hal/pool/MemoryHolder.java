@@ -228,7 +228,7 @@ public final class MemoryHolder {
         return kept;
     }
 
-    boolean isOver() {
+    boolean isComplete() {
         return over;
     }
 

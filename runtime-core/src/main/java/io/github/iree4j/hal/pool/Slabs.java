@@ -121,14 +121,14 @@ final class Slabs {
     }
 
     private long idleBytes(Pool pool) {
-        return pool.store.idleBytes(this::mayGoBack, this::isOver);
+        return pool.store.idleBytes(this::mayGoBack, this::isComplete);
     }
 
     private boolean mayGoBack(Home home) {
         return home.accessed == 0;
     }
 
-    private boolean isOver(@Nullable Frontier death) {
+    private boolean isComplete(@Nullable Frontier death) {
         return closed || deaths.isCompleted(death);
     }
 
@@ -154,7 +154,7 @@ final class Slabs {
 
     /** Decides to return an unused slab of a pool, if there is one. */
     boolean giveBackOne(Pool pool, Predicate<Home> may) {
-        Slab slab = pool.store.removeIdle(home -> mayGoBack(home) && may.test(home), this::isOver);
+        Slab slab = pool.store.removeIdle(home -> mayGoBack(home) && may.test(home), this::isComplete);
         if (slab == null) {
             return false;
         }

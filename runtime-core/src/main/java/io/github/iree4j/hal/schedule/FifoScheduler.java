@@ -391,7 +391,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         synchronized (lock) {
             ending = null;
             long epoch = 0;
-            for (QueueOperation head; (head = inFlight.peek()) != null && isOver(head); ) {
+            for (QueueOperation head; (head = inFlight.peek()) != null && isComplete(head); ) {
                 epoch = head.epoch();
                 assertPremises(head);
                 retiring.add(inFlight.remove());
@@ -415,7 +415,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     }
 
     /** Under the lock: whether the hardware has completed the head. */
-    private boolean isOver(QueueOperation head) {
+    private boolean isComplete(QueueOperation head) {
         return head.completed || head.epoch() <= overUpTo;
     }
 

@@ -118,7 +118,7 @@ sealed interface Premise {
     record Memory(Frontier death) implements Premise {
         @Override
         public boolean holds(SchedulingDomain domain) {
-            return domain.tracker().isOver(death) || Premise.isPassed(death, domain);
+            return domain.tracker().isComplete(death) || Premise.isPassed(death, domain);
         }
 
         @Override

@@ -41,7 +41,7 @@ final class HostImports implements AutoCloseable {
             return whole && bytes.address() == slab.address() && bytes.scope().equals(slab.scope());
         }
 
-        boolean isOver() {
+        boolean isComplete() {
             return uses == 0 && !(whole && bytes.scope().isAlive());
         }
     }
@@ -141,7 +141,7 @@ final class HostImports implements AutoCloseable {
     private void drop(boolean all) {
         for (Iterator<Import> each = imports.iterator(); each.hasNext(); ) {
             Import one = each.next();
-            if (one.isOver() || all && one.uses == 0) {
+            if (one.isComplete() || all && one.uses == 0) {
                 each.remove();
                 one.allocation.close();
                 memory.provider().returned();

@@ -257,7 +257,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     @Override
     protected StreamStorage lent(StreamStorage own, @Nullable MemoryHolder call) {
         Frontier allocation = allocation();
-        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
+        if (allocation != null && !isComplete(allocation) && !isPassed(allocation)) {
             throw unavailable("use");
         }
         checkNotFreed(own);
@@ -276,11 +276,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
             return super.isAllocatedBefore(user); // allocated by the host, or not yet
         }
         return user.reaches(allocation.producerAxis(), allocation.producerEpoch())
-                || isOver(allocation)
+                || isComplete(allocation)
                 || isPassed(allocation);
     }
 
-    private boolean isOver(Frontier allocation) {
+    private boolean isComplete(Frontier allocation) {
         FrontierTracker tracker = device.schedulingDomain().tracker();
         return tracker.completed(allocation.producerAxis()) >= allocation.producerEpoch();
     }
@@ -316,11 +316,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     @Override
     protected MemorySegment hostBytes(long offset, long length) {
         Frontier allocation = allocation();
-        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
+        if (allocation != null && !isComplete(allocation) && !isPassed(allocation)) {
             throw unavailable("use");
         }
         Farewell last = farewell;
-        if (last != null && !isOver(last.death())) {
+        if (last != null && !isComplete(last.death())) {
             return last.storage().mapped().asSlice(offset, length);
         }
         StreamStorage storage = pinned();

@@ -98,7 +98,7 @@ final class InlineDispatch implements AutoCloseable {
     }
 
     /** Returns whether the dispatch has ended, successfully or not. */
-    boolean isOver() {
+    boolean isComplete() {
         Fence end = done;
         return end == null || end.isReached() || end.failure() != null;
     }

@@ -39,7 +39,7 @@ final class LoaderImports {
     }
 
     private static void dispatchById(HalState state, VmCall call) {
-        if (isOver(call)) {
+        if (isComplete(call)) {
             return;
         }
         Executable executable = call.required(Executable.class);
@@ -51,7 +51,7 @@ final class LoaderImports {
     }
 
     private static void dispatchByOrdinal(HalState state, VmCall call) {
-        if (isOver(call)) {
+        if (isComplete(call)) {
             return;
         }
         Executable executable = call.required(Executable.class);
@@ -83,7 +83,7 @@ final class LoaderImports {
                 dispatch.bind(call.required(VmBuffer.class), call.i64(), call.i64());
             }
             dispatch.submit(executable, export, config, constants);
-            if (!dispatch.isOver()) {
+            if (!dispatch.isComplete()) {
                 call.attach(dispatch);
                 call.defer(dispatch.end());
                 return;
@@ -97,7 +97,7 @@ final class LoaderImports {
     }
 
     /** Finishes a dispatch that the call has waited for, if there is one. */
-    private static boolean isOver(VmCall call) {
+    private static boolean isComplete(VmCall call) {
         if (!call.resumed() || !(call.attachment() instanceof InlineDispatch dispatch)) {
             return false;
         }

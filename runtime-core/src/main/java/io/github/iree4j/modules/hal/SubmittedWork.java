@@ -41,7 +41,7 @@ final class SubmittedWork implements AutoCloseable {
         MemoryHolder call = MemoryHolder.current();
         List<Fence> own = signals.get(call);
         if (own == null) {
-            signals.entrySet().removeIf(each -> each.getKey() != null && isOver(each.getKey(), each.getValue()));
+            signals.entrySet().removeIf(each -> each.getKey() != null && isComplete(each.getKey(), each.getValue()));
             own = new ArrayList<>();
             signals.put(call, own);
         } else if (own.size() % MANY == 0) {
@@ -61,7 +61,7 @@ final class SubmittedWork implements AutoCloseable {
         });
     }
 
-    private static boolean isOver(MemoryHolder call, List<Fence> fences) {
+    private static boolean isComplete(MemoryHolder call, List<Fence> fences) {
         if (!call.isFinished()) {
             return false;
         }

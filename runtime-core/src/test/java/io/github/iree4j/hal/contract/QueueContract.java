@@ -256,13 +256,13 @@ public abstract class QueueContract extends DeviceContract {
         queue.barrier(null, other, 0);
         other.await();
         HostCallCompletion completion = given.get();
-        assertThat(completion.isOver()).isFalse();
+        assertThat(completion.isComplete()).isFalse();
         assertThat(timeline.value()).isEqualTo(1);
         assertThat(completion.complete()).isTrue();
         at(timeline, 3).await();
         assertThat(completion.complete()).isFalse();
         assertThat(completion.fail(LOST)).isFalse();
-        assertThat(completion.isOver()).isTrue();
+        assertThat(completion.isComplete()).isTrue();
     }
 
     @Test

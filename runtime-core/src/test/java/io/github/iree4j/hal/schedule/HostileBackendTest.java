@@ -373,11 +373,11 @@ class HostileBackendTest {
             queue.completed(done, null);
             queue.lost(CAUSE);
             queue.completed(first, CAUSE);
-            assertThat(tracker.isOver(Frontier.of(queue.axis(), 2))).isTrue();
-            assertThat(tracker.isOver(Frontier.of(queue.axis(), 3))).isFalse();
+            assertThat(tracker.isComplete(Frontier.of(queue.axis(), 2))).isTrue();
+            assertThat(tracker.isComplete(Frontier.of(queue.axis(), 3))).isFalse();
             assertThat(tracker.completed(queue.axis())).isEqualTo(1);
             queue.completed(second, CAUSE);
-            assertThat(tracker.isOver(Frontier.of(queue.axis(), 3))).isTrue();
+            assertThat(tracker.isComplete(Frontier.of(queue.axis(), 3))).isTrue();
         }
     }
 
@@ -391,7 +391,7 @@ class HostileBackendTest {
                 @Override
                 protected void release() {
                     queue.completed(second, CAUSE);
-                    early.add(tracker.isOver(Frontier.of(queue.axis(), 1)));
+                    early.add(tracker.isComplete(Frontier.of(queue.axis(), 1)));
                 }
             };
             queue.submit(null, fence(), () -> first);
@@ -399,7 +399,7 @@ class HostileBackendTest {
             queue.lost(CAUSE);
             queue.completed(first, CAUSE);
             assertThat(early).containsExactly(false);
-            assertThat(tracker.isOver(Frontier.of(queue.axis(), 2))).isTrue();
+            assertThat(tracker.isComplete(Frontier.of(queue.axis(), 2))).isTrue();
         }
     }
 

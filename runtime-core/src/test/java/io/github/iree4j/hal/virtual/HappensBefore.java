@@ -85,7 +85,7 @@ final class HappensBefore {
             }
         }
         for (Event event : program.events) {
-            if (event.isOver()) {
+            if (event.isComplete()) {
                 over.add(event);
                 byAxis.computeIfAbsent(event.axis(), axis -> new TreeMap<>()).put(event.epoch(), event);
             }
@@ -143,7 +143,7 @@ final class HappensBefore {
                 if (step.hasFailed()) {
                     fail("failed and did not tell: " + step);
                 }
-                if (!step.last.isOver()) {
+                if (!step.last.isComplete()) {
                     fail("signalled and was never over: " + step);
                 }
             } else {
@@ -263,7 +263,7 @@ final class HappensBefore {
                 }
             }
             for (Event before : partsBefore(event)) {
-                if (!before.isOver() || before.ended > event.started) {
+                if (!before.isComplete() || before.ended > event.started) {
                     fail("%s%n  started before the end of%n  %s".formatted(event, before));
                 }
             }
@@ -283,7 +283,7 @@ final class HappensBefore {
     private boolean endedBefore(Point wait, long started) {
         for (List<Step> together :
                 signals.get(wait.timeline()).tailMap(wait.value(), true).values()) {
-            if (together.stream().allMatch(step -> step.last.isOver() && step.last.ended < started)) {
+            if (together.stream().allMatch(step -> step.last.isComplete() && step.last.ended < started)) {
                 return true;
             }
         }
@@ -308,7 +308,7 @@ final class HappensBefore {
             knownBefore.add(known);
             beforeEnd[event.index] = new BitSet();
             declaredBeforeEnd[event.index] = new BitSet();
-            if (!event.isOver()) {
+            if (!event.isComplete()) {
                 continue;
             }
             Map.Entry<Long, Event> previous = byAxis.get(event.axis()).lowerEntry(event.epoch());
@@ -381,7 +381,7 @@ final class HappensBefore {
             // What was lost before its turn was issued behind others that may have been lost as well.
             if (together.stream()
                     .allMatch(other -> other != event
-                            && other.isOver()
+                            && other.isComplete()
                             && (other.ended < event.started || !event.ran && other.issuedBy <= event.issuedBy))) {
                 found.addAll(together);
             }
@@ -423,7 +423,7 @@ final class HappensBefore {
         for (Map.Entry<Long, List<Step>> each :
                 signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
             List<Step> together = each.getValue();
-            if (together.stream().allMatch(step -> step.last.isOver())) {
+            if (together.stream().allMatch(step -> step.last.isComplete())) {
                 for (Point point : program.outside.keySet()) {
                     if (point.timeline() == wait.timeline()
                             && point.value() >= wait.value()
@@ -440,7 +440,7 @@ final class HappensBefore {
     /** A collective's first part is seen when it runs. One that was lost before may have been issued all the same, and inherited. */
     private void findUnseen() {
         for (Step step : program.steps) {
-            if (step.meeting == null || step.device != program.lost || !step.first.fifo || step.first.isOver()) {
+            if (step.meeting == null || step.device != program.lost || !step.first.fifo || step.first.isComplete()) {
                 continue;
             }
             for (Point wait : step.waits) {
@@ -466,7 +466,7 @@ final class HappensBefore {
         return signals.get(wait.timeline()).tailMap(wait.value(), true).values().stream()
                 .flatMap(List::stream)
                 .map(step -> step.last)
-                .filter(Event::isOver)
+                .filter(Event::isComplete)
                 .toList();
     }
 
@@ -506,7 +506,7 @@ final class HappensBefore {
         BitSet before = beforeEnd[event.index];
         for (int i = before.nextSetBit(0); i >= 0; i = before.nextSetBit(i + 1)) {
             Event other = program.events.get(i);
-            if (!other.isOver() || other.ended > told) {
+            if (!other.isComplete() || other.ended > told) {
                 fail("%s%n  had completed before%n  %s".formatted(event, other));
             }
         }

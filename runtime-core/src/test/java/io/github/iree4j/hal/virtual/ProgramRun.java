@@ -192,7 +192,7 @@ final class ProgramRun {
         VirtualDevice device = program.anyDevice();
         program.lost = device;
         for (Event event : program.events) {
-            if (event.device == device && event.epoch() > 0 && !event.isOver()) {
+            if (event.device == device && event.epoch() > 0 && !event.isComplete()) {
                 event.started = ++sequence;
                 event.ended = ++sequence;
             }
@@ -256,7 +256,7 @@ final class ProgramRun {
     private void takePart(Step step, Meeting meeting, VirtualDevice device, @Nullable Fence wait, Fence signal) {
         step.own.whenReached(1, (value, failure) -> {
             Event event = meeting.event;
-            if (failure == null && !event.isOver()) { // the first part is told first
+            if (failure == null && !event.isComplete()) { // the first part is told first
                 event.started = ++sequence;
                 event.ended = ++sequence;
                 event.ran = true;

@@ -135,7 +135,7 @@ final class RandomProgram implements AutoCloseable {
             events.add(this);
         }
 
-        boolean isOver() {
+        boolean isComplete() {
             return ended > 0;
         }
 

@@ -143,7 +143,7 @@ class AbandonedDeviceTest {
             assertThat(own.size()).isOne();
             assertThat(closeThatThrows(device)).isNotNull();
             assertThat(tracker.failure(axis)).isSameAs(device.failure());
-            assertThat(tracker.isOver(own))
+            assertThat(tracker.isComplete(own))
                     .as("complete while the hardware has it")
                     .isFalse();
             CountDownLatch over = new CountDownLatch(1);
@@ -152,7 +152,7 @@ class AbandonedDeviceTest {
             buffer.close();
             assertEndsWithoutTrace(device);
             assertThat(over.getCount()).isZero();
-            assertThat(tracker.isOver(own))
+            assertThat(tracker.isComplete(own))
                     .as("complete once the hardware has ended")
                     .isTrue();
             assertThat(tracker.completed(axis)).as("what has completed").isZero();

@@ -72,7 +72,7 @@ final class BatchQueue {
         if (refused) {
             entry.fail(new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "%d rows wait for a batch of '%s', and the limit is %d; try again later, or raise 'max-waiting'"
+                    "%d rows wait for a batch of '%s', and the limit is %d; try again later, or raise 'max-size', which the limit is a multiple of"
                             .formatted(waitingRows(), entry.request.function().fullName(), options.maxWaiting())));
             idle.accept(this);
             return;

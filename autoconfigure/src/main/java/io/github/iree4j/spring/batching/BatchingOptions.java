@@ -34,7 +34,7 @@ public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buck
         buckets = sorted(buckets);
         if (!buckets.isEmpty() && (buckets.getFirst() < 1 || buckets.getLast() > maxSize)) {
             throw new IllegalArgumentException(
-                    "'shape-buckets' are %s and must be from 1 to the 'max-size' of %d".formatted(buckets, maxSize));
+                    "'buckets' are %s and must be from 1 to the 'max-size' of %d".formatted(buckets, maxSize));
         }
     }
 

@@ -170,7 +170,13 @@ final class HardwareQueue {
         if (broken != null && ticket <= reached) {
             return; // by endBroken()
         }
-        timeline.signal(ticket);
+        try {
+            timeline.signal(ticket);
+        } catch (RuntimeException | Error e) { // others wait for it: the lane may say so, which has nothing before it
+            if (driver.isLost() || tryGive(List.of(new Submission(TimelineWaits.NONE, null, ticket, null))) != null) {
+                throw e;
+            }
+        }
         reached = Math.max(reached, ticket);
     }
 

@@ -328,6 +328,10 @@ final class ScriptedDriver implements StreamDriver {
         public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
             enter("fill");
             MemorySegment bytes = bytes(target, offset, length);
+            if (patternLength == 1) { // poison, much of it
+                list.add(() -> bytes.fill((byte) pattern));
+                return;
+            }
             list.add(() -> {
                 for (long i = 0; i < length; i++) {
                     bytes.set(ValueLayout.JAVA_BYTE, i, (byte) (pattern >>> Byte.SIZE * (i % patternLength)));

@@ -64,7 +64,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
 
     // Guarded by this.
     private final Map<Object, V> own = new IdentityHashMap<>(); // of users that use one, or have written to one
-    private final Deque<V> idle = new ArrayDeque<>(); // in order of creation
+    private final Deque<V> idle = new ArrayDeque<>(); // holding the bytes of the constant
     private boolean told; // whether a write has been logged
 
     /**

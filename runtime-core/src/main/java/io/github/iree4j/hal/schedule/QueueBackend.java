@@ -11,9 +11,9 @@ public sealed interface QueueBackend permits FifoBackend, UnorderedBackend {
     Executor SAME_THREAD = Runnable::run;
 
     /**
-     * Returns where that is done for operations that a signal has set free which may take longer than some microseconds: giving them to a
-     * Returns the executor for work that a signal releases and that may take longer than some microseconds: giving operations to
-     * a driver, allocating memory, resuming very many operations. So it does not delay the signalling thread.
+     * Returns the executor for work that a signal releases and that may take longer than some microseconds: giving operations to a
+     * driver, allocating memory, resuming very many operations. So it does not delay the signalling thread.
+     *
      * @return runs its tasks soon and in order; {@link #SAME_THREAD} where nothing takes long
      */
     default Executor wakeExecutor() {

@@ -14,7 +14,7 @@ public final class Blocks {
      * @param fromShape its shape
      * @param to dense, row-major
      * @param toShape its shape, of the same rank
-     * @param part how many of each dimension; no more than either has
+     * @param part number of elements in each dimension; no more than either has
      * @param bytes of an element
      */
     public static void copy(
@@ -22,7 +22,7 @@ public final class Blocks {
         if (Arrays.stream(part).anyMatch(size -> size == 0)) {
             return;
         }
-        int outer = part.length; // dimensions that are walked; what is within them lies together in both
+        int outer = part.length; // outer dimensions iterated over; the inner ones are contiguous in both
         long run = bytes;
         while (outer > 0) {
             outer--;
@@ -63,7 +63,7 @@ public final class Blocks {
         return steps;
     }
 
-    /** Whether the first elements of each dimension lie together, before all others. */
+    /** Whether the first elements of each dimension are contiguous, before all others. */
     static boolean comeFirst(long[] shape, long[] part) {
         int last = part.length - 1;
         while (last >= 0 && part[last] == shape[last]) {

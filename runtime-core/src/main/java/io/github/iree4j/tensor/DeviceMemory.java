@@ -20,26 +20,26 @@ import java.util.function.Function;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
 public final class DeviceMemory {
-    /** What inputs are allocated as: any use by programs, and mapped by us to fill them. */
+    /** Parameters of inputs: any use by programs, and mapped to fill them. */
     private static final BufferParams INPUT = BufferParams.DEFAULT;
 
-    /** What compiled code expects of its bindings, bytes. */
+    /** Alignment that compiled code expects of its bindings, bytes. */
     static final int ALIGNMENT = 64;
 
-    /** Scopes that nobody can close: of automatic arenas, of the global one, and of arrays and buffers. */
+    /** Scopes that cannot be closed: of automatic arenas, of the global one, and of arrays and buffers. */
     private static final Set<Class<?>> UNCLOSEABLE = Set.copyOf(List.of(
             Arena.ofAuto().scope().getClass(),
             Arena.global().scope().getClass(),
             MemorySegment.ofArray(new byte[0]).scope().getClass()));
 
-    /** Writes the elements of a tensor that is being made. */
+    /** Writes the elements of a tensor that is being created. */
     @FunctionalInterface
     public interface Filling {
         /**
          * Writes all elements.
          *
-         * @param memory as many bytes as they take; only until this returns
-         * @throws IOException when they cannot be read from where they come from
+         * @param memory as many bytes as they take; valid until this returns
+         * @throws IOException when they cannot be read from their source
          */
         void fill(MemorySegment memory) throws IOException;
     }
@@ -48,12 +48,12 @@ public final class DeviceMemory {
     private final BufferParams input;
     private final List<AdmissionGate> gates;
 
-    /** Memory that is accounted to no program. */
+    /** Creates an instance whose memory is charged to no program. */
     public DeviceMemory(Device device) {
         this(device, "");
     }
 
-    /** Memory that is accounted to a program. */
+    /** Creates an instance whose memory is charged to a program. */
     public DeviceMemory(Device device, String consumer) {
         this.device = device;
         this.input = INPUT.withConsumer(consumer);
@@ -61,10 +61,10 @@ public final class DeviceMemory {
     }
 
     /**
-     * Lets a call in, once what it needs fits. Blocks.
+     * Admits a call once its need fits. Blocks.
      *
-     * @param givenUp whether the call is not going to run, so that it need not wait
-     * @throws InterruptedException when the thread is interrupted while the call is outside
+     * @param givenUp whether the call is abandoned, so that it need not wait
+     * @throws InterruptedException when the thread is interrupted before the call is admitted
      */
     public void admit(long need, BooleanSupplier givenUp) throws InterruptedException {
         for (int i = 0; i < gates.size(); i++) {
@@ -77,12 +77,12 @@ public final class DeviceMemory {
         }
     }
 
-    /** Has calls outside look whether they have been given up. */
+    /** Has waiting calls check whether they have been abandoned. */
     public void lookAtGates() {
         gates.forEach(AdmissionGate::look);
     }
 
-    /** The call that was let in with that need is over. */
+    /** Ends a call that was admitted with that need. */
     public void exit(long need) {
         exit(gates.size(), need);
     }
@@ -98,8 +98,8 @@ public final class DeviceMemory {
     }
 
     /**
-     * Makes a view that the device can use: the tensor's own one if it has one, else over its memory where that is possible, else over a
-     * copy.
+     * Creates a view that the device can use: the tensor's own view if it has one, otherwise over its memory where possible,
+     * otherwise over a copy.
      *
      * @return the view; the caller releases it
      */
@@ -113,10 +113,10 @@ public final class DeviceMemory {
     }
 
     /**
-     * Makes a view over a tensor's memory where it lies.
+     * Creates a view over a tensor's memory, in place.
      *
      * @return the view; the caller releases it
-     * @throws IreeException INVALID_ARGUMENT when that cannot be used in place, saying why and what helps
+     * @throws IreeException INVALID_ARGUMENT when that cannot be used in place, with the reason and a remedy
      */
     public BufferView importInPlace(TensorElements elements) {
         MemorySegment data = elements.host();
@@ -131,7 +131,7 @@ public final class DeviceMemory {
     }
 
     /**
-     * Makes a view over memory of the device that the caller fills.
+     * Creates a view over device memory that the caller fills.
      *
      * @return the view; the caller releases it
      */
@@ -142,7 +142,7 @@ public final class DeviceMemory {
             if (buffer.isMappable(MemoryAccess.WRITE)) {
                 contents.fill(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
             } else {
-                try (Arena arena = Arena.ofShared()) { // the contents may come from threads of theirs
+                try (Arena arena = Arena.ofShared()) { // the contents may be written by other threads
                     MemorySegment bytes = arena.allocate(size, ALIGNMENT);
                     contents.fill(bytes);
                     buffer.write(0, bytes);
@@ -160,24 +160,23 @@ public final class DeviceMemory {
             try {
                 return device.allocator().importHost(input, data, new Lender(data));
             } catch (IreeException e) {
-                // A device with memory of its own, for one: copied instead, which says what is wrong if that cannot be
-                // either.
+                // For example a device with its own memory: copied instead, which throws the reason if that fails too.
                 return device.allocator().allocate(input, data);
             }
         }
         return device.allocator().allocate(input, data);
     }
 
-    /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */
+    /** Whether a device may use memory in place: native, aligned, and out of reach of any {@code Arena.close()}. */
     public static boolean isImportable(MemorySegment data) {
-        // There is no other way to ask than by the scope's class.
+        // The scope's class is the only way to find out.
         return data.isNative()
                 && !data.isReadOnly()
                 && data.address() % ALIGNMENT == 0
                 && UNCLOSEABLE.contains(data.scope().getClass());
     }
 
-    /** Lets the caller look at the bytes of a view; through a copy when the host cannot map them. */
+    /** Passes the bytes of a view to a reader; through a copy when the host cannot map them. */
     public <T> T read(BufferView view, Function<MemorySegment, T> reader) {
         Buffer buffer = view.buffer();
         if (buffer.isMappable(MemoryAccess.READ)) {
@@ -190,7 +189,7 @@ public final class DeviceMemory {
         }
     }
 
-    /** Keeps memory reachable that only the collector frees, for as long as a device uses it. */
+    /** Keeps memory that only the collector frees reachable, for as long as a device uses it. */
     private record Lender(MemorySegment data) implements RefCounted {
         @Override
         public void retain() {

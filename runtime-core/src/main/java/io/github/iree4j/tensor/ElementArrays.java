@@ -5,7 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Copies elements out into Java arrays, by the conversion rules that {@code Tensor} states. */
+/** Copies elements into Java arrays, by the conversion rules that {@code Tensor} states. */
 public final class ElementArrays {
     private ElementArrays() {}
 

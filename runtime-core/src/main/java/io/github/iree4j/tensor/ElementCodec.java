@@ -9,11 +9,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Reads and writes single elements of every element type that Java has a number for. Elements are little-endian and need no alignment;
+ * Reads and writes single elements of every element type that has a Java number. Elements are little-endian and need no alignment;
  * 4-bit integers are packed, the element of even index in the low half of its byte.
  */
 public final class ElementCodec {
-    /** What the elements of a type are. */
+    /** The kind of the elements of a type. */
     enum Kind {
         BOOLEAN,
         INTEGER,
@@ -85,7 +85,7 @@ public final class ElementCodec {
         return numerical == UNSIGNED || numerical == BOOLEAN;
     }
 
-    /** Whether elements are exactly Java's {@code float}, and so on; then arrays can be copied without looking at elements. */
+    /** Whether elements are exactly Java's {@code float}, and so on; then arrays can be copied in bulk. */
     boolean isFloat32() {
         return numerical == IEEE && bits == 32;
     }
@@ -136,7 +136,7 @@ public final class ElementCodec {
         return smallFloat().decode(data.get(ValueLayout.JAVA_BYTE, index));
     }
 
-    /** Stores an integer; OUT_OF_RANGE when the type cannot hold it. Signless types hold what either a signed or an unsigned one could. */
+    /** Stores an integer; OUT_OF_RANGE when the type cannot hold it. Signless types hold the values of both the signed and the unsigned type. */
     void putLong(MemorySegment data, long index, long value) {
         switch (kind) {
             case FLOAT -> putDouble(data, index, value);
@@ -167,7 +167,7 @@ public final class ElementCodec {
         return numerical == SIGNED ? ~(-1L << (bits - 1)) : -1L >>> (64 - bits);
     }
 
-    /** Stores the low bits of a value, whatever the signedness. */
+    /** Stores the low bits of a value, regardless of the signedness. */
     void putBits(MemorySegment data, long index, long value) {
         switch (bits) {
             case 4 -> {
@@ -204,13 +204,13 @@ public final class ElementCodec {
     private static short toBrain(float value) {
         int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
-            return (short) (bits >>> 16 | 0x40); // keep it a NaN, whatever bits are cut off
+            return (short) (bits >>> 16 | 0x40); // stays a NaN without the lower bits
         }
         return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
     }
 
     private static double unsignedToDouble(long value) {
-        // Halved with the lost bit kept sticky, so that the rounding is the same.
+        // Halved with a sticky bit, so that the rounding is the same.
         return value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
     }
 

@@ -10,14 +10,14 @@ public final class Fills {
     private Fills() {}
 
     /**
-     * Makes elements on the Java heap that are all the same.
+     * Creates elements on the Java heap that are all equal.
      *
-     * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type has no such number; RESOURCE_EXHAUSTED when there is no room
+     * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type cannot represent the number; RESOURCE_EXHAUSTED when there is no memory
      */
     public static MemorySegment filled(ElementType type, long[] shape, double number) {
         MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape));
         if (number == 0 && Math.copySign(1, number) > 0 || data.byteSize() == 0) {
-            return data; // all numbers are zero when their bits are
+            return data; // zero bits are zero in every number type
         }
         MemorySegment one = encoded(type, number);
         data.asSlice(0, one.byteSize()).copyFrom(one);

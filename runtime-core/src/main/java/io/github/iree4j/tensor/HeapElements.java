@@ -6,11 +6,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Elements on the Java heap, made of Java values by the conversion rules that {@code Tensor} states. */
+/** Creates elements on the Java heap from Java values, by the conversion rules of {@code Tensor}. */
 public final class HeapElements {
     private HeapElements() {}
 
-    /** As many bytes, all zero. */
+    /** Allocates zeroed bytes. */
     public static MemorySegment allocate(long size) {
         long words = (size + 7) / 8;
         if (words > Integer.MAX_VALUE - 8) {
@@ -29,7 +29,7 @@ public final class HeapElements {
         }
     }
 
-    /** The shape that a caller gave for an array: its own copy, checked; one dimension when none was given. */
+    /** The checked copy of the shape that a caller passed for an array; one dimension when none was passed. */
     public static long[] shape(ElementType type, int length, long[] shape) {
         if (shape.length == 0) {
             return new long[] {length};

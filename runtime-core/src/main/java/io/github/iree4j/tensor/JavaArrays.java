@@ -10,7 +10,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes elements of Java arrays and numbers that are passed as arguments. What the function declares decides: floats become any float type,
+ * Converts Java arrays and numbers that are passed as arguments to elements. The function's declaration decides: floats become any float type,
  * integers any integer type that can hold them, and a flat array takes a declared shape that its length determines. Without a declaration
  * an array keeps its own type and nesting.
  */
@@ -18,10 +18,10 @@ public final class JavaArrays {
     private JavaArrays() {}
 
     /**
-     * Makes the elements of an argument, which may look at the array.
+     * Creates the elements of an argument, which may share the array.
      *
      * @param input an array, a number or a boolean
-     * @param wanted what is declared; null where nothing is known
+     * @param wanted the declared type; null where unknown
      * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE when it does not fit
      */
     public static TensorElements toElements(Object input, @Nullable TensorType wanted) {
@@ -49,8 +49,7 @@ public final class JavaArrays {
     }
 
     private static TensorElements scalar(Object input, @Nullable TensorType wanted) {
-        ElementType natural =
-                ElementArrays.scalarType(input); // refuses numbers that would lose digits, such as BigInteger
+        ElementType natural = ElementArrays.scalarType(input); // refuses lossy conversions, such as of BigInteger
         if (wanted == null) {
             return new TensorElements(natural, new long[0], HeapElements.ofScalar(natural, input));
         }
@@ -72,7 +71,7 @@ public final class JavaArrays {
         return elements;
     }
 
-    /** The dimensions of a nested array, as its first elements have them. */
+    /** The dimensions of a nested array, as given by its first elements. */
     private static long[] nesting(Object array) {
         int rank = 0;
         long[] shape = new long[8];
@@ -96,7 +95,7 @@ public final class JavaArrays {
         if (count > Integer.MAX_VALUE - 8) {
             throw invalid("array of %d elements is too long; wrap native memory instead".formatted(count));
         }
-        // By the first row, not by the declared type: an Object[] may hold float[] as well.
+        // Determined by the first row, not by the declared type: an Object[] may hold float[] as well.
         Object row = array;
         for (int i = 1; i < nesting.length; i++) {
             row = Array.get(row, 0);
@@ -132,7 +131,7 @@ public final class JavaArrays {
         return at;
     }
 
-    /** The shape of the tensor: as nested, or as declared where the length of a flat array leaves no doubt. */
+    /** The shape of the tensor: as nested, or as declared where the length of a flat array is unambiguous. */
     private static long[] shape(long[] nesting, TensorType wanted) {
         long[] declared = wanted.shape();
         if (nesting.length != 1 || declared.length == 1) {
@@ -195,7 +194,7 @@ public final class JavaArrays {
             case byte[] v -> MemorySegment.ofArray(v);
             default -> MemorySegment.ofArray(bytes((boolean[]) flat));
         };
-        // Looked at once, by the call that is being prepared: no copy of the caller's array is needed.
+        // Read once, by the call that is being prepared: no copy of the caller's array is needed.
         return new TensorElements(type, shape, data);
     }
 

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The 8-bit float formats, bit layouts as in {@code iree/hal/buffer_view.h} and APFloat. Encoding rounds to nearest, ties to even; a
- * value too large becomes infinity where the format has one and NaN where it has not.
+ * value too large becomes infinity where the format has one, otherwise NaN.
  */
 enum SmallFloat {
     F8E5M2(0x24, 5, 2, 15, true, 0x7F),
@@ -50,7 +50,7 @@ enum SmallFloat {
         return mantissaBits == 0;
     }
 
-    /** NaN is encoded with the sign bit as the value had it, except where 0x80 is the only NaN. */
+    /** NaN is encoded with the value's sign bit, except where 0x80 is the only NaN. */
     private boolean negativeZeroIsNan() {
         return nan == 0x80;
     }

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Where the elements of one tensor are, and until when. Safe from any thread. */
+/** The memory of the elements of one tensor, and its lifetime. Safe from any thread. */
 public final class TensorElements {
     private final ElementType type;
     private final long[] shape;
@@ -20,14 +20,14 @@ public final class TensorElements {
     private final @Nullable MemorySegment host;
 
     private final @Nullable BufferView view;
-    /** Where {@link #view} is. */
+    /** The memory of {@link #view}. */
     private final @Nullable DeviceMemory memory;
 
     private final UseGuard guard;
-    /** Only for messages. */
+    /** For messages only. */
     private volatile boolean transferred;
 
-    /** In memory of the host. */
+    /** Creates elements in host memory. */
     public TensorElements(ElementType type, long[] shape, MemorySegment host) {
         this.type = type;
         this.shape = shape;
@@ -37,7 +37,7 @@ public final class TensorElements {
         this.guard = new UseGuard(this::describe, () -> {});
     }
 
-    /** In memory of a device; takes over the caller's reference to the view. */
+    /** Creates elements in device memory; takes ownership of the caller's reference to the view. */
     public TensorElements(BufferView view, DeviceMemory memory) {
         this.type = view.elementType();
         this.shape = view.shape();
@@ -47,13 +47,13 @@ public final class TensorElements {
         this.guard = new UseGuard(this::describe, view::release);
     }
 
-    /** Whether a view is what a tensor can be made of. */
+    /** Whether a tensor can be created from a view. */
     public static boolean isDense(BufferView view) {
         return view.encoding() == BufferView.ENCODING_DENSE_ROW_MAJOR
                 && view.elementType().bitCount() > 0;
     }
 
-    /** On the Java heap, all zero. */
+    /** Creates zero elements on the Java heap. */
     public static TensorElements zeros(ElementType type, long... shape) {
         return new TensorElements(type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape)));
     }
@@ -62,17 +62,17 @@ public final class TensorElements {
         return type;
     }
 
-    /** The dimensions, outermost first; not to be written. */
+    /** The dimensions, outermost first; must not be modified. */
     public long[] shape() {
         return shape;
     }
 
-    /** How many bytes they take. */
+    /** Size of the elements, bytes. */
     public long byteSize() {
         return view == null ? host().byteSize() : view.byteLength();
     }
 
-    /** Those of a tensor that is no result. */
+    /** The host memory of a tensor that is not a result. */
     public MemorySegment host() {
         if (host == null) {
             throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
@@ -85,7 +85,7 @@ public final class TensorElements {
         return view;
     }
 
-    /** Where they are if it is a device. */
+    /** The device memory that holds the elements, if any. */
     public @Nullable DeviceMemory memory() {
         return memory;
     }
@@ -94,17 +94,17 @@ public final class TensorElements {
         return guard.isClosed();
     }
 
-    /** Closes, now or when the last use under way ends; true for the one who did. */
+    /** Closes, now or when the last current use ends; true for the first caller. */
     public boolean close() {
         return guard.close();
     }
 
-    /** Says for messages that a call took them. */
+    /** Records, for messages, that a call took the elements. */
     public void transferred() {
         transferred = true;
     }
 
-    /** Keeps them from being freed until {@link #exit}. */
+    /** Begins a use, which keeps the elements from being freed until {@link #exit}. */
     public void enter() {
         guard.enter();
     }
@@ -114,7 +114,7 @@ public final class TensorElements {
         guard.exit();
     }
 
-    /** Lets somebody look at their bytes. */
+    /** Passes the bytes to a reader. */
     public <T> T read(Function<MemorySegment, T> reader) {
         guard.enter();
         try {
@@ -143,12 +143,12 @@ public final class TensorElements {
             try {
                 return device.create(type, part, target -> target.copyFrom(data.asSlice(first, bytes)));
             } catch (IOException e) {
-                throw new AssertionError("memory is no file", e);
+                throw new AssertionError("memory is not a file", e);
             }
         });
     }
 
-    /** The first elements of each dimension on a device: of the same buffer if they come first of all. The caller releases the view. */
+    /** The first elements of each dimension on a device: in the same buffer if they come first. The caller releases the view. */
     public BufferView corner(DeviceMemory device, long[] part) {
         BufferView all = view;
         if (all != null && Blocks.comeFirst(shape, part)) {
@@ -164,7 +164,7 @@ public final class TensorElements {
                 return device.create(
                         type, part, target -> Blocks.copy(data, shape, target, part, part, type.bitCount() / 8));
             } catch (IOException e) {
-                throw new AssertionError("memory is no file", e);
+                throw new AssertionError("memory is not a file", e);
             }
         });
     }
@@ -178,7 +178,7 @@ public final class TensorElements {
         });
     }
 
-    /** Makes a view of this shape and type, which takes over the caller's reference to the buffer. */
+    /** Creates a view of this shape and type, which takes ownership of the caller's reference to the buffer. */
     BufferView adopt(Buffer buffer) {
         try {
             return BufferView.adopt(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
@@ -188,7 +188,7 @@ public final class TensorElements {
         }
     }
 
-    /** Whether they may be passed where such a tensor is declared. */
+    /** Whether they may be passed as a tensor of the declared type. */
     public boolean fit(TensorType declared) {
         return declared.accepts(type, shape);
     }
@@ -198,7 +198,7 @@ public final class TensorElements {
         return Shape.format(shape, type);
     }
 
-    /** What messages call them, {@code tensor 4xf32}. */
+    /** Their name in messages, {@code tensor 4xf32}. */
     public String name() {
         return "tensor " + header();
     }

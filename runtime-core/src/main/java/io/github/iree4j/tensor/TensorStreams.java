@@ -10,16 +10,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Bytes between streams and memory, through a small array: no array of all bytes is made on the way. */
+/** Transfers bytes between streams and memory, through a small array, never an array of all bytes. */
 public final class TensorStreams {
     private static final int CHUNK = 1 << 14;
 
-    /** Smaller tensors are copied sooner than native memory is had for them, bytes. */
+    /** Below this size copying is cheaper than allocating native memory, bytes. */
     private static final int SMALL = 4096;
 
     private TensorStreams() {}
 
-    /** Memory for what is going to be read, which devices use in place where that pays. */
+    /** Allocates memory for data to be read, which devices use in place where that pays. */
     public static MemorySegment allocate(long size) {
         if (size < SMALL) {
             return HeapElements.allocate(size);

@@ -22,7 +22,7 @@ public final class TensorText {
 
     private TensorText() {}
 
-    /** Shape and type of {@code 4x2xf32}; what may follow after an equals sign is not looked at. */
+    /** Shape and type of {@code 4x2xf32}; anything after an equals sign is ignored. */
     record Header(ElementType type, long[] shape) {
         static Header parse(String text) {
             int last = text.lastIndexOf('x');
@@ -48,7 +48,7 @@ public final class TensorText {
         }
     }
 
-    /** Reads a tensor. */
+    /** Parses a tensor. */
     public static TensorElements parse(String spec) {
         String text = unquote(spec.trim());
         if (text.isEmpty()) {
@@ -107,7 +107,7 @@ public final class TensorText {
         }
         long size = (codec.bits() + 7L) / 8;
         long length = size * capacity;
-        for (long done = size; done < length; ) { // doubling: a splat of a gigabyte is a few large copies
+        for (long done = size; done < length; ) { // doubling: few large copies even for a gigabyte
             long part = Math.min(done, length - done);
             MemorySegment.copy(data, 0, data, done, part);
             done += part;
@@ -166,11 +166,11 @@ public final class TensorText {
                 return sign * Double.POSITIVE_INFINITY;
             }
             case "nan" -> {
-                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // a sign that a NaN has is printed, so it is read as well
+                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // the sign of a NaN is printed, so it is parsed as well
             }
             default -> {}
         }
-        if (!DECIMAL_FLOAT.matcher(token).matches()) { // Java would take 1f and 1d as well
+        if (!DECIMAL_FLOAT.matcher(token).matches()) { // Java would also accept 1f and 1d
             throw new NumberFormatException(token);
         }
         String java = bare.startsWith("0x") || bare.startsWith("0X") ? withExponent(token) : token;
@@ -207,7 +207,7 @@ public final class TensorText {
     /**
      * Appends {@code 2x2xf32=[1 2][3 4]}.
      *
-     * @param everyRow whether rows past the limit are still shown, as {@code [...]}, which is what iree-run-module does
+     * @param everyRow whether rows beyond the limit are shown as {@code [...]}, as iree-run-module does
      */
     public static void append(
             StringBuilder out, MemorySegment data, ElementType type, long[] shape, long maximum, boolean everyRow) {
@@ -332,7 +332,7 @@ public final class TensorText {
         return text.substring(start, end);
     }
 
-    /** Untrusted text in a message of bounded length. */
+    /** Abbreviates untrusted text for messages. */
     public static String abbreviate(String text) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }

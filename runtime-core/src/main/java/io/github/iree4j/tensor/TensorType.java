@@ -3,10 +3,10 @@ package io.github.iree4j.tensor;
 import io.github.iree4j.hal.ElementType;
 
 /**
- * The type of a tensor, as far as a function declares it.
+ * The type of a tensor, as declared by a function.
  *
  * @param type the element type
- * @param shape the dimensions, -1 for those that the caller chooses
+ * @param shape the dimensions, -1 for those chosen by the caller
  */
 public record TensorType(ElementType type, long[] shape) {
     /**
@@ -31,7 +31,7 @@ public record TensorType(ElementType type, long[] shape) {
     private static boolean sameElement(ElementType declared, ElementType actual) {
         int a = declared.encoding();
         int b = actual.encoding();
-        boolean integers = (a >>> 28) == 1 && (b >>> 28) == 1; // 0x10 to 0x13, the boolean among them
+        boolean integers = (a >>> 28) == 1 && (b >>> 28) == 1; // 0x10 to 0x13, including the boolean
         return a == b || b >>> 24 == 0 || integers && (a & 0xFF) == (b & 0xFF);
     }
 

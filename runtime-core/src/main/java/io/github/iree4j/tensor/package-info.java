@@ -1,5 +1,5 @@
 /**
- * What tensors are made of: elements in memory of the host or of a device, and their ways from and to Java values, text and streams.
+ * The contents of tensors: elements in host or device memory, and their conversion from and to Java values, text and streams.
  *
  * <p>Start at {@link io.github.iree4j.tensor.TensorElements}, which {@code Tensor} wraps for callers.
  */

@@ -3,8 +3,8 @@ package io.github.iree4j;
 import java.util.List;
 
 /**
- * Inputs of a call that has a shape in common with others but for its rows, see {@link FunctionVariants#align}. Tensors may be the caller's
- * own; none needs closing. Safe from any thread.
+ * Inputs of a call, padded to a shape that it shares with other calls except for the number of rows, see
+ * {@link FunctionVariants#align}. Tensors may be the caller's own; none needs closing. Safe from any thread.
  */
 public final class AlignedInputs {
     private final VariantFunction function;
@@ -42,7 +42,7 @@ public final class AlignedInputs {
     }
 
     /**
-     * Returns how many rows the call has.
+     * Returns the number of rows of the call.
      *
      * @return 0 or more
      */
@@ -51,16 +51,16 @@ public final class AlignedInputs {
     }
 
     /**
-     * Returns how many rows calls have that are made of several such: the sizes of variants for this shape.
+     * Returns the row counts of combined calls: the sizes of the variants for this shape.
      *
-     * @return ascending, at least one; {@link Long#MAX_VALUE} as the last, and only then, where there is one for any number
+     * @return ascending, at least one; the last is {@link Long#MAX_VALUE} if there is a variant for any number
      */
     public List<Long> rowSizes() {
         return rowSizes;
     }
 
     /**
-     * Cuts the results of this call's rows to what belongs to it, and counts what had been added. Closes the given results.
+     * Cuts the padding off the results of this call's rows, and counts it. Closes the given results.
      *
      * @param results with as many rows as the call
      * @return the results; the caller closes them

@@ -7,11 +7,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one call is made, see {@link ProgramFunction#call}.
+ * Options of one call, see {@link ProgramFunction#call}.
  *
- * @param after when inputs are ready; null for now
- * @param signal what to reach when the work is done, a point neither reached nor promised; null when the future is enough
- * @param timeout how long the call may take from its submission, waiting included; null for as long as it takes
+ * @param after the fence at which inputs are ready; null when they are ready now
+ * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
+ * @param timeout how long the call may take from its submission, waiting included; null for no limit
  * @param priority calls of higher priority get the turn of their program before others that wait for it, and workers first where {@code
  *     ScanPolicy.byPriority()} asks them to; 0 for most
  */
@@ -21,7 +21,7 @@ public record CallOptions(
         @Nullable Duration timeout,
         int priority) {
 
-    /** A call that begins at once and takes as long as it takes. */
+    /** Begins at once, without a limit. */
     public static final CallOptions DEFAULTS = new CallOptions(null, null, null, 0);
 
     /**
@@ -32,16 +32,15 @@ public record CallOptions(
     public CallOptions {
         if (timeout != null && timeout.isNegative()) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "timeout of %s is negative; at least 0 is possible".formatted(timeout));
+                    StatusCode.INVALID_ARGUMENT, "timeout of %s must not be negative".formatted(timeout));
         }
     }
 
     /**
      * Returns these options with fences.
      *
-     * @param ready when inputs are ready, or null
-     * @param done what to reach when the work is done, or null
+     * @param ready the fence at which inputs are ready, or null
+     * @param done the fence to reach when the work is complete, or null
      * @return the options
      */
     public CallOptions between(@Nullable Fence ready, @Nullable Fence done) {
@@ -51,7 +50,7 @@ public record CallOptions(
     /**
      * Returns these options with a timeout.
      *
-     * @param limit how long the call may take, or null
+     * @param limit maximum duration of the call, or null
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when it is negative
      */
@@ -62,7 +61,7 @@ public record CallOptions(
     /**
      * Returns these options with a priority.
      *
-     * @param value higher comes first
+     * @param value higher values come first
      * @return the options
      */
     public CallOptions prioritized(int value) {

@@ -103,7 +103,7 @@ final class CompiledFunction extends ProgramFunction {
     /**
      * Like {@link #call(CallOptions, Object...)}.
      *
-     * @param cut makes what the caller gets of what the function returned, which it takes over; where anything may be done
+     * @param cut converts the function's results, which it owns, for the caller; on a thread where arbitrary code may run
      */
     CompletableFuture<Results> call(CallOptions options, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         return calls.submit(
@@ -117,7 +117,7 @@ final class CompiledFunction extends ProgramFunction {
         return Results.of(fullName(), values, program().leaks());
     }
 
-    /** Only when no call can run any more. */
+    /** Frees its resources; only when no call can run any more. */
     void free() {
         calls.free();
     }

@@ -13,16 +13,16 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers what a program asked of the devices while it was loaded. Compiled programs choose device and code by such questions and
- * fail with no more than a code when no answer suits them; this says what they wanted and what there is.
+ * Records the device queries of a program while it is loaded. Compiled programs select device and code by such queries and fail
+ * with a bare status code when no answer suits them; this explains what they wanted and what is available.
  */
 final class DeviceQuestions implements DeviceQueryListener {
     private static final String FORMAT = "hal.executable.format";
     private static final String DEVICE_ID = "hal.device.id";
-    /** A program that asks for more is not looking for an answer. */
+    /** Limit of recorded queries, against hostile programs. */
     private static final int MAX_QUESTIONS = 1000;
 
-    /** Formats that code could be in; what the devices take of these is what is there. */
+    /** Known executable formats; those that the devices accept are reported as available. */
     private static final List<String> KNOWN_FORMATS = List.of(
             "embedded-elf-x86_64",
             "embedded-elf-x86_32",
@@ -60,12 +60,12 @@ final class DeviceQuestions implements DeviceQueryListener {
         }
     }
 
-    /** The program is loaded: what it asks from now on is not looked at. */
+    /** Stops recording: the program is loaded. */
     void stopListening() {
         listening = false;
     }
 
-    /** The failure with what the program was looking for, if it asked for something and none of it is there; else null. */
+    /** Returns the failure extended by what the program asked for, if nothing of that is available; otherwise null. */
     @Nullable
     IreeException explain(IreeException failure) {
         if (failure.code() == StatusCode.NOT_FOUND && formats.isEmpty() && deviceIds.isEmpty()) {
@@ -108,7 +108,7 @@ final class DeviceQuestions implements DeviceQueryListener {
         return text.toString();
     }
 
-    /** The formats that a device takes, of those there are. */
+    /** The known formats that a device accepts. */
     static List<String> formatsOf(Device device) {
         return KNOWN_FORMATS.stream()
                 .filter(format -> device.queryI64(FORMAT, format).orElse(0) != 0)
@@ -119,7 +119,7 @@ final class DeviceQuestions implements DeviceQueryListener {
         for (Device device : devices) {
             List<String> taken = formatsOf(device);
             for (String format : taken) {
-                // The same code, but in a shared library for the loader of the operating system.
+                // The same code, but in a shared library for the system's loader.
                 String library = format.replace("embedded-", "system-");
                 if (!library.equals(format) && formats.containsKey(library)) {
                     return ("iree-compile without --iree-llvmcpu-link-embedded=false, or, if you trust the program, which may then do "
@@ -138,7 +138,7 @@ final class DeviceQuestions implements DeviceQueryListener {
         return "the target of one of these devices (iree-compile --iree-hal-target-device=...)";
     }
 
-    /** The flags of iree-compile that make executables of a format. */
+    /** The flags of iree-compile that produce executables of a format. */
     private static @Nullable String flags(String format) {
         return switch (format) {
             case "embedded-elf-x86_64" ->

@@ -71,7 +71,7 @@ final class Drivers {
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", "))));
     }
 
-    /** IREE has two names for its CPU, by how it schedules; ours schedules itself. An id like {@code vulkan:1} begins with the driver. */
+    /** Maps aliases: IREE has two names for its CPU driver, one for each way of scheduling. An id like {@code vulkan:1} begins with the driver. */
     private static String driverName(String name) {
         int number = name.indexOf(':');
         return name.equals("local-task") || name.equals("local-sync")

@@ -9,23 +9,23 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /**
- * A fault of a compiler: functions with fences that signal the fence of their caller when they have submitted their work instead of when
- * that is over, so that results are not there yet, or not even allocated.
+ * A compiler bug: functions with fences that signal their caller's fence when they have submitted their work instead of when it
+ * is complete, so that results are not ready yet, or not even allocated.
  *
  * <dl>
  *   <dt>Releases
  *   <dd>3.11.0, for loops on the host ({@code scf.for}, {@code scf.while}) compiled with {@code --iree-execution-model=async-external}.
  *   <dt>Recognised
- *   <dd>when a module is loaded: a function with fences submits work, and calls {@code hal.fence.signal} itself. Those of other compilers
- *       pass the fence to the last operation. For one that is right in spite of that it is one barrier more.
- *   <dt>What is done
- *   <dd>a fence that the program has not made itself is signalled behind everything that the call has submitted.
+ * <dd>when a module is loaded: a function with fences submits work, and calls {@code hal.fence.signal} itself. Functions of other
+ * compilers pass the fence to the last operation. A correct function that is recognised costs an extra barrier.
+ *   <dt>Workaround
+ *   <dd>a fence that the program has not created itself is signalled behind everything that the call has submitted.
  *   <dt>Fixture
  *   <dd>{@code 3.11.0/cpu-async/host_for.vmfb}, and the same for VMVX.
  * </dl>
  */
 final class EarlySignal {
-    private static final int BYTECODE = 17; // of 3.11 and later; older compilers wait on the host before they signal so
+    private static final int BYTECODE = 17; // of 3.11 and later; older compilers wait on the host before they signal
 
     private EarlySignal() {}
 

@@ -8,16 +8,16 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** One of the compiled functions that a function chooses among. Safe from any thread. */
+/** One of the compiled functions from which a function selects. Safe from any thread. */
 public final class FunctionVariant {
-    /** Size of an axis that a call chooses. */
+    /** Size of an axis that the caller chooses. */
     static final long OPEN = -1;
 
     private final CompiledFunction function;
     private final List<String> axes;
     private final long[] sizes;
     private final boolean open;
-    private boolean named = true; // by the name of its function; not written once others see it
+    private boolean named = true; // whether named after its function only; not modified once shared
     private final LongAdder calls = new LongAdder();
 
     FunctionVariant(CompiledFunction function, List<String> axes, long[] sizes) {
@@ -37,16 +37,16 @@ public final class FunctionVariant {
     }
 
     /**
-     * Returns what it is called among those of one function, in meters for example.
+     * Returns its name among the variants of one function, used in meters for example.
      *
-     * @return the name of the compiled function; with sizes behind where several have that name, as in modules that frameworks make for each
-     *     shape: {@code main_4x16}
+     * @return the name of the compiled function; followed by sizes if several have that name, as in modules that frameworks
+     *     create for each shape: {@code main_4x16}
      */
     public String name() {
         return named ? function.name() : function.name() + "_" + shape();
     }
 
-    /** Others of the function have functions of this name. */
+    /** Marks that other variants have functions of this name. */
     void sharesName() {
         named = false;
     }
@@ -65,7 +65,7 @@ public final class FunctionVariant {
     }
 
     /**
-     * Returns how many calls it got.
+     * Returns the number of its calls.
      *
      * @return since it was loaded
      */
@@ -85,12 +85,12 @@ public final class FunctionVariant {
         return sizes[axis];
     }
 
-    /** Whether it was compiled without knowing all sizes. */
+    /** Whether it was compiled with open sizes. */
     boolean isOpen() {
         return open;
     }
 
-    /** Whether a call of these sizes can be padded to it, or needs not be. */
+    /** Whether a call of these sizes fits it, padded or exactly. */
     boolean fits(long[] given, boolean padded) {
         for (int axis = 0; axis < sizes.length; axis++) {
             if (sizes[axis] != OPEN && (padded ? given[axis] > sizes[axis] : given[axis] != sizes[axis])) {
@@ -100,12 +100,12 @@ public final class FunctionVariant {
         return true;
     }
 
-    /** Whether another is of the same sizes but for one axis. */
+    /** Whether another has the same sizes except for one axis. */
     boolean isLike(FunctionVariant other, int but) {
         return IntStream.range(0, sizes.length).allMatch(axis -> axis == but || sizes[axis] == other.sizes[axis]);
     }
 
-    /** The sizes that a call gets. */
+    /** The padded sizes of a call. */
     long[] padded(long[] given) {
         long[] padded = given.clone();
         for (int axis = 0; axis < padded.length; axis++) {

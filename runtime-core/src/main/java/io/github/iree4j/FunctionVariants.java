@@ -8,25 +8,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a function chooses among at each call: compiled functions that do the same for other shapes, static ones for some sizes and maybe one
- * that takes any. Safe from any thread.
+ * The variants from which a function selects at each call: compiled functions that compute the same for other shapes, static ones
+ * for some sizes and possibly one for any size. Safe from any thread.
  *
- * <p><b>Which one.</b> Of those that are as large as the call or larger along each axis of the {@linkplain ShapeRules rules}, the one whose
+ * <p><b>Selection.</b> Among the variants that are at least as large as the call along each axis of the {@linkplain ShapeRules rules}, the one whose
  * arguments have the fewest elements; an element counts {@link VariantOptions#dynamicCost} times where the variant was compiled without
  * knowing all sizes. When none is large enough the call fails with INVALID_ARGUMENT, naming those there are.
  *
- * <p><b>Copies.</b> A call of just the shape of a variant is passed on as it is. For any other, arguments with axes are copied to memory of
- * the host, on the calling thread, and brought to the device as inputs are. Results are cut: in place if what is kept comes first of
- * all, as rows do, else into a copy on their device.
+ * <p><b>Copies.</b> A call of exactly the shape of a variant is passed on unchanged. Otherwise arguments with axes are copied to
+ * host memory, on the calling thread, and uploaded like other inputs. Results are cut: in place if the kept elements come first,
+ * as rows do, otherwise into a copy on their device.
  *
- * <p><b>Fences.</b> Inputs of a call that waits for a fence cannot be read when it is made, nor its results when it has returned. A call with
- * fences therefore goes to a variant that takes its shapes as they are, and fails with FAILED_PRECONDITION when there is none.
+ * <p><b>Fences.</b> Inputs of a call that waits for a fence cannot be read at the call, nor its results on return. A call with
+ * fences therefore goes to a variant that accepts its exact shapes, and fails with FAILED_PRECONDITION when there is none.
  */
 public final class FunctionVariants {
     /** The reflection attribute by which a module declares the rules of one of its functions: {@value}. */
     public static final String ATTRIBUTE = "iree4j.shapes";
 
-    /** So many are named in messages. */
+    /** Maximum number of variants named in messages. */
     private static final int NAMED = 24;
 
     private final VariantFunction function;
@@ -51,7 +51,7 @@ public final class FunctionVariants {
         this.listener = found.listener();
     }
 
-    /** The axis that is the first dimension of everything and no other, whose elements are rows; -1 when there is none. */
+    /** The axis of rows: the first dimension of every argument and result, and no other dimension; -1 when there is none. */
     private static int rowsOf(ShapeRules rules) {
         List<String> first = rules.inputs().getFirst().dimensions();
         String axis = first == null || first.isEmpty() ? "_" : first.getFirst();
@@ -64,7 +64,7 @@ public final class FunctionVariants {
     }
 
     /**
-     * Returns what belongs together in arguments and results.
+     * Returns the shape rules.
      *
      * @return the rules
      */
@@ -73,7 +73,7 @@ public final class FunctionVariants {
     }
 
     /**
-     * Returns the functions that calls go to.
+     * Returns the variants.
      *
      * @return at least one
      */
@@ -82,16 +82,16 @@ public final class FunctionVariants {
     }
 
     /**
-     * Returns what an element costs a function that was compiled without knowing all sizes, for those who divide work into calls.
+     * Returns the relative cost of an element in a function that was compiled with open sizes, for callers that divide work into calls.
      *
-     * @return times what it costs others; at least 1
+     * @return multiple of its cost in other functions; at least 1
      */
     public double dynamicCost() {
         return dynamicCost;
     }
 
     /**
-     * Returns how many elements the arguments with axes had of all calls, as variants got them.
+     * Returns the number of elements of arguments with axes in all calls, padding included.
      *
      * @return since the program was loaded
      */
@@ -100,7 +100,7 @@ public final class FunctionVariants {
     }
 
     /**
-     * Returns how many of {@link #elements} no caller gave.
+     * Returns how many of {@link #elements} were padding.
      *
      * @return since the program was loaded
      */
@@ -109,12 +109,13 @@ public final class FunctionVariants {
     }
 
     /**
-     * Brings a call to a shape that it shares with others, so that their rows can be put behind each other: each axis gets the size that the
-     * variant has which the call would go to, but for the rows, the axis that is the first dimension of all arguments and results.
+     * Pads a call to a shape that it shares with other calls, so that their rows can be concatenated: each axis gets the size of
+     * the variant that the call would select, except for the rows, the axis that is the first dimension of all arguments and
+     * results.
      *
      * @param inputs as for a call; tensors, arrays and numbers
      * @return all arguments, masks included
-     * @throws IreeException INVALID_ARGUMENT when inputs do not fit, or no axis is that of rows
+     * @throws IreeException INVALID_ARGUMENT when inputs do not fit, or there is no axis of rows
      */
     public AlignedInputs align(@Nullable Object... inputs) {
         if (rows < 0) {
@@ -136,7 +137,7 @@ public final class FunctionVariants {
         return (long) (given.elements(shared) - given.elements(given.sizes()));
     }
 
-    /** How many rows calls have whose other axes are those of a variant. */
+    /** The row counts of variants whose other axes equal those of the given one. */
     private List<Long> rowSizes(FunctionVariant like) {
         return all.stream()
                 .filter(each -> each.isLike(like, rows))
@@ -146,10 +147,10 @@ public final class FunctionVariants {
     }
 
     /**
-     * Chooses.
+     * Selects the variant of a call.
      *
-     * @param asTheyAre whether nothing may be added
-     * @throws IreeException INVALID_ARGUMENT when none is large enough; FAILED_PRECONDITION when none takes the sizes as they are
+     * @param asTheyAre whether padding is forbidden
+     * @throws IreeException INVALID_ARGUMENT when none is large enough; FAILED_PRECONDITION when none accepts the exact sizes
      */
     FunctionVariant choose(VariantInputs given, boolean asTheyAre) {
         long[] sizes = given.sizes();
@@ -157,7 +158,7 @@ public final class FunctionVariants {
         double least = Double.POSITIVE_INFINITY;
         for (FunctionVariant each : all) {
             if (!each.isOpen() && each.fits(sizes, false)) {
-                return each; // nothing has fewer elements than the call
+                return each; // an exact fit
             }
             if (each.fits(sizes, !asTheyAre)) {
                 double cost = given.elements(each.padded(sizes)) * (each.isOpen() ? dynamicCost : 1);
@@ -194,7 +195,7 @@ public final class FunctionVariants {
                                 .formatted(function.fullName(), wanted, String.join(" x ", axes), known));
     }
 
-    /** A call was made on a variant. */
+    /** Counts a call of a variant. */
     void called(FunctionVariant variant, VariantInputs given, long[] padded) {
         long got = (long) given.elements(padded);
         long added = got - (long) given.elements(given.sizes());
@@ -206,7 +207,7 @@ public final class FunctionVariants {
         }
     }
 
-    /** A call that was aligned was made with others. */
+    /** Counts the padding of an aligned call that was combined with others. */
     void aligned(long added) {
         padding.add(added);
         if (listener != null) {

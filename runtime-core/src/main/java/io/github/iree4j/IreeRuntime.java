@@ -32,7 +32,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The front door: opens devices and loads programs for them.
+ * The entry point: opens devices and loads programs for them.
  *
  * <pre>{@code
  * try (IreeRuntime runtime = IreeRuntime.create();
@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Any thread may use a runtime. Closing it closes its programs: calls under way are cancelled, later ones fail with FAILED_PRECONDITION,
- * and the devices are closed after the last. Results outlive the runtime.
+ * <p>Any thread may use a runtime. Closing it closes its programs: calls in progress are cancelled, later ones fail with
+ * FAILED_PRECONDITION, and the devices are closed after the last call. Results outlive the runtime.
  */
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
@@ -54,7 +54,7 @@ public final class IreeRuntime implements AutoCloseable {
     private final Leaks leaks;
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
-    private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // of these, those that belong to another
+    private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // those of them that are part of another program
     private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
@@ -76,7 +76,7 @@ public final class IreeRuntime implements AutoCloseable {
      * Opens the device {@code local} with default limits.
      *
      * @return the runtime; the caller closes it
-     * @throws IreeException UNAVAILABLE when the device does not work here, saying why
+     * @throws IreeException UNAVAILABLE when the device is unavailable, with the reason
      */
     public static IreeRuntime create() {
         return create(RuntimeOptions.DEFAULTS);
@@ -85,10 +85,10 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Opens the devices that the options name.
      *
-     * @param options how to set it up
+     * @param options the options
      * @return the runtime; the caller closes it
-     * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver does not work here,
-     *     saying why; INVALID_ARGUMENT for no device at all,
+     * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver is
+     *     unavailable, with the reason; INVALID_ARGUMENT for no device at all,
      *     or a topology that is smaller than the number of workers
      */
     public static IreeRuntime create(RuntimeOptions options) {
@@ -114,7 +114,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns which executable formats a device takes, of those that compilers make.
+     * Returns the executable formats that a device accepts, among those that compilers produce.
      *
      * @param device an open device
      * @return for example {@code embedded-elf-x86_64}
@@ -126,15 +126,15 @@ public final class IreeRuntime implements AutoCloseable {
     /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
-     * @return with status UNAVAILABLE, a message that says what to do, and an {@link IllegalCallerException} as its cause when the JVM was
-     *     not told to allow native access; null when all is well
+     * @return with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as its cause when native
+     *     access is not enabled; null when native code can be called
      */
     public static @Nullable IreeException nativeUnavailabilityCause() {
         return NativeLibrary.unavailabilityCause();
     }
 
     /**
-     * Returns the versions of this runtime and of what it runs.
+     * Returns the versions of this runtime and of the programs it supports.
      *
      * @return always the same
      */
@@ -143,7 +143,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns how it was set up.
+     * Returns the options of this runtime.
      *
      * @return the options
      */
@@ -161,9 +161,9 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the device of a name.
+     * Returns the device with a name.
      *
-     * @param name what the runtime was told to call it, or its id
+     * @param name its name in the options, or its id
      * @return borrowed
      * @throws IreeException NOT_FOUND when there is none, naming those there are
      */
@@ -172,7 +172,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns what a device is called.
+     * Returns the name of a device.
      *
      * @param device one of {@link #devices()}
      * @return its name in the options; its id when it is not of this runtime
@@ -183,7 +183,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the places of its workers: those of the options, or what was found on this machine.
+     * Returns the places of its workers: those of the options, or those of this machine.
      *
      * @return the topology
      */
@@ -192,7 +192,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns its workers, which its devices and the calls that wait share.
+     * Returns its workers, shared by its devices and by asynchronous calls.
      *
      * @return borrowed; closed with the runtime, after the last call
      */
@@ -226,7 +226,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @param program modules and parameters
      * @return the program; the caller closes it
      * @throws IreeException NOT_FOUND for a file, a module or a parameter that is missing; INCOMPATIBLE for a version, an import or an
-     *     executable format that this runtime does not have, saying what is wanted and what is there; INVALID_ARGUMENT and others for a
+     *     executable format that this runtime does not support, naming what is required and what is available; INVALID_ARGUMENT and others for a
      *     damaged file; FAILED_PRECONDITION when the runtime is closed
      */
     public Program load(ProgramOptions program) {
@@ -253,7 +253,7 @@ public final class IreeRuntime implements AutoCloseable {
         return new ProgramLoader(seen, options.context(), leaks());
     }
 
-    /** Another program of what one was loaded from; the caller is in a use of that one. */
+    /** Loads another program from the same modules as a given one; the caller holds a use of that one. */
     Program loadAgain(List<Device> seen, ProgramLoader.Loaded given, List<Program.Part> others) {
         List<Program.Part> parts = new ArrayList<>();
         try {
@@ -289,7 +289,7 @@ public final class IreeRuntime implements AutoCloseable {
         return loaded;
     }
 
-    /** The devices of those names, in that order; all for no names. */
+    /** The devices with the given names, in that order; all without names. */
     private List<Device> devices(List<String> names) {
         if (names.isEmpty()) {
             return devices;
@@ -312,7 +312,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the programs that are loaded now. Further modules of a program, which have variants of its functions, count as part of it.
+     * Returns the programs that are loaded now. Further modules with variants of a program's functions count as part of that program.
      *
      * @return a snapshot
      */
@@ -321,10 +321,10 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Copies a tensor to the device, so that further calls need not.
+     * Copies a tensor to the device, so that later calls need not.
      *
      * @param tensor the tensor; stays the caller's
-     * @return the one on the device; the caller closes it
+     * @return the tensor on the device; the caller closes it
      */
     public Tensor upload(Tensor tensor) {
         guard.enter();
@@ -342,16 +342,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Makes a tensor of memory that the application has, without a copy, or refuses to. ({@link Tensor#wrap} copies at each call what a
-     * device cannot use in place.) The program sees what is written there later; a read-only segment, such as a mapped file, serves
-     * inputs that the program only reads.
+     * Creates a tensor over memory of the application, without a copy, or fails. ({@link Tensor#wrap} instead copies at each call
+     * if the device cannot use the memory in place.) Later writes to the memory are visible to the program; a read-only segment,
+     * such as a mapped file, serves inputs that the program only reads.
      *
-     * @param segment native memory, aligned to 64 bytes, that nobody can close while a device uses it: of {@code Arena.ofAuto()}, {@code
-     *     Arena.global()} or a direct buffer. Kept reachable until the tensor is closed and the last use is over
+     * @param segment native memory, aligned to 64 bytes, that cannot be closed while a device uses it: of {@code Arena.ofAuto()},
+     *     {@code Arena.global()} or a direct buffer. Kept reachable until the tensor is closed and the last use has ended
      * @param type element type
      * @param shape the shape; none for a scalar
      * @return the tensor over the first bytes of the segment; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory that cannot be used in place, saying what is in the way and what to do: on the Java
+     * @throws IreeException INVALID_ARGUMENT for memory that cannot be used in place, naming the obstacle and a remedy: on the Java
      *     heap, badly aligned, of an arena that can be closed, or too short; UNIMPLEMENTED when the device cannot reach host memory;
      *     FAILED_PRECONDITION when the runtime is closed
      */
@@ -366,9 +366,9 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It is of this process:
-     * programs of several runtimes may share it, and it stays when the runtime is closed. Its history is as long as that of the first
-     * device's semaphores.
+     * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It belongs to
+     * the process: programs of several runtimes may share it, and it outlives the runtime. Its history is as long as that of the
+     * first device's semaphores.
      *
      * @return the timeline; the caller closes it
      * @throws IreeException FAILED_PRECONDITION when the runtime is closed
@@ -388,7 +388,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the timelines that were created here and are open, as far as somebody still holds them.
+     * Returns the timelines that were created here and are open, and still reachable.
      *
      * @return a snapshot, by {@link io.github.iree4j.async.TimelineSemaphore#id()}
      */
@@ -403,7 +403,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns what is open now, and what was dropped without being closed. Works for a closed runtime as well, whose results may be open.
+     * Returns what is open now, and what was dropped without being closed. Also works for a closed runtime, whose results may be open.
      *
      * @return a snapshot; clean when everything was closed
      */
@@ -422,7 +422,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns how many results were dropped without being closed, as far as the garbage collector has found out.
+     * Returns how many results were dropped without being closed, as far as the garbage collector has noticed.
      *
      * @return 0 in a correct application
      */
@@ -450,8 +450,8 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Closes all programs, as {@link Program#close()} says, and the devices when the last program is freed. To let calls finish,
-     * {@linkplain Program#retire retire} the programs first, and wait. Harmless when repeated.
+     * Closes all programs, as {@link Program#close()} does, and the devices when the last program is freed. To let calls finish,
+     * {@linkplain Program#retire retire} the programs first, and wait. Idempotent.
      */
     @Override
     public void close() {
@@ -459,7 +459,7 @@ public final class IreeRuntime implements AutoCloseable {
             watch.closed();
         }
         List<Program> open = List.copyOf(programs);
-        open.forEach(Program::giveUp); // all of them first, since calls of one may wait for another
+        open.forEach(Program::giveUp); // all of them first: calls of one may wait for another
         open.forEach(Program::close);
     }
 
@@ -481,10 +481,10 @@ public final class IreeRuntime implements AutoCloseable {
         return "runtime on " + options.devices() + (guard.isClosed() ? " (closed)" : "");
     }
 
-    /** Collects options. Not safe for use by several threads. */
+    /** Builds a runtime. Not thread-safe. */
     public static final class Builder {
         private final List<DeviceSource> devices = new ArrayList<>();
-        private final Set<DeviceSource> plain = new HashSet<>(); // those that take the limits of this builder
+        private final Set<DeviceSource> plain = new HashSet<>(); // those subject to the limits of this builder
         private ContextOptions context = RuntimeOptions.DEFAULTS.context();
         private boolean traceLeaks;
         private long memoryLimit;
@@ -510,11 +510,11 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Adds a device with options of its own, to which the limits of this builder do not apply.
+         * Adds a device with its own options, to which the limits of this builder do not apply.
          *
-         * @param name what to call it
+         * @param name its name
          * @param uri a driver's name or {@code driver://id}
-         * @param deviceOptions how to open it
+         * @param deviceOptions its options
          * @return this builder
          */
         public Builder device(String name, String uri, DeviceOptions deviceOptions) {
@@ -523,7 +523,7 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Returns what devices were added so far.
+         * Returns the devices added so far.
          *
          * @return a copy; empty when {@code local} will be opened
          */
@@ -543,9 +543,9 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets whether to remember where results were created.
+         * Sets whether to record where results are created.
          *
-         * @param trace true to find out where a result comes from that nobody closed
+         * @param trace true to find out where an unclosed result was created
          * @return this builder
          */
         public Builder traceLeaks(boolean trace) {
@@ -554,10 +554,10 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets what the buffers of one device may take at once, of those without options of their own. Work that asks for more waits for memory that others free; a request that
+         * Sets the memory limit of each device without its own options. Work that needs more waits until memory is freed; a request that
          * could never fit fails at once.
          *
-         * @param bytes the limit, at least 0; 0, as without this, for what the device has
+         * @param bytes the limit, at least 0; 0, the default, for the device's memory
          * @return this builder
          */
         public Builder memoryLimit(long bytes) {
@@ -566,7 +566,7 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets what one program may have at once of the memory of a device without options of its own. Its work waits for what it frees itself.
+         * Sets the quota of one program on each device without its own options. At the quota its work waits until it has freed memory itself.
          *
          * @param program the name of its last module, for a file without {@code .vmfb}
          * @param bytes the quota, at least 0
@@ -578,9 +578,9 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets how many workers run compiled code of the CPU and calls that wait.
+         * Sets the number of workers, which run compiled CPU code and asynchronous calls.
          *
-         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, as without this, for one on each core that the process may use
+         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, the default, for one on each core that the process may use
          * @return this builder
          */
         public Builder taskWorkers(int count) {
@@ -589,7 +589,7 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets where workers are.
+         * Sets the topology of the workers.
          *
          * @param places a group for each worker, and no fewer than workers
          * @return this builder
@@ -602,7 +602,7 @@ public final class IreeRuntime implements AutoCloseable {
         /**
          * Sets whether each worker stays on the processors of its group of the topology.
          *
-         * @param bind true to leave the operating system no choice; pays on machines of one's own, harms where others compute as well
+         * @param bind true to pin workers; pays on a dedicated machine, harms on a shared one
          * @return this builder
          */
         public Builder taskAffinity(boolean bind) {
@@ -611,9 +611,9 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets in which order workers look at work for several.
+         * Sets the order in which workers scan work for several of them.
          *
-         * @param policy round robin unless set
+         * @param policy round robin by default
          * @return this builder
          */
         public Builder scanPolicy(ScanPolicy policy) {
@@ -622,10 +622,10 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Returns what was set of the workers so far.
+         * Returns the options of the workers set so far.
          *
          * @return the options
-         * @throws IreeException INVALID_ARGUMENT when they do not fit together, naming what does not
+         * @throws IreeException INVALID_ARGUMENT when they are inconsistent, naming the conflict
          */
         public TaskOptions tasks() {
             return new TaskOptions(workers, topology, affinity, scanPolicy);

@@ -18,9 +18,9 @@ import java.util.function.Predicate;
  * LeakCheck.assertNone(runtime);               // at the end: programs and buffers as well
  * }</pre>
  *
- * <p>Both look at what is open, not at what the garbage collector has found, so they say the same each time. Calls that were cancelled end
- * on their own; both wait up to 5 seconds for that. With {@link IreeRuntime.Builder#traceLeaks} the message says where each thing was
- * created. For one thread; what other threads open during a check counts.
+ * <p>Both examine what is open, not what the garbage collector has found, so they are deterministic. Cancelled calls end on their
+ * own; both wait up to 5 seconds for that. With {@link IreeRuntime.Builder#traceLeaks} the message says where each object was
+ * created. For one thread; objects that other threads open during a check count.
  */
 public final class LeakCheck implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -41,7 +41,7 @@ public final class LeakCheck implements AutoCloseable {
     /**
      * Starts a check; its {@link #close()} asserts that no more tensors and programs are open than now.
      *
-     * @param runtime an open runtime; programs and tensors that are open now may stay
+     * @param runtime an open runtime; programs and tensors that are open now may stay open
      * @return the check
      */
     public static LeakCheck around(IreeRuntime runtime) {
@@ -56,8 +56,8 @@ public final class LeakCheck implements AutoCloseable {
      * Asserts that nothing of a runtime is open: no tensor, no program, no byte of device memory, and that nothing was dropped without
      * being closed.
      *
-     * @param runtime a runtime, mostly one that was closed
-     * @throws AssertionError when something is, saying what, and where it was created if that is remembered
+     * @param runtime a runtime, usually a closed one
+     * @throws AssertionError when something is open, naming it, and where it was created if that is recorded
      */
     public static void assertNone(IreeRuntime runtime) {
         assertNone(runtime, PATIENCE);
@@ -81,7 +81,7 @@ public final class LeakCheck implements AutoCloseable {
     /**
      * Asserts that no more is open than when the check started.
      *
-     * @throws AssertionError when more is, saying what, and where it was created if that is remembered
+     * @throws AssertionError when more is open, naming it, and where it was created if that is recorded
      */
     @Override
     public void close() {

@@ -4,15 +4,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a runtime has not been closed at one moment, and what can never be closed any more. Counters are read one after the other, so
- * they fit together only while nothing runs.
+ * The unclosed objects of a runtime at one moment, and those that can never be closed any more. Counters are read one after the
+ * other, so they are consistent only while nothing runs.
  *
- * @param openTensors tensors with device memory that are open: results, uploaded and imported ones; those forgotten included
+ * @param openTensors tensors with device memory that are open: results, uploaded and imported ones; forgotten ones included
  * @param openPrograms programs that are loaded, or closed with calls under way
- * @param bytesLive bytes of device memory in use by whatever it is, over all devices: buffers too that were allocated without a tensor
- * @param forgottenTensors tensors that were dropped without being closed, as far as the garbage collector has found out
+ * @param bytesLive bytes of device memory in use on all devices, including buffers allocated without a tensor
+ * @param forgottenTensors tensors that were dropped without being closed, as far as the garbage collector has noticed
  * @param forgottenInProcess tensors, programs and runtimes of this process that were dropped without being closed, of all runtimes
- * @param open what is open with the place of its creation, oldest first; empty unless {@link RuntimeOptions#traceLeaks}
+ * @param open open objects with the place of their creation, oldest first; empty unless {@link RuntimeOptions#traceLeaks}
  */
 public record LeakReport(
         long openTensors,
@@ -28,15 +28,15 @@ public record LeakReport(
      * @param openPrograms loaded programs
      * @param bytesLive bytes in use
      * @param forgottenTensors tensors dropped
-     * @param forgottenInProcess everything dropped, of all runtimes
-     * @param open what is open, where known
+     * @param forgottenInProcess everything dropped, over all runtimes
+     * @param open open objects, where recorded
      */
     public LeakReport {
         open = List.copyOf(open);
     }
 
     /**
-     * Returns whether everything has been closed and all memory is back.
+     * Returns whether everything has been closed and all memory is freed.
      *
      * @return true when nothing is open or forgotten
      */
@@ -45,11 +45,11 @@ public record LeakReport(
     }
 
     /**
-     * One thing that is open.
+     * An open object.
      *
-     * @param id larger for what was created later, within one runtime
+     * @param id ascending in order of creation, within one runtime
      * @param what for example {@code result 4xf32}
-     * @param createdAt a stack trace, no failure
+     * @param createdAt a stack trace, not a failure
      */
     public record Open(long id, String what, @Nullable Throwable createdAt) {}
 }

@@ -14,19 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows what of one runtime is to be closed and has not been, and finds what was dropped like that. Each is reported once and counted; its
- * memory is not taken back, because the collector is no substitute for {@code close()}.
+ * Tracks the unclosed objects of one runtime, and finds those that were dropped without being closed. Each is reported once and
+ * counted; its memory is not reclaimed, because the collector is not a substitute for {@code close()}.
  */
 final class Leaks {
     private static final Logger LOG = LoggerFactory.getLogger(Leaks.class);
     private static final Cleaner CLEANER = Cleaner.create();
-    /** Of every runtime of this process: one that is dropped itself has nobody to ask any more. */
+    /** Counts over all runtimes of this process, since a dropped runtime can no longer be queried. */
     private static final LongAdder FORGOTTEN_IN_PROCESS = new LongAdder();
 
     private final boolean trace;
     private final LongAdder forgottenTensors = new LongAdder();
     private final LongAdder openTensors = new LongAdder();
-    /** What is open, with the place of its creation; only when that is remembered. */
+    /** Open objects, with the place of their creation; only when that is recorded. */
     private final Set<Watch> open = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong nextId = new AtomicLong();
@@ -34,7 +34,7 @@ final class Leaks {
     /**
      * Creates the watch of one runtime.
      *
-     * @param trace whether to remember where each thing was created; costs a stack walk per result
+     * @param trace whether to record where each object was created; costs a stack walk per result
      */
     Leaks(boolean trace) {
         this.trace = trace;
@@ -46,12 +46,12 @@ final class Leaks {
         return watch(tensor, new Result(this, shape, type));
     }
 
-    /** Watches a program, which nobody can drop but with its runtime, until it is closed. */
+    /** Watches a program, which can be dropped only with its runtime, until it is closed. */
     Watch watch(Program program, String what) {
         return watch(program, new Named(this, "program " + what));
     }
 
-    /** Watches the runtime itself until it is closed. It is not open as what it made is. */
+    /** Watches the runtime itself until it is closed. It does not count as open itself. */
     Watch watch(IreeRuntime runtime, String what) {
         return register(runtime, new Named(this, "runtime " + what));
     }
@@ -80,7 +80,7 @@ final class Leaks {
         return openTensors.sum();
     }
 
-    /** What is open but for the runtime itself, in the order of creation; nothing unless places of creation are remembered. */
+    /** Open objects except the runtime itself, in order of creation; empty unless places of creation are recorded. */
     List<LeakReport.Open> open() {
         return open.stream()
                 .sorted(Comparator.comparingLong(watch -> watch.id))
@@ -88,13 +88,13 @@ final class Leaks {
                 .toList();
     }
 
-    /** Knows of what it watches only what to say about it: it must not keep it reachable. */
+    /** Knows only the description of the object it watches: it must not keep the object reachable. */
     abstract static class Watch implements Runnable {
         final Leaks leaks;
-        private final long id; // in the order of creation; 0 when that is not remembered
+        private final long id; // in order of creation; 0 when that is not recorded
         private final @Nullable CreationSite site;
         private Cleaner.@Nullable Cleanable cleanable;
-        private boolean closed; // read by whoever wrote it: what was closed is not found by the collector
+        private boolean closed; // read only by the thread that wrote it: the collector does not report closed objects
 
         Watch(Leaks leaks) {
             this.leaks = leaks;
@@ -102,10 +102,10 @@ final class Leaks {
             this.site = leaks.trace ? new CreationSite() : null;
         }
 
-        /** Says what it is; not asked for what is closed. */
+        /** Describes the object; not called for closed ones. */
         abstract String what();
 
-        /** It was closed as it should be. Once, while it is reachable. */
+        /** The object was closed. Called once, while it is reachable. */
         void closed() {
             closed = true;
             if (site != null) {
@@ -117,7 +117,7 @@ final class Leaks {
             }
         }
 
-        /** It was dropped. */
+        /** The object was dropped. */
         void forgotten() {
             FORGOTTEN_IN_PROCESS.increment();
             if (site != null) {
@@ -151,7 +151,7 @@ final class Leaks {
         }
     }
 
-    /** There is one for each result of each call, so it is put into words only when somebody reads them. */
+    /** One for each result of each call, so the description is built on demand. */
     private static final class Result extends Watch {
         private final long[] shape;
         private final ElementType type;

@@ -5,9 +5,9 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.UnresolvedImport;
 import java.util.Set;
 
-/** Adds to a failure to link what to do about it. */
+/** Adds a remedy to a link failure. */
 final class LinkFailures {
-    /** Modules that come with a runtime, of this release of IREE or of others. */
+    /** Modules provided by a runtime, of this or another IREE release. */
     private static final Set<String> OF_THE_RUNTIME = Set.of("hal", "hal_inline", "hal_loader", "io_parameters");
 
     private LinkFailures() {}

@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 
 /**
  * NumPy's {@code .npy} format, versions 1 to 3, of which several may follow each other in one file (<a
- * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>). What is read may be anything: sizes
- * are checked before memory is taken.
+ * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>). Input is untrusted: sizes are
+ * checked before memory is allocated.
  */
 public final class NpyFormat {
     private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
-    /** No header of an array of numbers is longer; a longer one is an attack or an error. */
+    /** Limit of the header: that of an array of numbers is shorter. */
     private static final int MAX_HEADER = 1 << 20;
 
     private static final Pattern DESCR = Pattern.compile("['\"]descr['\"]\\s*:\\s*['\"]([^'\"]*)['\"]");
@@ -31,10 +31,11 @@ public final class NpyFormat {
     /**
      * Reads the array that starts at the stream's position, and no byte beyond it.
      *
-     * @param in where to read
+     * @param in the stream
      * @return the tensor, in memory that devices use in place where they can; needs no closing
-     * @throws IreeException INVALID_ARGUMENT for what is no npy array, OUT_OF_RANGE when it ends too early, UNIMPLEMENTED for Fortran order,
-     *     big-endian numbers and types that tensors do not have, RESOURCE_EXHAUSTED for more than 2 GB
+     * @throws IreeException INVALID_ARGUMENT for data that is not an npy array, OUT_OF_RANGE when the stream ends early,
+     *     UNIMPLEMENTED for Fortran order, big-endian numbers and types that tensors do not have, RESOURCE_EXHAUSTED for more
+     *     than 2 GB
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in) throws IOException {
@@ -44,16 +45,16 @@ public final class NpyFormat {
     /**
      * Reads the array that starts at the stream's position, and no byte beyond it, unless it is too large.
      *
-     * @param in where to read
-     * @param maximumBytes the most bytes that its elements may take
+     * @param in the stream
+     * @param maximumBytes maximum size of its elements, bytes
      * @return the tensor, in memory that devices use in place where they can; needs no closing
-     * @throws IreeException RESOURCE_EXHAUSTED for more bytes; else as {@link #read(InputStream)}
+     * @throws IreeException RESOURCE_EXHAUSTED for more bytes; otherwise as {@link #read(InputStream)}
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in, long maximumBytes) throws IOException {
         byte[] prefix = readFully(in, 8, "npy header");
         if (!Arrays.equals(prefix, 0, 6, MAGIC, 0, 6)) {
-            throw invalid("this is no npy array: it starts with %s".formatted(hex(prefix)));
+            throw invalid("not an npy array: it starts with %s".formatted(hex(prefix)));
         }
         int version = prefix[6] & 0xFF;
         if (version < 1 || version > 3) {
@@ -88,8 +89,8 @@ public final class NpyFormat {
     /**
      * Writes one array, in version 1 as NumPy does, its data aligned to 64 bytes.
      *
-     * @param out where to write; not closed
-     * @param tensor what to write
+     * @param out the stream; not closed
+     * @param tensor the tensor
      * @throws IreeException UNIMPLEMENTED for elements smaller than a byte, which the format has no type for
      * @throws IOException when the stream cannot be written
      */
@@ -157,7 +158,7 @@ public final class NpyFormat {
             case 0x12 -> 'u';
             case 0x21 -> 'f';
             case 0x23 -> 'c';
-            default -> 'V'; // NumPy has no bf16 and no 8-bit floats; ml_dtypes writes them so, too
+            default -> 'V'; // NumPy has no bf16 and no 8-bit floats; ml_dtypes writes them like this, too
         };
         if ((type.encoding() & 0xFF) < 8) {
             throw new IreeException(

@@ -6,12 +6,12 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A call that is under way, and what it waits for. See {@link Program#pendingCalls}.
+ * A call in progress, and what it waits for. See {@link Program#pendingCalls}.
  *
  * @param function its full name, for example {@code module.add}
- * @param state where it is
- * @param since how long it has been under way; for a call whose thread waits, how long that has waited
- * @param waits points of timelines that were not reached when this was asked; empty when it waits for none
+ * @param state its state
+ * @param since how long it has been in progress; for a call whose thread waits, how long that has waited
+ * @param waits points of timelines that were not reached at the time of the snapshot; empty when it waits for none
  */
 public record PendingCall(String function, State state, Duration since, List<PendingOperation.Wait> waits) {
     static PendingCall of(String function, CallState state, Duration since, List<PendingOperation.Wait> waits) {
@@ -30,17 +30,17 @@ public record PendingCall(String function, State state, Duration since, List<Pen
         waits = List.copyOf(waits);
     }
 
-    /** Where a call is. */
+    /** The state of a call. */
     public enum State {
         /** It has not begun, and waits until its inputs are ready. */
         BEFORE_INPUTS,
-        /** It waits until it is its turn in its program. */
+        /** It waits for its turn in its program. */
         IN_LINE,
         /** Its program runs. */
         RUNNING,
         /** Its program waits: for fences, or for a function written in Java that has not completed. */
         SUSPENDED,
-        /** Its program has returned, and work that it submitted is not done. */
+        /** Its program has returned, and work that it submitted is not complete. */
         BEFORE_RESULTS
     }
 }

@@ -23,9 +23,10 @@ import java.util.stream.Stream;
 /**
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
- * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
- * time ({@link #newInstance()}), or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it cancels calls under way and waits
- * for their end; {@link #retire} lets them finish. Later calls fail with FAILED_PRECONDITION. Results outlive the program.
+ * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for concurrent
+ * calls ({@link #newInstance()}), or declare that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it
+ * cancels calls in progress and waits for their end; {@link #retire} lets them finish. Later calls fail with FAILED_PRECONDITION.
+ * Results outlive the program.
  */
 public final class Program implements AutoCloseable {
     private final IreeRuntime runtime;
@@ -33,23 +34,22 @@ public final class Program implements AutoCloseable {
     private final String name;
     private final ProgramLoader.Loaded loaded;
     private final List<CompiledFunction> compiled = new ArrayList<>();
-    private final Map<String, ProgramFunction> functions =
-            new LinkedHashMap<>(); // by full name, those that others stand for as well
+    private final Map<String, ProgramFunction> functions = new LinkedHashMap<>(); // by full name, including variants
     private final List<ProgramFunction> listed;
     private final List<Part> parts;
     private final ProgramCalls calls;
     private final Leaks.Watch watch;
 
     /**
-     * A further module, which is a program by itself.
+     * A further module, loaded as its own program.
      *
-     * @param function what it has variants of
-     * @param sizes what these were compiled for, where the module does not declare it
+     * @param function the function that it has variants of
+     * @param sizes the sizes that these were compiled for, where the module does not declare them
      * @param program closed with the program that it is a part of
      */
     record Part(String function, Map<String, Long> sizes, Program program) {}
 
-    /** Takes over what was loaded, and the parts unless it throws; the caller has entered the runtime for it. */
+    /** Takes ownership of the loaded modules, and of the parts unless it throws; the caller has entered the runtime for it. */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded, List<Part> parts) {
         this.runtime = runtime;
         this.devices = devices;
@@ -79,12 +79,12 @@ public final class Program implements AutoCloseable {
         this.watch = runtime.leaks().watch(this, "'" + name + "'");
     }
 
-    /** Has functions stand for their variants, which are then no longer listed by themselves. */
+    /** Binds functions to their variants, which are then no longer listed separately. */
     private List<ProgramFunction> bindVariants() {
         Set<ProgramFunction> hidden = new HashSet<>();
         for (VariantOptions each : loaded.variants(compiled)) {
             if (compiled.stream().anyMatch(one -> one.name().equals(each.function()) && hidden.contains(one))) {
-                continue; // declares rules, and is a variant itself
+                continue; // declares rules, but is itself a variant
             }
             List<VariantBinder.Further> further = parts.stream()
                     .filter(part -> part.function().equals(each.function()))
@@ -119,9 +119,9 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns what is likely to be wrong with it although it could be loaded, as {@link ProgramWarnings} says; it is in the log as well.
+     * Returns likely faults of the program, although it could be loaded, see {@link ProgramWarnings}; they are logged as well.
      *
-     * @return a sentence each; empty as a rule
+     * @return one sentence each; usually empty
      */
     public List<String> warnings() {
         return Stream.concat(
@@ -139,7 +139,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns all functions that its modules export. Those that another one {@linkplain FunctionVariants stands for} are left out, but can be
+     * Returns all functions that its modules export. Variants of another function, see {@link FunctionVariants}, are left out, but can be
      * called.
      *
      * @return in the order of modules and exports
@@ -182,11 +182,11 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Loads the program again, for calls at the same time as those of this one: with state of its own, which its initialisers make anew, and
-     * with the code and the parameter archives of this one.
+     * Loads the program again, for calls concurrent with those of this one: with its own state, created anew by its initialisers,
+     * and sharing the code and the parameter archives of this one.
      *
      * @return the other program; the caller closes it, before or after this one
-     * @throws IreeException FAILED_PRECONDITION when this is closed; what an initialiser failed with
+     * @throws IreeException FAILED_PRECONDITION when this is closed; the failure of an initialiser
      */
     public Program newInstance() {
         calls.enter();
@@ -198,14 +198,14 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Makes an input in memory of the first device of this program, which its calls use without a copy.
+     * Creates an input in memory of the first device of this program, which its calls use without a copy.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param contents writes the elements, on this thread
      * @return the tensor; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for it; INVALID_ARGUMENT for an impossible shape or a type
-     *     without size; FAILED_PRECONDITION when the program is closed; what {@code contents} throws
+     *     without size; FAILED_PRECONDITION when the program is closed; any exception of {@code contents}
      * @throws IOException when {@code contents} does
      */
     public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
@@ -218,7 +218,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns how many calls are under way: running, waiting, or in line for their turn.
+     * Returns the number of calls in progress: running, waiting, or in line for their turn.
      *
      * @return the number at some moment
      */
@@ -228,11 +228,11 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Says of calls under way where they are and what they wait for: of all that nobody waits for on their own thread, and of those others whose
-     * program waits. A thread in line for its turn, and one that runs, only count in {@link #activeCalls()}.
+     * Describes calls in progress and what they wait for: all asynchronous calls, and those synchronous ones whose program waits.
+     * A calling thread that runs or is in line for its turn only counts in {@link #activeCalls()}.
      *
-     * @param limit how many at most
-     * @return a snapshot, the longest under way first
+     * @param limit maximum number
+     * @return a snapshot, oldest first
      */
     public List<PendingCall> pendingCalls(int limit) {
         List<PendingCall> own = calls.describe(limit, PendingCall::of);
@@ -281,8 +281,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Refuses further calls, and returns at once: calls under way and work that was submitted finish, and the last one frees the program.
-     * What waits for a fence that is never reached keeps it: {@link #close()} it then. Harmless when repeated.
+     * Refuses further calls, and returns at once: calls in progress and submitted work finish, and the last one frees the
+     * program. Work that waits for a fence which is never reached keeps it loaded: {@link #close()} it in that case. Idempotent.
      */
     public void retire() {
         if (calls.close()) {
@@ -292,13 +292,13 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Refuses further calls, cancels those under way, takes back what they have submitted that has not begun, and waits until all that has
-     * ended and the program is freed: then none of its memory is in use but what results have that the caller holds. Calls fail with
-     * CANCELLED, and so do the fences that they were to signal.
+     * Refuses further calls, cancels those in progress, withdraws their pending operations, and waits until everything has ended
+     * and the program is freed: then only results that the caller holds use its memory. Calls fail with CANCELLED, and so do the
+     * fences that they were to signal.
      *
-     * <p>Does not wait on threads that this may need: in a call of the program, on a worker, in a callback of a timeline. Stops waiting when the thread
-     * is interrupted (it stays interrupted), and after ten seconds, with a warning in the log; whatever is left then ends by itself, and the
-     * last frees the program. Harmless when repeated.
+     * <p>Does not wait on threads that the shutdown may need: in a call of the program, on a worker, in a callback of a timeline.
+     * Stops waiting when the thread is interrupted (it stays interrupted), and after ten seconds, with a warning in the log;
+     * remaining calls then end by themselves, and the last frees the program. Idempotent.
      */
     @Override
     public void close() {

@@ -18,23 +18,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * A function of a {@link Program}, to be called any number of times from any thread.
  *
- * <p><b>Inputs.</b> For a tensor: a {@link Tensor}, a {@link io.github.iree4j.hal.BufferView}, or Java values, of which the declaration
- * makes a tensor: an array (nested, or flat where its length determines the shape), a number or boolean for a scalar. Floats become any
- * declared float type, integers any integer type that can hold them. For a primitive: a number of its kind, or a boolean. For storage of a
- * result ({@code !hal.buffer}): a tensor. Anything else is passed as the reference it is; null is the null reference. Inputs are looked at
- * before the call starts, and they stay the caller's: programs cannot free them. A tensor {@linkplain Tensor#transfer() transferred} is
- * the program's from then on.
+ * <p><b>Inputs.</b> For a tensor: a {@link Tensor}, a {@link io.github.iree4j.hal.BufferView}, or Java values, of which the
+ * declaration makes a tensor: an array (nested, or flat where its length determines the shape), a number or boolean for a scalar.
+ * Floats become any declared float type, integers any integer type that can hold them. For a primitive: a number of its kind, or
+ * a boolean. For storage of a result ({@code !hal.buffer}): a tensor. Anything else is passed as the reference it is; null is the
+ * null reference. Inputs are read before the call starts, and they stay the caller's: programs cannot free them. A
+ * {@linkplain Tensor#transfer() transferred} tensor belongs to the program.
  *
  * <p><b>Checks.</b> Number, element type and shape of inputs are checked against what the module declares; a mismatch is INVALID_ARGUMENT
- * that names function, argument, what is wanted and what was given.
+ * that names the function, the argument, the expected and the actual type.
  *
- * <p><b>Threads.</b> Calls of one program run one after the other; those of {@link #invokeAsync} and {@link #submit} begin in the order in
- * which they were made. While a call waits, for its turn or for a fence, that of {@link #invoke} blocks its thread, and the others occupy
- * none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules written in Java, which may
- * block, on a virtual thread for each.
+ * <p><b>Threads.</b> Calls of one program run one after the other; those of {@link #invokeAsync} and {@link #submit} begin in the
+ * order in which they were made. While a call waits, for its turn or for a fence, {@link #invoke} blocks its thread, and the
+ * others occupy none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules
+ * written in Java, which may block, on a virtual thread for each.
  *
- * <p><b>Variants.</b> A function may stand for {@linkplain #variants() several compiled ones} of other shapes, of which each call takes the
- * one that fits best; its declaration then has a {@code ?} for each dimension that may differ.
+ * <p><b>Variants.</b> A function may represent {@linkplain #variants() several compiled ones} of other shapes, and each call
+ * selects the one that fits best; its declaration then has a {@code ?} for each dimension that may differ.
  */
 public abstract sealed class ProgramFunction permits CompiledFunction, VariantFunction {
     private final Program program;
@@ -67,7 +67,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Returns the source signature, for people.
+     * Returns the source signature, for display.
      *
      * @return for example {@code sync func @add(%input0: tensor<4xf32>, ...) -> (...)}; the calling convention when the module says nothing
      */
@@ -81,7 +81,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract Map<String, String> attributes();
 
     /**
-     * Returns the arguments that a caller gives.
+     * Returns the arguments that a caller passes.
      *
      * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()} has letters
      */
@@ -95,14 +95,14 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract List<ValueDeclaration> results();
 
     /**
-     * Returns what kind each input is: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
+     * Returns the kind of each input: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
      *
      * @return one letter per input; the fences of asynchronous functions are not inputs
      */
     public abstract String argumentKinds();
 
     /**
-     * Returns what kind each result is, with the letters of {@link #argumentKinds()}.
+     * Returns the kind of each result, with the letters of {@link #argumentKinds()}.
      *
      * @return one letter per result
      */
@@ -116,19 +116,19 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public abstract boolean isAsynchronous();
 
     /**
-     * Returns what this function chooses among at each call.
+     * Returns the variants from which this function selects at each call.
      *
      * @return null for a function that is itself compiled
      */
     public abstract @Nullable FunctionVariants variants();
 
     /**
-     * Makes the tensor that an array or number becomes as an input, for those who have to look at inputs before the call.
+     * Converts an array or number to the tensor that it becomes as an input, for callers that inspect inputs before the call.
      *
      * @param index of the argument, from 0
      * @param value an array, a number or a boolean
-     * @return the tensor, which may look at the array; needs no closing
-     * @throws IreeException INVALID_ARGUMENT when it does not fit what is declared
+     * @return the tensor, which may share the array; needs no closing
+     * @throws IreeException INVALID_ARGUMENT when it does not fit the declaration
      */
     public abstract Tensor tensor(int index, Object value);
 
@@ -137,19 +137,19 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *
      * @param inputs as many as it takes
      * @return the results; the caller closes them
-     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed;
-     *     and on a worker of the runtime, where a host call may find itself; CANCELLED when the thread is interrupted while it waits (it
-     *     stays interrupted); whatever the function fails with
+     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is
+     *     closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the thread is interrupted
+     *     while it waits (it stays interrupted); any failure of the function
      */
     public abstract Results invoke(@Nullable Object... inputs);
 
     /**
      * Calls the function and waits for its results for a limited time.
      *
-     * @param timeout how long to wait, for earlier calls of the program as well
+     * @param timeout how long to wait, including for earlier calls of the program
      * @param inputs as many as it takes
      * @return the results; the caller closes them
-     * @throws IreeException DEADLINE_EXCEEDED when time is up: the call is then cancelled as {@link #invokeAsync} says; else as
+     * @throws IreeException DEADLINE_EXCEEDED at the timeout: the call is then cancelled as for {@link #invokeAsync}; otherwise as
      *     {@link #invoke}
      */
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
@@ -162,7 +162,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
             if (future.completeExceptionally(late)) {
                 throw late;
             }
-            return settled(future); // it came in just now
+            return settled(future); // completed just now
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             IreeException cancelled = new IreeException(
@@ -178,7 +178,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
 
     private static Results settled(CompletableFuture<Results> future) {
         try {
-            return future.join(); // is settled, and completes at once if it has not
+            return future.join(); // settled, and completes at once if it has not yet
         } catch (CompletionException e) {
             throw failure(e.getCause());
         } catch (CancellationException e) {
@@ -193,13 +193,13 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Has the function called by workers, see above. Inputs are looked at before this returns, on the calling thread.
+     * Calls the function on workers, see above. Inputs are read before this returns, on the calling thread.
      *
-     * <p>What is attached to the future runs on a thread that waits for it or on a virtual thread, never on a worker, and may block.
+     * <p>Dependents of the future run on a thread that waits for it or on a virtual thread, never on a worker, and may block.
      *
-     * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: one that waits for its turn does not
-     * run, one that runs ends at the next point where the program or the wait can be interrupted. Results that nobody can receive any more
-     * are freed.
+     * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: one that waits for its
+     * turn does not run, one that runs ends at the next point where the program or the wait can be interrupted. Results that can
+     * no longer be received are freed.
      *
      * @param inputs as many as it takes
      * @return completes with the results, which the receiver closes, or with an {@link IreeException}
@@ -210,32 +210,33 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /**
-     * Submits the function to timelines, and returns at once: it runs after one fence and reaches another.
+     * Submits the function between two fences, and returns at once: it runs after one fence and signals the other.
      *
-     * <p><b>Order.</b> Fences are the only order between submissions, whatever the order of the calls; work whose fences allow it runs at
-     * the same time. A function {@linkplain #isAsynchronous() with fences} gets both handed through, so that its device waits and signals
-     * and no thread does; such calls of one priority are made in the order of their submission, so that a program with a timeline of its own keeps that
-     * order where no fence gives one. Any other function joins in as work of the host: it runs once the fence to wait
-     * for is reached, in its turn among the calls of the program.
+     * <p><b>Order.</b> Fences are the only order between submissions, regardless of the order of the calls; work runs
+     * concurrently if its fences allow. A function {@linkplain #isAsynchronous() with fences} gets both passed through, so that
+     * its device waits and signals, without a thread; such calls of one priority are made in the order of their submission, so
+     * that a program with its own timeline keeps that order where no fence defines one. Any other function runs as host work:
+     * once the fence to wait for is reached, in its turn among the calls of the program.
      *
-     * <p><b>Several that signal one fence</b> are counted: it is reached when all those that were submitted until then are done. When the
-     * first may be done before the last is submitted, say how many there are
+     * <p><b>Several signallers of one fence</b> are counted: it is reached when all those submitted until then are complete. When
+     * the first may complete before the last is submitted, give their number
      * ({@link io.github.iree4j.async.Timeline#at(long, int)}).
      *
-     * <p><b>Results.</b> The future of a function with fences completes when the program has returned them, mostly long before their
-     * contents are there: they may be passed on at once, and read when {@code signal} is reached. That of any other function, and that of
-     * every function submitted without {@code signal}, completes with contents, and before {@code signal} is reached.
+     * <p><b>Results.</b> The future of a function with fences completes when the program has returned them, usually long before
+     * their contents are ready: they may be passed on at once, and read when {@code signal} is reached. That of any other
+     * function, and that of every function submitted without {@code signal}, completes with contents, and before {@code signal}
+     * is reached.
      *
-     * <p><b>Failure.</b> What fails the work fails {@code signal}, with the root cause: a failed fence to wait for (the function then does
-     * not run), the function itself, or cancellation. A future that has not completed fails as well. Completing the future from outside
-     * cancels a function without fences as {@link #invokeAsync} says, and one with fences until its call is made; later, fail the
-     * timeline it waits for.
+     * <p><b>Failure.</b> A failure of the work fails {@code signal}, with the root cause: a failed fence to wait for (the
+     * function then does not run), the function itself, or cancellation. A future that has not completed fails as well.
+     * Completing the future from outside cancels a function without fences as {@link #invokeAsync} says, and one with fences
+     * until its call is made; later, fail the timeline it waits for.
      *
-     * <p><b>Ownership.</b> Inputs are looked at before this returns, and kept until the work is done; fences may be closed right away.
-     * Closing the program or the runtime cancels what has not begun; {@link Program#retire} lets it finish.
+     * <p><b>Ownership.</b> Inputs are read before this returns, and retained until the work is complete; fences may be closed
+     * right away. Closing the program or the runtime cancels work that has not begun; {@link Program#retire} lets it finish.
      *
-     * @param wait when inputs are ready; null for now
-     * @param signal what to reach when the work is done, a point neither reached nor promised; null when the future is enough
+     * @param wait the fence at which inputs are ready; null when they are ready now
+     * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
      * @param inputs as many as the function takes
      * @return the results, which the receiver closes, or an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit and for a point that is reached or promised already;
@@ -249,7 +250,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Submits the function to timelines as {@link #submit} does, with a priority and for a limited time.
      *
-     * <p>When time is up the call is given up as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
+     * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
      * and so does {@code signal} unless its work has been submitted to a device.
      *
      * @param options fences, timeout and priority

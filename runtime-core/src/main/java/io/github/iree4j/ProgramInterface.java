@@ -54,11 +54,11 @@ final class ProgramInterface {
     /**
      * One method.
      *
-     * @param function what it calls
-     * @param text names it in messages
+     * @param function the function that it calls
+     * @param text its name in messages
      * @param later whether it returns a future
-     * @param results types of the results, in order; null when it returns all as they are
-     * @param record makes the record of several results, {@code (Object[])Object}; null for none or one
+     * @param results types of the results, in order; null when it returns all unconverted
+     * @param record constructs the record of several results, {@code (Object[])Object}; null for none or one
      */
     private record Call(
             ProgramFunction function,
@@ -195,7 +195,7 @@ final class ProgramInterface {
                     throw new AssertionError(e); // constructors of records
                 }
             });
-            // Ending the one from outside ends the call.
+            // Completing the returned future from outside ends the call.
             read.whenComplete((value, failure) -> {
                 if (failure != null) {
                     call.completeExceptionally(failure);

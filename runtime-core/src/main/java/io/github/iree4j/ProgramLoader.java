@@ -49,11 +49,11 @@ final class ProgramLoader {
     }
 
     /**
-     * What a program owns.
+     * The resources of a program.
      *
-     * @param context the linked modules, with state of its own
-     * @param shared what the contexts of the program have in common; one reference is the program's
-     * @param operations those that its initialisers and calls have under way
+     * @param context the linked modules, with its own state
+     * @param shared shared by the contexts of the program, which owns one reference
+     * @param operations the operations in flight of its initialisers and calls
      */
     record Loaded(Context context, Shared shared, OperationsUnderWay operations) {
         /** The modules that the program was loaded from, without those of the runtime. */
@@ -61,7 +61,7 @@ final class ProgramLoader {
             return shared.modules;
         }
 
-        /** What is likely to be wrong with them. */
+        /** Likely faults of the modules. */
         List<String> warnings() {
             return shared.warnings;
         }
@@ -71,12 +71,12 @@ final class ProgramLoader {
             return shared.overlaps;
         }
 
-        /** Whom the memory of the program is accounted to. */
+        /** The consumer charged for the memory of the program. */
         String consumer() {
             return shared.consumer;
         }
 
-        /** What stands for what: as the options say, and as modules declare it for their functions. */
+        /** The variants, from the options and from the declarations of modules. */
         List<VariantOptions> variants(List<CompiledFunction> functions) {
             List<VariantOptions> all = new ArrayList<>(shared.variants);
             for (CompiledFunction each : functions) {
@@ -94,12 +94,12 @@ final class ProgramLoader {
             return shared.variantListener;
         }
 
-        /** Whether functions written in Java belong to it, other than the runtime's. */
+        /** Whether it has functions written in Java, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
         }
 
-        /** Another context of the same modules. The caller keeps this one open meanwhile. */
+        /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits) {
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay();
@@ -113,7 +113,7 @@ final class ProgramLoader {
 
         void close() {
             MemoryHolder holder = new MemoryHolder(consumer(), operations);
-            MemoryHolder before = holder.enter(); // what is submitted at the end
+            MemoryHolder before = holder.enter(); // for operations submitted during close
             try {
                 closeQuietly(context);
             } finally {
@@ -126,13 +126,13 @@ final class ProgramLoader {
 
     /** Modules and parameters of one program, for all its contexts. */
     static final class Shared extends Resource {
-        private final List<VmModule> linked; // those of the runtime first
+        private final List<VmModule> linked; // the runtime's first
         private final List<VmModule> modules;
         private final boolean overlaps;
-        private final String consumer; // whom the memory is accounted to
-        private final List<VariantOptions> variants; // without their modules, whose bytes are not to be kept
+        private final String consumer; // charged for the memory
+        private final List<VariantOptions> variants; // without their modules, whose bytes are not retained
         private final @Nullable VariantListener variantListener;
-        private final List<AutoCloseable> owned; // what to close after the last context, first to last
+        private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
 
         Shared(
@@ -188,7 +188,7 @@ final class ProgramLoader {
                     "io_parameters",
                     () -> ParametersModule.create(parameters, options.parameterListener()));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
-            // Programs compiled for inline execution, which are few, import from these.
+            // Only programs compiled for inline execution import from these.
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
@@ -217,7 +217,7 @@ final class ProgramLoader {
                 .anyMatch(device -> DeviceQuestions.formatsOf(device).stream().anyMatch(f -> f.startsWith("vulkan-")));
     }
 
-    /** Makes a context. What its initialisers allocate stays until it is closed. */
+    /** Creates a context. Allocations of its initialisers stay until it is closed. */
     private static Context create(
             List<VmModule> linked, String consumer, OperationsUnderWay operations, ContextOptions limits) {
         MemoryHolder holder = new MemoryHolder(consumer, operations);
@@ -242,10 +242,10 @@ final class ProgramLoader {
         }
     }
 
-    /** What programs may name: the types of the runtime, and those that modules in Java bring along. */
+    /** The types that programs may name: those of the runtime, and those of modules written in Java. */
     private static VmTypes types(ProgramOptions options) {
         VmTypes types = TYPES;
-        for (VmModule offered : options.offered().reversed()) { // so that the first counts
+        for (VmModule offered : options.offered().reversed()) { // so that the first one wins
             for (Map.Entry<String, Class<?>> type : offered.referenceTypes().entrySet()) {
                 types = types.with(type.getKey(), type.getValue());
             }
@@ -279,7 +279,7 @@ final class ProgramLoader {
         };
     }
 
-    /** A module that keeps its bytes. */
+    /** A module that retains its bytes. */
     private static BytecodeModule module(
             ModuleBytes bytes, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
         BytecodeModule module = tracer == null
@@ -295,7 +295,7 @@ final class ProgramLoader {
                 : module;
     }
 
-    /** Puts before the modules those offered that they import from, and before these those that they import from. */
+    /** Prepends the offered modules that the modules import from, transitively. */
     private void addOffered(List<VmModule> offered, List<VmModule> modules) {
         boolean added = true;
         while (added) {
@@ -369,7 +369,7 @@ final class ProgramLoader {
                                         .anyMatch(d -> d.module().equals(name)));
     }
 
-    /** A program compiled for IREE's test runner checks itself: what does not hold fails the call. */
+    /** A program compiled for IREE's test runner checks itself: a violated expectation fails the call. */
     private static void checked(String expectation, @Nullable String failure) {
         if (failure != null) {
             throw new IreeException(

@@ -15,22 +15,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program is made of: modules in order, of which a later one may import from earlier ones, parameter archives by scope, and the
+ * The parts of a program: modules in order, where later ones may import from earlier ones, parameter archives by scope, and the
  * devices it runs on.
  *
  * @param modules compiled files, bytes of compiled files, and modules written in Java
- * @param offered further modules, which are put before the others if one of those imports from them
- * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
- * @param providers further sources of parameters, asked after the archives of their scope; they stay the caller's, and a program that is
- *     loaded keeps what it needs of them
+ * @param offered further modules, which are added before the others if one of those imports from them
+ * @param parameters archives of each scope, searched in order; the scope {@code ""} is the unnamed one
+ * @param providers further sources of parameters, consulted after the archives of their scope; they stay the caller's, and a program that is
+ *     loaded retains what it needs
  * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
- * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions leave nothing behind, in
- *     globals or in buffers that globals hold, that a call must find as it left it
- * @param consumer whom the memory of the program is accounted to; null for the name of its last module, for a file without {@code .vmfb}
- * @param parameterListener hears how far the program's parameters are, or null
- * @param tracer hears of every call in the program's compiled modules, which are then interpreted; or null
- * @param variants functions that stand for several compiled ones
- * @param variantListener hears which of those are called, or null
+ * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions keep no state,
+ *     in globals or in buffers that globals hold, that a call must find unchanged when it resumes
+ * @param consumer consumer charged for the memory of the program; null for the name of its last module, for a file without {@code .vmfb}
+ * @param parameterListener notified of the progress of loading the program's parameters, or null
+ * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
+ * @param variants functions with several compiled variants
+ * @param variantListener notified which of those are called, or null
  */
 public record ProgramOptions(
         List<Source> modules,
@@ -45,12 +45,12 @@ public record ProgramOptions(
         List<VariantOptions> variants,
         @Nullable VariantListener variantListener) {
 
-    /** Where a module comes from. */
+    /** The source of a module. */
     public sealed interface Source {
         /**
          * A compiled file.
          *
-         * @param path where it is
+         * @param path its path
          * @param mapped whether it is mapped rather than read
          */
         record File(Path path, boolean mapped) implements Source {}
@@ -58,14 +58,14 @@ public record ProgramOptions(
         /**
          * The bytes of a compiled file, copied.
          *
-         * @param name what to call it in messages
+         * @param name its name in messages
          * @param content the bytes
          */
         record Bytes(String name, byte[] content) implements Source {
             /**
              * Keeps its own copy.
              *
-             * @param name what to call it in messages
+             * @param name its name in messages
              * @param content the bytes
              */
             public Bytes {
@@ -81,12 +81,12 @@ public record ProgramOptions(
         /**
          * The bytes of a compiled file, which several programs may share.
          *
-         * @param bytes the bytes; stay the caller's, and a program that is loaded keeps them
+         * @param bytes the bytes; stay the caller's; a loaded program retains them
          */
         record Shared(ModuleBytes bytes) implements Source {}
 
         /**
-         * A module that exists already, usually one written in Java.
+         * An existing module, usually one written in Java.
          *
          * @param module the module; stays the caller's
          */
@@ -97,16 +97,16 @@ public record ProgramOptions(
      * Keeps its own copies.
      *
      * @param modules modules in order
-     * @param offered modules for those who import from them
+     * @param offered modules added on demand
      * @param parameters archives by scope
      * @param providers further sources of parameters
      * @param devices names of devices, or empty
      * @param overlappingCalls whether one call may run while another waits
-     * @param consumer whom its memory is accounted to
-     * @param parameterListener hears of progress, or null
-     * @param tracer hears of calls, or null
-     * @param variants functions that stand for several
-     * @param variantListener hears which are called, or null
+     * @param consumer consumer charged for its memory
+     * @param parameterListener notified of progress, or null
+     * @param tracer notified of calls, or null
+     * @param variants functions with variants
+     * @param variantListener notified which variants are called, or null
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
@@ -132,7 +132,7 @@ public record ProgramOptions(
         return new LinkedHashMap<>(parameters);
     }
 
-    /** The same with another module and no variants, on the same account. */
+    /** The same with another module and no variants, charged to the same consumer. */
     ProgramOptions part(Source module) {
         return new ProgramOptions(
                 List.of(module),
@@ -148,13 +148,13 @@ public record ProgramOptions(
                 null);
     }
 
-    /** What the program's memory is accounted to: what it was told, or else the name of its last module, as it was given. */
+    /** The consumer charged for the program's memory: the configured one, otherwise the name of its last module, as given. */
     String account() {
         if (consumer != null) {
             return consumer;
         }
         if (modules.isEmpty()) {
-            return ""; // which loading refuses
+            return ""; // loading refuses this
         }
         return switch (modules.getLast()) {
             case Source.File file -> nameOf(file.path().getFileName());
@@ -178,7 +178,7 @@ public record ProgramOptions(
         return new Builder();
     }
 
-    /** Collects modules, parameters and devices. Not safe for use by several threads. */
+    /** Builds the options. Not thread-safe. */
     public static final class Builder {
         private final List<Source> modules = new ArrayList<>();
         private final List<VmModule> offered = new ArrayList<>();
@@ -206,7 +206,7 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a compiled module that is mapped rather than read, at the price that {@link ModuleBytes#map} names.
+         * Adds a compiled module that is mapped rather than read, with the restrictions of {@link ModuleBytes#map}.
          *
          * @param file a {@code .vmfb}, which must not be overwritten or truncated while the program is loaded
          * @return this builder
@@ -228,10 +228,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a compiled module that is in memory.
+         * Adds a compiled module from memory.
          *
-         * @param name what to call it in messages
-         * @param content what a {@code .vmfb} contains; copied
+         * @param name its name in messages
+         * @param content contents of a {@code .vmfb}; copied
          * @return this builder
          */
         public Builder module(String name, byte[] content) {
@@ -251,8 +251,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Offers a module written in Java: it is put before the others if one of them, or another one that is offered and needed, imports from
-         * it or depends on it, and none of the same name was added. Of two offered under one name the first counts.
+         * Offers a module written in Java: it is added before the others if one of them, or another offered module that is
+         * needed, imports from it or depends on it, and none of the same name was added. Of two offered modules with one name the
+         * first wins.
          *
          * @param module the module; stays the caller's and may be in several programs
          * @return this builder
@@ -263,9 +264,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a parameter archive. A scope may have several; the first that has a parameter gives it.
+         * Adds a parameter archive. A scope may have several; the first that has a parameter provides it.
          *
-         * @param scope as the program names it; empty for the one without a name
+         * @param scope as the program names it; empty for the unnamed one
          * @param archive an {@code .irpa}, {@code .gguf} or {@code .safetensors} file
          * @return this builder
          */
@@ -275,8 +276,8 @@ public record ProgramOptions(
         }
 
         /**
-         * Adds a source of parameters of its own, or of an archive that the program may write
-         * ({@link io.github.iree4j.modules.parameters.ParameterArchive#openWritable}). It is asked after the archives of its scope.
+         * Adds a custom source of parameters, or an archive that the program may write
+         * ({@link io.github.iree4j.modules.parameters.ParameterArchive#openWritable}). It is consulted after the archives of its scope.
          *
          * @param provider the source; stays the caller's, who may close it once the program is loaded
          * @return this builder
@@ -287,9 +288,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets who hears how far the program's parameters are: of each archive that is opened, and of what the program then loads.
+         * Sets the listener for the progress of parameters: of each archive that is opened, and of what the program then loads.
          *
-         * @param listener called on threads of devices too; see there for what it must not do
+         * @param listener called on device threads too; see there for its restrictions
          * @return this builder
          */
         public Builder parameterListener(ParameterProgress.@Nullable Listener listener) {
@@ -300,7 +301,7 @@ public record ProgramOptions(
         /**
          * Adds a device; without any, the program sees all devices of the runtime.
          *
-         * @param name the name by which the runtime was told to open it, or its id
+         * @param name its name in the runtime's options, or its id
          * @return this builder
          */
         public Builder device(String name) {
@@ -309,10 +310,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets whether one call may run while another waits for a fence. Without, a call keeps the program to itself until it returns.
+         * Sets whether one call may run while another waits for a fence. If not, a call has the program to itself until it returns.
          *
-         * @param overlap true for a program whose functions leave nothing behind, in globals or in buffers that globals hold, that a call
-         *     must find as it left it
+         * @param overlap true for a program whose functions keep no state, in globals or in buffers that globals hold, that a
+         *     call must find unchanged when it resumes
          * @return this builder
          */
         public Builder overlappingCalls(boolean overlap) {
@@ -321,9 +322,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets whom the memory of the program is accounted to, in statistics and for quotas.
+         * Sets the consumer that the memory of the program is charged to, in statistics and for quotas.
          *
-         * @param name of this program, or one that several share
+         * @param name name of this program, or one shared by several
          * @return this builder
          */
         public Builder consumer(String name) {
@@ -332,10 +333,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets who hears of every call in the program's compiled modules, from {@code __init} on: to look for faults, since traced
+         * Sets the tracer of every call in the program's compiled modules, from {@code __init} on. For debugging only, since traced
          * modules are interpreted.
          *
-         * @param callTracer the tracer; see there for what it must not do
+         * @param callTracer the tracer; see there for its restrictions
          * @return this builder
          */
         public Builder tracer(@Nullable CallTracer callTracer) {
@@ -344,10 +345,10 @@ public record ProgramOptions(
         }
 
         /**
-         * Has a function stand for several compiled ones, of which each call takes the one that fits its shapes. Functions of modules that
+         * Declares a function with several compiled variants; each call selects the one that fits its shapes. Functions of modules that
          * declare their rules ({@value FunctionVariants#ATTRIBUTE}) need no such call.
          *
-         * @param options which function, by which rules, and which ones
+         * @param options the function, its rules, and its variants
          * @return this builder
          */
         public Builder variants(VariantOptions options) {
@@ -356,9 +357,9 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets who hears which variants of functions are called.
+         * Sets the listener for calls of variants.
          *
-         * @param listener called at each call; see there for what it must not do
+         * @param listener called at each call; see there for its restrictions
          * @return this builder
          */
         public Builder variantListener(@Nullable VariantListener listener) {
@@ -367,7 +368,7 @@ public record ProgramOptions(
         }
 
         /**
-         * Returns what was collected.
+         * Returns the options.
          *
          * @return the options
          */

@@ -14,12 +14,12 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Faults of compilers that can be told from a module alone, in programs that load and run, and may give wrong results.
+ * Compiler bugs that can be recognised in a module, in programs that load and run, but may compute wrong results.
  *
- * <p><b>Narrow elements in shaders.</b> Without {@code --iree-vulkan-target}, and for some targets, compilers take elements of fewer than
- * 32 bits (f16, i8, i4, i1) for 32 bits wide: every driver then reads and writes other places than the caller. What shows it is that
- * functions have such elements while no shader declares that it accesses storage of 8 or 16 bits. Some programs of that kind are right all
- * the same: those whose compiler packed and unpacked the elements itself, as in 2023.
+ * <p><b>Narrow elements in shaders.</b> Without {@code --iree-vulkan-target}, and for some targets, compilers treat elements of
+ * fewer than 32 bits (f16, i8, i4, i1) as 32 bits wide: every driver then accesses other addresses than the caller. The symptom
+ * is that functions have such elements while no shader declares access to storage of 8 or 16 bits. Some such programs are
+ * nevertheless correct: those whose compiler packed and unpacked the elements itself, as in 2023.
  */
 public final class ProgramWarnings {
     /** Numbers of {@code StorageBuffer16BitAccess}, {@code StorageBuffer8BitAccess}, and the same for uniform buffers as well. */
@@ -31,10 +31,10 @@ public final class ProgramWarnings {
     private ProgramWarnings() {}
 
     /**
-     * Looks at a module. It need not be one that can be loaded here: its imports and types are not looked at.
+     * Examines a module. It need not be loadable here: its imports and types are ignored.
      *
      * @param module its tables
-     * @return what to tell whoever compiled it, a sentence each; empty as a rule
+     * @return warnings for the author of the module, one sentence each; usually empty
      */
     public static List<String> of(ModuleDef module) {
         List<String> functions = new ArrayList<>();
@@ -88,7 +88,7 @@ public final class ProgramWarnings {
                     }
                 }
             } catch (IreeException e) {
-                return false; // who loads it hears why it cannot be read
+                return false; // loading reports why it cannot be read
             }
         }
         return any;

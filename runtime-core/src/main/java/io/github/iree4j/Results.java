@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a function returned: {@link Tensor} for tensors, {@code Integer}, {@code Long}, {@code Float} and {@code Double} for primitives,
+ * The results of a call: {@link Tensor} for tensors, {@code Integer}, {@code Long}, {@code Float} and {@code Double} for primitives,
  * {@code List} for lists, and the object itself for references of other types; null for a null reference.
  *
  * <p>Closing frees every result that was not {@linkplain #take taken}. Safe from any thread; after {@link #close()} every accessor throws
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Results implements AutoCloseable {
     /*
-     * Each value is the caller's who replaces it by TAKEN: of take() and close() one gets it.
+     * A value belongs to the caller that replaces it by TAKEN: exactly one of take() and close().
      */
     private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(Object[].class);
 
@@ -46,7 +46,7 @@ public final class Results implements AutoCloseable {
         this.values = values;
     }
 
-    /** Takes over what a call returned, and makes tensors of the elements among it, which are to be closed. */
+    /** Takes ownership of the values that a call returned, and wraps elements in tensors, which must be closed. */
     static Results of(String function, @Nullable Object[] values, Leaks leaks) {
         try {
             for (int i = 0; i < values.length; i++) {
@@ -72,7 +72,7 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Returns how many results there are.
+     * Returns the number of results.
      *
      * @return 0 or more; not changed by closing
      */
@@ -91,7 +91,7 @@ public final class Results implements AutoCloseable {
         check(index);
         Object value = VALUES.getAcquire(values, index);
         if (value instanceof Taken) {
-            check(index); // it may have been closed just now
+            check(index); // it may have been closed concurrently
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, "result %d of '%s' was taken".formatted(index, function));
         }
@@ -103,18 +103,18 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the tensor, borrowed
-     * @throws IreeException INVALID_ARGUMENT when the result is no tensor; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get}
      */
     public Tensor tensor(int index) {
         return typed(index, Tensor.class);
     }
 
     /**
-     * Hands a tensor over: the caller closes it.
+     * Transfers a tensor to the caller, which closes it.
      *
      * @param index 0 is the first
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the result is no tensor; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get}
      */
     public Tensor take(int index) {
         Tensor tensor = tensor(index);
@@ -124,11 +124,11 @@ public final class Results implements AutoCloseable {
 
     private void take(int index, @Nullable Object value) {
         while (!VALUES.compareAndSet(values, index, value, Taken.TAKEN)) {
-            get(index); // says who was first
+            get(index); // throws the reason
         }
     }
 
-    /** Hands any result over, with all that it owns. */
+    /** Transfers any result to the caller, with everything it owns. */
     @Nullable
     Object takeAny(int index) {
         Object value = get(index);
@@ -141,7 +141,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the i32
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
      */
     public int intValue(int index) {
         return typed(index, Integer.class);
@@ -152,7 +152,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the i64, or the i32 widened
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
      */
     public long longValue(int index) {
         return get(index) instanceof Integer value ? value : typed(index, Long.class);
@@ -163,7 +163,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the f32
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
      */
     public float floatValue(int index) {
         return typed(index, Float.class);
@@ -174,7 +174,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the f64, or the f32 widened
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
      */
     public double doubleValue(int index) {
         return get(index) instanceof Float value ? value : typed(index, Double.class);
@@ -195,12 +195,12 @@ public final class Results implements AutoCloseable {
     }
 
     /**
-     * Divides results whose tensors all have rows, the first dimension, among several: copies of the first rows to the first, of the next to
-     * the second, and so on. Rows left over are dropped. Closes these results, unless it fails.
+     * Divides results whose tensors all have rows, the first dimension, into several: copies of the first rows go to the first,
+     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails.
      *
-     * @param rows how many rows each gets
+     * @param rows the number of rows of each
      * @return as many results as there are numbers; the caller closes them
-     * @throws IreeException INVALID_ARGUMENT when a result is no tensor; OUT_OF_RANGE when there are too few rows; else as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when a result is not a tensor; OUT_OF_RANGE when there are too few rows; otherwise as {@link #get}
      */
     public List<Results> divide(long... rows) {
         @Nullable Object[][] parts = new Object[rows.length][values.length];
@@ -251,7 +251,7 @@ public final class Results implements AutoCloseable {
         }
     }
 
-    /** Frees all results that were not taken. Harmless when repeated. */
+    /** Frees all results that were not taken. Idempotent. */
     @Override
     public void close() {
         if (!isClosed() && CLOSED.compareAndSet(this, false, true)) {
@@ -265,7 +265,7 @@ public final class Results implements AutoCloseable {
         return (boolean) CLOSED.getAcquire(this);
     }
 
-    /** Frees whatever results own. */
+    /** Frees everything that results own. */
     static void free(@Nullable Object[] values) {
         for (Object value : values) {
             free(value);
@@ -276,7 +276,7 @@ public final class Results implements AutoCloseable {
         switch (value) {
             case null -> {}
             case Tensor tensor -> tensor.close();
-            case TensorElements elements -> elements.close(); // not wrapped yet
+            case TensorElements elements -> elements.close(); // not wrapped in a tensor yet
             case List<?> list -> list.forEach(Results::free);
             case RefCounted counted -> counted.release();
             default -> {}
@@ -288,7 +288,7 @@ public final class Results implements AutoCloseable {
         return isClosed() ? "closed results of '" + function + "'" : Arrays.toString(values);
     }
 
-    /** Stands where a taken result was. */
+    /** Replaces a taken result. */
     private enum Taken {
         TAKEN
     }

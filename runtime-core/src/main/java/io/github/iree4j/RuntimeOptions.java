@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How a runtime is set up.
+ * The options of a runtime.
  *
  * @param sources the devices to open, in the order programs see them
  * @param context limits that hold for every program
- * @param traceLeaks whether to remember where each result was created, so that a forgotten close can be reported with it; costs a
+ * @param traceLeaks whether to record where each result was created, so that a missing close can be reported with it; costs a
  *     stack walk per result
- * @param tasks the workers that its devices and its calls share
+ * @param tasks the workers that its devices and calls share
  */
 public record RuntimeOptions(
         List<DeviceSource> sources, ContextOptions context, boolean traceLeaks, TaskOptions tasks) {
@@ -27,9 +27,9 @@ public record RuntimeOptions(
      *
      * @param sources the devices to open
      * @param context limits that hold for every program
-     * @param traceLeaks whether to remember where each result was created
+     * @param traceLeaks whether to record where each result was created
      * @param tasks its workers
-     * @throws IreeException INVALID_ARGUMENT when two devices have one name
+     * @throws IreeException INVALID_ARGUMENT when two devices have the same name
      */
     public RuntimeOptions {
         sources = List.copyOf(sources);
@@ -44,7 +44,7 @@ public record RuntimeOptions(
     }
 
     /**
-     * Returns what the devices are called.
+     * Returns the names of the devices.
      *
      * @return their names, in the order programs see them
      */

@@ -8,15 +8,15 @@ import io.github.iree4j.task.WorkerSetup;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Makes the executor of a runtime. How kernels treat denormals is no matter of workers: the call of a kernel sets that and puts it back,
- * on whatever thread it is made.
+ * Creates the executor of a runtime. The treatment of denormals is not a setting of workers: the call of a kernel sets and
+ * restores it, on any thread.
  */
 final class RuntimeWorkers {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private RuntimeWorkers() {}
 
-    /** Makes the executor, which the caller closes. Its threads start when there is work for them. */
+    /** Creates the executor, which the caller closes. Its threads start on demand. */
     static ProcessExecutor start(TaskOptions options, Topology topology) {
         int workers = options.workers() == 0 ? topology.groups().size() : options.workers();
         int number = MADE.incrementAndGet();

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which dimensions of a function's arguments and results belong together, so that a call can be padded to the shape of a
+ * The dimensions of a function's arguments and results that share an axis, so that a call can be padded to the shape of a
  * {@linkplain FunctionVariants variant} and its results cut back.
  *
  * <p>As text, with the arguments in order, an arrow, and the results:
@@ -24,17 +24,18 @@ import org.jspecify.annotations.Nullable;
  * [batch length], [batch length] mask, [batch length] fill=1, _ -> [batch length 384]
  * }</pre>
  *
- * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, which has one size in a call wherever it stands; a
- * number that the dimension has; or {@code _} for any dimension that is not padded. A value that is only {@code _} is passed on as it is.
- * What is added to an argument is zero, or what {@code fill=} says. An argument that is a {@code mask} is 1 where the call has elements and
- * 0 where they were added: callers may leave masks out, all of them or by null, and what they give is padded with 0. An element type behind
- * the brackets, {@code [batch length] i64}, is for values of which the module declares nothing, as in programs imported from ONNX.
+ * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, which has one size throughout a call;
+ * the number that is the size of the dimension; or {@code _} for any dimension that is not padded. A value that is only {@code _}
+ * is passed on unchanged. Arguments are padded with zero, or with the value of {@code fill=}. An argument that is a {@code mask}
+ * is 1 for elements of the call and 0 for padding: callers may omit masks, all of them or individually by null; given masks are
+ * padded with 0. An element type after the brackets, {@code [batch length] i64}, is for values that the module does not declare,
+ * as in programs imported from ONNX.
  *
  * @param inputs one for each argument
  * @param results one for each result
  */
 public record ShapeRules(List<Value> inputs, List<Value> results) {
-    /** No declaration of a sensible function comes near. */
+    /** Far beyond any sensible declaration. */
     private static final int MAXIMUM_LENGTH = 1 << 14;
 
     private static final int MAXIMUM_AXES = 16;
@@ -45,10 +46,10 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     /**
      * The rule for one argument or result.
      *
-     * @param dimensions for each dimension an axis, a number or {@code _}; null for a value that is passed on as it is
-     * @param fill what is added to an argument
-     * @param mask whether it is an argument that says which elements were given
-     * @param type the type of its elements; null for that which the module declares
+     * @param dimensions for each dimension an axis, a number or {@code _}; null for a value that is passed on unchanged
+     * @param fill the padding value of an argument
+     * @param mask whether it is a mask, which marks the elements of the call
+     * @param type the type of its elements; null for the declared one
      */
     public record Value(
             @Nullable List<String> dimensions,
@@ -83,7 +84,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     /**
      * Checks and copies.
      *
-     * @throws IreeException INVALID_ARGUMENT when an axis is of no argument, a mask has no axis, or there is nothing to choose by
+     * @throws IreeException INVALID_ARGUMENT when an axis occurs in no argument, a mask has no axis, or no argument determines the sizes
      */
     public ShapeRules {
         inputs = List.copyOf(inputs);
@@ -128,11 +129,11 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     }
 
     /**
-     * Reads rules.
+     * Parses rules.
      *
-     * @param text as above
+     * @param text in the form above
      * @return the rules
-     * @throws IreeException INVALID_ARGUMENT for text that is none, naming what is wrong and where
+     * @throws IreeException INVALID_ARGUMENT for malformed text, naming the error and its position
      */
     public static ShapeRules parse(String text) {
         if (text.length() > MAXIMUM_LENGTH) {
@@ -141,11 +142,11 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
         return new Parser(text).parse();
     }
 
-    /** Reads one text, once. */
+    /** Parses one text, once. */
     private static final class Parser {
         private final String text;
         private final Matcher matcher;
-        private @Nullable String token; // the next; null at the end
+        private @Nullable String token; // the next one; null at the end
         private int at;
 
         Parser(String text) {
@@ -229,7 +230,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
                     return type;
                 }
             } catch (IreeException e) {
-                // Said below.
+                // Reported below.
             }
             throw unexpected("an element type of whole bytes, 'mask', 'fill=', ',', '->' or the end");
         }

@@ -10,24 +10,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers of a runtime, which run compiled code of the CPU device and make calls that wait.
+ * The workers of a runtime, which run compiled code of the CPU device and asynchronous calls.
  *
- * @param workers how many, 1 to {@value ProcessExecutor#MAX_WORKERS}; 0 for one in each group of the topology
- * @param topology where they are; null to look at the machine and what this process may use of it
- * @param affinity whether each worker stays on the processors of its group; without, the operating system moves them
- * @param scanPolicy in which order workers look at work for several
+ * @param workers number of workers, 1 to {@value ProcessExecutor#MAX_WORKERS}; 0 for one in each group of the topology
+ * @param topology their places; null to detect the processors that this process may use
+ * @param affinity whether each worker stays on the processors of its group; otherwise the operating system may move them
+ * @param scanPolicy the order in which workers scan work for several of them
  */
 public record TaskOptions(int workers, @Nullable Topology topology, boolean affinity, ScanPolicy scanPolicy) {
-    /** As many workers as the topology has groups, on whatever processor; work for several is looked at in turn. */
+    /** One worker for each group of the topology, on any processor; work for several is scanned round robin. */
     public static final TaskOptions DEFAULTS = new TaskOptions(0, null, false, ScanPolicy.roundRobin());
 
     /**
      * Checks the number of workers.
      *
-     * @param workers how many, 0 for one in each group
-     * @param topology where they are, or null
-     * @param affinity whether each stays there
-     * @param scanPolicy in which order they look at work
+     * @param workers number of workers, 0 for one in each group
+     * @param topology their places, or null
+     * @param affinity whether they are pinned
+     * @param scanPolicy the scan order
      * @throws IreeException INVALID_ARGUMENT when the number is out of range, or larger than the given topology
      */
     public TaskOptions {
@@ -43,7 +43,7 @@ public record TaskOptions(int workers, @Nullable Topology topology, boolean affi
         }
     }
 
-    /** The topology to use: given, or looked up; of a machine with fewer places than workers, so many anywhere. */
+    /** Returns the topology to use: the given or the detected one; unbound places if the machine has fewer than workers. */
     Topology resolve() {
         Topology given = topology;
         if (given != null) {

@@ -24,17 +24,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A typed, shaped, dense, row-major array: what goes into a function and what comes out.
+ * A typed, shaped, dense, row-major array: an input or a result of a function.
  *
- * <p><b>Where the elements are.</b> Java arrays are copied into the tensor. {@link #wrap} looks at the caller's memory at each call. A
+ * <p><b>Memory.</b> Java arrays are copied into the tensor. {@link #wrap} reads the caller's memory at each call. A
  * result of a call refers to device memory, which {@link #close()} frees; the collector never does. Elements are little-endian.
  *
  * <p><b>Shapes.</b> No shape given means one dimension of the array's length. A scalar has rank 0 and one element, see {@code scalar}. A
  * dimension may be 0; then there are no elements.
  *
  * <p><b>Conversions.</b> {@code toFloatArray} and {@code toDoubleArray} convert every number, rounding to nearest. The integer forms take
- * integers and booleans; a value that does not fit is OUT_OF_RANGE, except that an unsigned type of just the array's width gives its bits,
- * as Java keeps unsigned numbers. Complex and opaque elements come as {@link #toBytes()} only.
+ * integers and booleans; a value that does not fit is OUT_OF_RANGE, except that an unsigned type of exactly the array's width
+ * gives its bits, Java's representation of unsigned numbers. Complex and opaque elements are available as {@link #toBytes()}
+ * only.
  *
  * <p><b>Threads.</b> Any thread may use a tensor, also while a call runs. Closing it during a use lets that use finish; every later one
  * throws FAILED_PRECONDITION. Closing twice is harmless.
@@ -47,9 +48,9 @@ public final class Tensor implements AutoCloseable {
     private final long count;
     private final long bytes;
     private final TensorElements elements;
-    private final Leaks.@Nullable Watch watch; // that a result is closed
+    private final Leaks.@Nullable Watch watch; // tracks that a result is closed
 
-    /** In memory of the host. */
+    /** Creates a tensor in host memory. */
     Tensor(TensorElements elements) {
         this.type = elements.type();
         this.shape = elements.shape();
@@ -63,7 +64,7 @@ public final class Tensor implements AutoCloseable {
         this(new TensorElements(type, shape, host));
     }
 
-    /** In memory of a device; takes the elements over. */
+    /** Creates a tensor in device memory; takes ownership of the elements. */
     Tensor(TensorElements elements, Leaks leaks) {
         this.type = elements.type();
         this.shape = elements.shape();
@@ -73,12 +74,12 @@ public final class Tensor implements AutoCloseable {
         this.watch = leaks.watch(this, shape, type);
     }
 
-    /** Makes a result; takes over the caller's reference to the view. */
+    /** Creates a result; takes ownership of the caller's reference to the view. */
     static Tensor adopt(BufferView view, DeviceMemory memory, Leaks leaks) {
         return new Tensor(new TensorElements(view, memory), leaks);
     }
 
-    /** What a call is given of what its caller gave: elements instead of tensors. A fresh array. */
+    /** Converts the inputs of a call: elements instead of tensors. Returns a new array. */
     static @Nullable Object[] inputs(@Nullable Object[] given) {
         @Nullable Object[] inputs = new Object[given.length];
         for (int i = 0; i < given.length; i++) {
@@ -114,7 +115,7 @@ public final class Tensor implements AutoCloseable {
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the type is no float type, or the shape has another number of elements
+     * @throws IreeException INVALID_ARGUMENT when the type is not a float type, or the shape has another number of elements
      */
     public static Tensor of(ElementType type, float[] values, long... shape) {
         return copied(type, values.length, HeapElements.ofReals(type, values), shape);
@@ -160,7 +161,7 @@ public final class Tensor implements AutoCloseable {
      * @param values the elements, row-major; bits for {@code ui64}
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when it is no integer type, or the shape has
+     * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when it is not an integer type, or the shape has
      *     another number of elements
      */
     public static Tensor ofLongs(ElementType type, long[] values, long... shape) {
@@ -202,7 +203,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Makes a tensor of rank 0: {@code f32}, {@code f64}, {@code i8}, {@code i16}, {@code i32}, {@code i64} or {@code i1} by the value's
+     * Creates a tensor of rank 0: {@code f32}, {@code f64}, {@code i8}, {@code i16}, {@code i32}, {@code i64} or {@code i1} by the value's
      * Java type.
      *
      * @param value a boxed primitive other than a char
@@ -215,7 +216,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Makes a tensor whose bytes are all zero.
+     * Creates a tensor whose bytes are all zero.
      *
      * @param type the element type
      * @param shape the shape; none for a scalar
@@ -227,12 +228,12 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Reads the text that {@code iree-run-module} takes for an input: {@code 4xf32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2}
+     * Parses the text that {@code iree-run-module} accepts for an input: {@code 4xf32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2}
      * (all 2), {@code 2x2xi32} (zeros), {@code f32=3} (a scalar). Elements without a Java number are hexadecimal bytes.
      *
      * @param text shape, type and values
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT for text that is no tensor; OUT_OF_RANGE for too many or too few values, or one out of range
+     * @throws IreeException INVALID_ARGUMENT for malformed text; OUT_OF_RANGE for too many or too few values, or one out of range
      */
     public static Tensor parse(String text) {
         return new Tensor(TensorText.parse(text));
@@ -242,7 +243,7 @@ public final class Tensor implements AutoCloseable {
     // ------------------------------------------------------------------------------------------------------------
 
     /**
-     * Makes a tensor over the caller's memory, which is looked at during each call. Nothing is copied when the segment is native, aligned
+     * Creates a tensor over the caller's memory, which is read during each call. Nothing is copied when the segment is native, aligned
      * to 64 bytes and cannot be closed (an automatic or the global arena); otherwise each call copies it first, on the calling thread.
      *
      * <p>Closing the tensor does not close the segment. A segment that is closed, or confined to another thread, fails the call with
@@ -270,7 +271,7 @@ public final class Tensor implements AutoCloseable {
      * @param type the element type
      * @param shape the shape; none for a scalar
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the segment is too short; FAILED_PRECONDITION when it is closed or another thread's
+     * @throws IreeException INVALID_ARGUMENT when the segment is too short; FAILED_PRECONDITION when it is closed or confined to another thread
      */
     public static Tensor copyOf(MemorySegment segment, ElementType type, long... shape) {
         try (Tensor wrapped = wrap(segment, type, shape)) {
@@ -284,9 +285,9 @@ public final class Tensor implements AutoCloseable {
      * @param in the elements, row-major, little-endian; not closed
      * @param type the element type
      * @param shape the shape; none for a scalar
-     * @return the tensor, which needs no closing: its memory goes with it
+     * @return the tensor, which needs no closing: the collector frees its memory
      * @throws IreeException OUT_OF_RANGE when the stream ends too early; INVALID_ARGUMENT for an impossible shape or a type without size;
-     *     RESOURCE_EXHAUSTED when there is no memory for it. Whoever reads from strangers compares sizes before
+     *     RESOURCE_EXHAUSTED when there is no memory for it. Callers check the size of untrusted input first
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
@@ -315,7 +316,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Returns the dimensions, outermost first.
      *
-     * @return a fresh array, empty for a scalar
+     * @return a new array, empty for a scalar
      */
     public long[] shape() {
         return shape.clone();
@@ -397,10 +398,10 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies the elements out as bytes, each a value. For the bytes as they lie in memory see {@link #toBytes()}.
+     * Copies the elements out as bytes, one value each. For the bytes in memory see {@link #toBytes()}.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no byte
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that does not fit a byte
      */
     public byte[] toByteArray() {
         return read(data -> ElementArrays.bytes(type, data, arrayLength()));
@@ -433,7 +434,7 @@ public final class Tensor implements AutoCloseable {
      * Copies the memory of the elements into the caller's.
      *
      * @param target at least {@link #byteSize()} bytes
-     * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when it is closed or another thread's
+     * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when it is closed or confined to another thread
      */
     public void copyTo(MemorySegment target) {
         if (target.byteSize() < bytes) {
@@ -444,10 +445,10 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies some rows, of the first dimension, into a tensor of their own, where this one is.
+     * Copies rows, along the first dimension, into a new tensor in the same kind of memory.
      *
      * @param first the first row, from 0
-     * @param rows how many
+     * @param rows number of rows
      * @return the tensor; the caller closes it
      * @throws IreeException OUT_OF_RANGE when there are no such rows; INVALID_ARGUMENT for scalars and elements that share a byte;
      *     RESOURCE_EXHAUSTED when the device has no memory for it
@@ -469,7 +470,7 @@ public final class Tensor implements AutoCloseable {
                 : adopt(elements.copyOn(device, part, first * row, rows * row), device, watch.leaks);
     }
 
-    /** The first elements of each dimension: over the same memory if they come first of all, else a copy where this tensor is. */
+    /** The first elements of each dimension: sharing memory if they come first, otherwise a copy in the same kind of memory. */
     Tensor corner(long[] part) {
         DeviceMemory device = elements.memory();
         return device == null || watch == null
@@ -477,7 +478,7 @@ public final class Tensor implements AutoCloseable {
                 : adopt(elements.corner(device, part), device, watch.leaks);
     }
 
-    /** Lets somebody look at the bytes of the elements. */
+    /** Passes the bytes of the elements to a reader. */
     void look(Consumer<MemorySegment> reader) {
         read(data -> {
             reader.accept(data);
@@ -488,7 +489,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Writes the memory of the elements to a stream, row-major, little-endian.
      *
-     * @param out where to write {@link #byteSize()} bytes; not closed
+     * @param out the stream, which gets {@link #byteSize()} bytes; not closed
      * @throws IOException when it cannot be written
      */
     public void writeTo(OutputStream out) throws IOException {
@@ -496,7 +497,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies this tensor into one that no device memory belongs to.
+     * Copies this tensor into one without device memory.
      *
      * @return the copy
      */
@@ -507,7 +508,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Writes the tensor as {@code iree-run-module} prints it, {@code 2x2xf32=[1 2][3 4]}.
      *
-     * @param maximumElements how many elements to write before {@code ...}
+     * @param maximumElements number of elements to write before {@code ...}
      * @return the text
      */
     public String format(long maximumElements) {
@@ -522,7 +523,7 @@ public final class Tensor implements AutoCloseable {
         });
     }
 
-    /** The text of {@link #format} cut short, or, when closed, what it was. */
+    /** The text of {@link #format} shortened, or, when closed, type and shape. */
     @Override
     public String toString() {
         if (elements.isClosed()) {
@@ -536,20 +537,21 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Marks this tensor as an input to be given away: {@code function.invoke(state.transfer(), x)}. The call that takes it closes this
-     * tensor, so that every later use fails with FAILED_PRECONDITION, and its memory belongs to the program, which may free or reuse it
-     * after its last use, in order with its other work; at the latest it is free when the call and its work are over. When an
-     * input does not fit, nothing is taken; after that the call has it, also when it fails. An input passed without this is lent: the program cannot free it, and it stays as long as this tensor is open.
+     * Marks this tensor as an input to transfer: {@code function.invoke(state.transfer(), x)}. The call that takes it closes this
+     * tensor, so that every later use fails with FAILED_PRECONDITION, and its memory belongs to the program, which may free or
+     * reuse it after its last use, in order with its other work; it is freed at the latest when the call and its work are
+     * complete. If an input does not fit, nothing is transferred; after that check the call owns it, even if it fails. An input
+     * passed without this is lent: the program cannot free it, and it stays as long as this tensor is open.
      *
-     * <p>Memory that others use as well, through a result that shares it or a call under way that borrows it, stays until they are done.
+     * <p>Memory with other users, through a result that shares it or a call in progress that borrows it, stays until they end.
      *
-     * @return what to pass instead of this tensor; needs no closing
+     * @return the input to pass instead of this tensor; needs no closing
      */
     public TransferredTensor transfer() {
         return new TransferredTensor(this);
     }
 
-    /** Frees a result's device memory, now or when the last use under way ends. Harmless when repeated. */
+    /** Frees a result's device memory, now or when the last current use ends. Idempotent. */
     @Override
     public void close() {
         closeOnce();
@@ -563,7 +565,7 @@ public final class Tensor implements AutoCloseable {
             }
             return first;
         } finally {
-            Reference.reachabilityFence(this); // else the collector may find it dropped before it counts as closed
+            Reference.reachabilityFence(this); // otherwise the collector may find it dropped before it counts as closed
         }
     }
 
@@ -579,7 +581,7 @@ public final class Tensor implements AutoCloseable {
     // -- for calls
     // --------------------------------------------------------------------------------------------------------------
 
-    /** Where its elements are. */
+    /** Its elements. */
     TensorElements elements() {
         return elements;
     }

@@ -8,7 +8,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.vm.VmTypes;
 
-/** Tensors as methods of Java modules take and return them. */
+/** Adapts tensors for methods of Java modules. */
 final class TensorReferences implements ReferenceAdapter<Tensor> {
     private final DeviceMemory memory;
     private final Leaks leaks;

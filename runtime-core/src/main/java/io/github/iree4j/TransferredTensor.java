@@ -1,8 +1,8 @@
 package io.github.iree4j;
 
 /**
- * A tensor that is given to a call for good, see {@link Tensor#transfer()}. Says what is to happen and holds nothing: it needs no closing,
- * and one that is never passed to a call changes nothing.
+ * A tensor whose ownership is transferred to a call, see {@link Tensor#transfer()}. A marker without resources: it needs no
+ * closing, and has no effect unless passed to a call.
  */
 public final class TransferredTensor {
     private final Tensor tensor;

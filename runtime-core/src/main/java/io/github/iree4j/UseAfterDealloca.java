@@ -7,14 +7,14 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * A fault of a compiler: programs that use a buffer after its {@code hal.device.queue.dealloca}.
+ * A compiler bug: programs that use a buffer after its {@code hal.device.queue.dealloca}.
  *
  * <dl>
  *   <dt>Releases
  *   <dd>3.11.0, for loops on the host whose values are tensors ({@code scf.while}); 3.10.0 and 3.12.0 do not.
  *   <dt>Recognised
  *   <dd>when a module is loaded, by following its references through registers ({@link BytecodeModule#usesAfter}).
- *   <dt>What is done
+ *   <dt>Workaround
  *   <dd>in such a program deallocations only have their place in the order of the queue; the last reference frees a buffer. IREE's
  *       runtime does the same for all programs on the CPU. Other programs keep the release in queue order.
  *   <dt>Fixture
@@ -23,13 +23,13 @@ import org.slf4j.LoggerFactory;
  */
 final class UseAfterDealloca {
     private static final String DEALLOCA = "hal.device.queue.dealloca";
-    private static final int BUFFER = 3; // behind the device and two fences
+    private static final int BUFFER = 3; // after the device and two fences
     private static final Set<String> VIEWS =
             Set.of("hal.buffer.subspan", "hal.buffer_view.create", "hal.buffer_view.buffer");
 
     private UseAfterDealloca() {}
 
-    /** Whether one of the modules of a program does so; that is logged. */
+    /** Whether one of the modules of a program does that; logs it. */
     static boolean isIn(List<VmModule> modules) {
         boolean any = false;
         for (VmModule module : modules) {

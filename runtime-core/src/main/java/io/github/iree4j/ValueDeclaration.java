@@ -11,11 +11,11 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An argument or a result of a function, as its module declares it ({@code iree.abi.declaration}); where it does not, by its kind only.
+ * An argument or a result of a function, as declared by its module ({@code iree.abi.declaration}); otherwise by its kind only.
  *
  * @param name for example {@code input0}; empty when it has none
- * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for a reference of which
- *     nothing is declared
+ * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for an undeclared
+ *     reference
  * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors that are not understood
  * @param shape a tensor's dimensions, -1 for each that the caller chooses; empty for scalars and primitives, null where {@code
  *     elementType} is
@@ -39,7 +39,7 @@ public record ValueDeclaration(
         return elementType != null && type.startsWith("tensor<");
     }
 
-    /** The arguments that callers of a function give. */
+    /** The arguments that callers of a function pass. */
     static List<ValueDeclaration> arguments(Signature signature) {
         return of(signature.arguments(), signature::declared);
     }

@@ -18,16 +18,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the compiled functions that one function stands for, and checks that they fit together and the rules. Names, shapes and rules may come
- * from a module that nobody vouches for: what does not fit is refused when the program is loaded. Used once.
+ * Finds the variants of a function, and checks that they match each other and the rules. Names, shapes and rules may come from an
+ * untrusted module: mismatches are refused when the program is loaded. Used once.
  */
 final class VariantBinder {
     private static final int MOST = 1024;
 
-    /** Ends names of functions that compilers of 2024 export beside those without fences. */
+    /** Suffix of functions that compilers of 2024 export in addition to those without fences. */
     private static final String WITH_FENCES = "$async";
 
-    /** Of a pattern: any characters, an axis, or what stands for itself. */
+    /** Token of a pattern: any characters, an axis, or literal text. */
     private static final Pattern WORD = Pattern.compile("\\*|\\{[^{}*]*\\}|[^*{]+|\\{");
 
     private final VariantOptions options;
@@ -35,7 +35,7 @@ final class VariantBinder {
     private final String consumer;
     private final @Nullable VariantListener listener;
     private final ShapeRules rules;
-    /** What functions were compiled for, where somebody says so. */
+    /** Declared sizes of functions, where known. */
     private final Map<CompiledFunction, Map<String, Long>> said = new HashMap<>();
 
     private final List<CompiledFunction> functions = new ArrayList<>();
@@ -44,16 +44,16 @@ final class VariantBinder {
     /**
      * A further module.
      *
-     * @param functions what it has
-     * @param sizes what these were compiled for, by axis, as far as somebody says so
+     * @param functions its functions
+     * @param sizes the sizes that these were compiled for, by axis, where known
      */
     record Further(List<CompiledFunction> functions, Map<String, Long> sizes) {}
 
     /**
-     * Finds and checks.
+     * Finds and checks the variants.
      *
      * @param own functions of the program
-     * @param parts those of each further module
+     * @param parts functions of each further module
      */
     VariantBinder(
             VariantOptions options,
@@ -73,7 +73,7 @@ final class VariantBinder {
         }
         own.stream()
                 .filter(function -> function.name().equals(options.function()))
-                .forEach(function -> said.put(function, Map.of())); // one that says nothing is for any shape
+                .forEach(function -> said.put(function, Map.of())); // one without declared sizes is for any shape
         if (options.functions().isEmpty()) {
             own.stream().filter(this::isCalledSo).filter(this::agrees).forEach(this::add);
             for (Further part : parts) {
@@ -96,7 +96,7 @@ final class VariantBinder {
         }
     }
 
-    // What was found.
+    // Results.
 
     String name() {
         return options.function();
@@ -123,12 +123,12 @@ final class VariantBinder {
         return listener;
     }
 
-    /** The one whose kinds and names are those of all. */
+    /** The representative, whose kinds and names apply to all. */
     CompiledFunction like() {
         return functions.getFirst();
     }
 
-    /** Of arguments with axes, those open. */
+    /** Types of arguments with axes, which are open. */
     List<@Nullable TensorType> types() {
         List<@Nullable TensorType> types = new ArrayList<>();
         for (int i = 0; i < rules.inputs().size(); i++) {
@@ -155,7 +155,7 @@ final class VariantBinder {
         return open;
     }
 
-    /** Axes are open, and whatever some variant leaves open; null where nobody says of what type elements are. */
+    /** The type with axes open, and every dimension that some variant leaves open; null where the element type is unknown. */
     private @Nullable TensorType type(Value rule, int index, boolean argument) {
         List<String> dimensions = rule.dimensions();
         if (dimensions == null) {
@@ -265,10 +265,10 @@ final class VariantBinder {
                 : functions.stream().limit(20).map(ProgramFunction::name).collect(Collectors.joining(", "));
     }
 
-    /** Whether a function that merely is called like a variant is one. */
+    /** Whether a function that matches only by name is a variant. */
     private boolean agrees(CompiledFunction function) {
         if (function.name().equals(options.function())) {
-            return true; // else it is worth a message
+            return true; // otherwise report the mismatch
         }
         try {
             sizes(function);
@@ -304,7 +304,7 @@ final class VariantBinder {
 
     // Checking.
 
-    /** What a function was compiled for, by axis. */
+    /** The sizes that a function was compiled for, by axis. */
     private long[] sizes(CompiledFunction function) {
         if (function.arguments().size() != rules.inputs().size()
                 || function.results().size() != rules.results().size()) {
@@ -352,7 +352,7 @@ final class VariantBinder {
         return sizes;
     }
 
-    /** Programs that were imported from ONNX, for one, declare their values as references of no known type. */
+    /** Programs imported from ONNX, for example, declare their values as references of unknown type. */
     private static boolean isDeclared(ValueDeclaration value) {
         return value.isTensor() || value.elementType() != null || !value.type().equals("!vm.ref<?>");
     }
@@ -397,7 +397,7 @@ final class VariantBinder {
     private void checkFills(String where, Value rule, ValueDeclaration value) {
         ElementType type = value.isTensor() ? value.elementType() : rule.type();
         try {
-            if (type != null) { // else it is that of what is given
+            if (type != null) { // otherwise the type of the input
                 Fills.encoded(type, rule.mask() ? 1 : rule.fill());
             }
         } catch (IreeException e) {
@@ -412,7 +412,7 @@ final class VariantBinder {
         }
     }
 
-    /** Whether it has the kinds and types of those that were found before, axes apart. */
+    /** Checks that it has the kinds and types of those found before, except for axes. */
     private void checkLike(CompiledFunction function) {
         if (functions.isEmpty()) {
             return;

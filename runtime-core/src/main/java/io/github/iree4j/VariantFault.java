@@ -3,8 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * That a program could not be loaded since its variants do not fit together, or not the rules.
+ * The detail of a load failure: variants that match neither each other nor the rules.
  *
- * @param function the function that stands for them
+ * @param function the function with the variants
  */
 public record VariantFault(String function) implements FailureDetail {}

@@ -12,20 +12,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A function that stands for several compiled ones, see {@link FunctionVariants}. */
+/** A function with several compiled variants, see {@link FunctionVariants}. */
 final class VariantFunction extends ProgramFunction {
     private final String name;
     private final String fullName;
     private final CompiledFunction like;
     private final List<ValueDeclaration> arguments;
     private final List<ValueDeclaration> results;
-    /** Of arguments with axes, whose sizes are open; null for others. */
+    /** Types of arguments with axes, whose sizes are open; null for others. */
     private final List<@Nullable TensorType> types;
 
     private final ShapeRules rules;
     private final FunctionVariants variants;
 
-    /** What the binder found out. */
+    /** Creates the function from the results of the binder. */
     VariantFunction(Program program, VariantBinder found) {
         super(program);
         this.name = found.name();
@@ -135,7 +135,7 @@ final class VariantFunction extends ProgramFunction {
         return rules;
     }
 
-    /** The type of an argument that has axes; null where nobody says. */
+    /** The type of an argument that has axes; null where unknown. */
     @Nullable
     TensorType type(int index) {
         return types.get(index);
@@ -148,7 +148,7 @@ final class VariantFunction extends ProgramFunction {
                 .formatted(index, argument.isEmpty() ? "" : " '" + argument + "'", fullName);
     }
 
-    /** Cuts results of some sizes to smaller ones, and closes what is left of them. */
+    /** Cuts results to smaller sizes, and closes the originals. */
     Results cut(Results returned, long[] sizes, long[] padded) {
         if (Arrays.equals(sizes, padded)) {
             return returned;

@@ -16,19 +16,19 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs of one call of a function that has variants, and how large it is along each axis. One thread. */
+/** The inputs of one call of a function that has variants, and the size of the call along each axis. Confined to one thread. */
 final class VariantInputs {
     private final VariantFunction function;
     private final List<Value> rules;
     private final List<String> axes;
-    /** Tensors for arguments with axes, null for masks that are to be made, others as they were given. */
+    /** Tensors for arguments with axes, null for masks to create, other inputs as given. */
     private final @Nullable Object[] values;
 
     private final long[] sizes;
-    /** Tensors that were copied and belong to the call. */
+    /** Copied tensors, owned by the call. */
     private final List<Tensor> transferred = new ArrayList<>();
 
-    /** Checks them against rules and declarations. */
+    /** Checks the inputs against rules and declarations. */
     VariantInputs(VariantFunction function, @Nullable Object[] given) {
         this.function = function;
         this.rules = function.rules().inputs();
@@ -110,18 +110,18 @@ final class VariantInputs {
         return new IreeException(StatusCode.INVALID_ARGUMENT, text.formatted(all));
     }
 
-    /** What an argument is to be, for messages. */
+    /** The expected type of an argument, for messages. */
     private Object wanted(int index) {
         TensorType type = function.type(index);
         return type == null ? rules.get(index) : type;
     }
 
-    /** How large the call is, by axis. */
+    /** The size of the call, by axis. */
     long[] sizes() {
         return sizes;
     }
 
-    /** How many elements arguments with axes have if these have some sizes; about, where that is beyond reason. */
+    /** The number of elements of arguments with axes at given sizes; approximate where huge. */
     double elements(long[] of) {
         double all = 0;
         for (int i = 0; i < values.length; i++) {
@@ -136,7 +136,7 @@ final class VariantInputs {
         return all;
     }
 
-    /** The shape of an argument if axes have some sizes. */
+    /** The shape of an argument at given sizes of the axes. */
     private long[] shape(int index, long[] of) {
         List<String> dimensions = dimensions(index);
         Object value = values[index];
@@ -166,7 +166,7 @@ final class VariantInputs {
         return dimensions;
     }
 
-    /** What the variant gets whose axes have those sizes: what was given where that is large enough, else copies. */
+    /** The inputs for a variant with those sizes: the given ones where they are large enough, otherwise padded copies. */
     @Nullable
     Object[] padded(long[] target) {
         @Nullable Object[] padded = values.clone();
@@ -215,7 +215,7 @@ final class VariantInputs {
         return Tensor.wrap(data, type, wanted);
     }
 
-    /** Ones where the call has elements. */
+    /** Creates a mask with ones for the elements of the call. */
     private Tensor mask(int index, long[] wanted) {
         ElementType type = typeOfMask(index).type();
         long[] own = shape(index, sizes);
@@ -256,7 +256,7 @@ final class VariantInputs {
         };
     }
 
-    /** The call has been made: what it was given for good and was copied is closed. */
+    /** The call has been made: closes transferred inputs that were copied. */
     void taken() {
         transferred.forEach(Tensor::giveAway);
     }

@@ -1,24 +1,24 @@
 package io.github.iree4j;
 
-/** Hears what the {@linkplain FunctionVariants variants} of a program's functions are used for, to count it. */
+/** Listens to calls of the {@linkplain FunctionVariants variants} of a program's functions, for metrics. */
 public interface VariantListener {
     /**
-     * A call is made. On the thread that makes it; must return quickly and must not throw.
+     * Called for each call, on the calling thread; must return quickly and must not throw.
      *
-     * @param consumer whom the memory of the program is accounted to
+     * @param consumer consumer charged for the memory of the program
      * @param function the function that was called, without its module's name
-     * @param variant the one that was chosen, by its {@linkplain FunctionVariant#name() name}
-     * @param elements elements of those arguments that have axes, as the variant gets them
-     * @param padding how many of these were added
+     * @param variant the selected variant, by its {@linkplain FunctionVariant#name() name}
+     * @param elements elements of those arguments that have axes, as passed to the variant
+     * @param padding how many of these are padding
      */
     void called(String consumer, String function, String variant, long elements, long padding);
 
     /**
-     * A call that was {@linkplain FunctionVariants#align aligned} was made with others: some of the elements that they had were added before.
+     * Called when an {@linkplain FunctionVariants#align aligned} call was combined with others: some of their elements are padding.
      *
-     * @param consumer whom the memory of the program is accounted to
+     * @param consumer consumer charged for the memory of the program
      * @param function the function that was called, without its module's name
-     * @param padding how many
+     * @param padding number of padding elements
      */
     void aligned(String consumer, String function, long padding);
 }

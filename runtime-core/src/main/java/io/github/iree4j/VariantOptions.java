@@ -9,16 +9,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function of a program that stands for several compiled ones, see {@link FunctionVariants}.
+ * A function of a program with several compiled variants, see {@link FunctionVariants}.
  *
- * @param function what it is called, without a module's name
+ * @param function its name, without a module's name
  * @param rules how calls are padded and results cut; null for those that the module declares ({@value FunctionVariants#ATTRIBUTE})
- * @param functions names of the functions to choose among, in which {@code *} stands for any characters and <code>{axis}</code> for the size of
- *     an axis, where the module declares no shapes; empty for those of the program that are called like this one, or so with an ending after
- *     {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
+ * @param functions names of the functions to select from, in which {@code *} stands for any characters and <code>{axis}</code>
+ *     for the size of an axis, where the module declares no shapes; empty for those of the program with the name of this one, or
+ *     that name with a suffix after {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
  * @param modules further modules with such functions, each loaded by itself with the parameters and devices of the program
- * @param dynamicCost what one element costs where a dimension was left open when the function was compiled, if it costs 1 where all were
- *     known; at least 1
+ * @param dynamicCost relative cost of an element in a function compiled with open dimensions, if it is 1 where all are static; at
+ *     least 1
  */
 public record VariantOptions(
         String function, @Nullable ShapeRules rules, List<String> functions, List<Module> modules, double dynamicCost) {
@@ -27,7 +27,7 @@ public record VariantOptions(
      * A further module.
      *
      * @param source the compiled module
-     * @param sizes what its functions were compiled for, by axis, where the module does not declare it; an axis that is left out is open
+     * @param sizes the sizes that its functions were compiled for, by axis, where the module does not declare them; an omitted axis is open
      */
     public record Module(ProgramOptions.Source source, Map<String, Long> sizes) {
         /**
@@ -47,8 +47,8 @@ public record VariantOptions(
     }
 
     /**
-     * What a program pays for shapes that were not known: a sentence encoder of six layers took 4.1 times as long at 16 x 128 tokens. A
-     * guess for any other.
+     * Cost of dynamic shapes: a sentence encoder of six layers took 4.1 times as long at 16 x 128 tokens. A guess for other
+     * programs.
      */
     public static final double DEFAULT_DYNAMIC_COST = 4;
 
@@ -72,9 +72,9 @@ public record VariantOptions(
     }
 
     /**
-     * Variants in the modules of the program itself, found by their names.
+     * Returns options for variants in the modules of the program itself, found by their names.
      *
-     * @param function what it is called
+     * @param function its name
      * @param rules how calls are padded and results cut
      * @return the options
      */

@@ -26,6 +26,7 @@ final class FloatInstructions {
             }
             case Op.REM_F32, Op.ATAN2_F32, Op.POW_F32 ->
                 words[c] = bits((float) Floats.binary(doubleOp(op), f32(words, a), f32(words, b)));
+            case Op.FPOWI_F32 -> words[c] = bits(Floats.power(f32(words, a), getLong(words, b)));
             case Op.MIN_F32 -> {
                 float left = f32(words, a);
                 float right = f32(words, b);
@@ -76,6 +77,7 @@ final class FloatInstructions {
                 return 1;
             }
             case Op.REM_F64, Op.ATAN2_F64, Op.POW_F64 -> put(words, c, Floats.binary(op, f64(words, a), f64(words, b)));
+            case Op.FPOWI_F64 -> put(words, c, Floats.power(f64(words, a), getLong(words, b)));
             case Op.MIN_F64 -> {
                 double left = f64(words, a);
                 double right = f64(words, b);

@@ -41,6 +41,35 @@ final class Floats {
         };
     }
 
+    /** Multiplies the squares that the exponent's bits name. Of the exponent IREE's runtime takes 32 bits, and so does this. */
+    static float power(float base, long exponent) {
+        float result = 1;
+        float square = base;
+        for (int rest = Math.abs((int) exponent); ; square *= square) {
+            if ((rest & 1) != 0) {
+                result *= square;
+            }
+            rest >>>= 1;
+            if (rest == 0) {
+                return (int) exponent < 0 ? 1 / result : result;
+            }
+        }
+    }
+
+    static double power(double base, long exponent) {
+        double result = 1;
+        double square = base;
+        for (int rest = Math.abs((int) exponent); ; square *= square) {
+            if ((rest & 1) != 0) {
+                result *= square;
+            }
+            rest >>>= 1;
+            if (rest == 0) {
+                return (int) exponent < 0 ? 1 / result : result;
+            }
+        }
+    }
+
     /** Compares; unordered comparisons are true for NaN. NE.O is C's {@code !=}, which is true for NaN as well. */
     static boolean compare(int op, double x, double y) {
         return switch (op) {

@@ -231,6 +231,7 @@ final class OperationEmitter {
                 code.loadConstant(FloatInstructions.doubleOp(op));
                 code.invokestatic(OPERATIONS, "binary", MethodTypeDesc.of(CD_float, CD_float, CD_float, CD_int));
             }
+            case Op.FPOWI_F32, Op.FPOWI_F64 -> method(FLOATS, "power", node);
             case Op.REM_F64, Op.ATAN2_F64, Op.POW_F64 -> {
                 code.loadConstant(op);
                 code.invokestatic(OPERATIONS, "binary", MethodTypeDesc.of(CD_double, CD_double, CD_double, CD_int));

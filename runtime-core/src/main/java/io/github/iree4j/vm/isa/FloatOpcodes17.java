@@ -80,7 +80,8 @@ final class FloatOpcodes17 {
             new Opcode(OpcodeSet.EXT_F32, 58, Op.CAST_F32_SI64, "cast.f32.si64", conversion(F32, I64)),
             new Opcode(OpcodeSet.EXT_F32, 59, Op.CAST_F32_UI64, "cast.f32.ui64", conversion(F32, I64)),
             new Opcode(OpcodeSet.EXT_F32, 60, Op.CAST_SI64_F32, "cast.si64.f32", conversion(I64, F32)),
-            new Opcode(OpcodeSet.EXT_F32, 61, Op.CAST_UI64_F32, "cast.ui64.f32", conversion(I64, F32)));
+            new Opcode(OpcodeSet.EXT_F32, 61, Op.CAST_UI64_F32, "cast.ui64.f32", conversion(I64, F32)),
+            new Opcode(OpcodeSet.EXT_F32, 62, Op.FPOWI_F32, "fpowi.f32", power(F32)));
 
     static final List<Opcode> F64_ROWS = List.of(
             new Opcode(OpcodeSet.EXT_F64, 0, Op.GLOBAL_LOAD_F64, "global.load.f64", globalLoad(F64)),
@@ -156,7 +157,8 @@ final class FloatOpcodes17 {
             new Opcode(OpcodeSet.EXT_F64, 60, Op.ROUND_F64, "round.f64", unary(F64)),
             new Opcode(OpcodeSet.EXT_F64, 61, Op.MIN_F64, "min.f64", binary(F64)),
             new Opcode(OpcodeSet.EXT_F64, 62, Op.MAX_F64, "max.f64", binary(F64)),
-            new Opcode(OpcodeSet.EXT_F64, 63, Op.ROUND_F64_EVEN, "round.f64.even", unary(F64)));
+            new Opcode(OpcodeSet.EXT_F64, 63, Op.ROUND_F64_EVEN, "round.f64.even", unary(F64)),
+            new Opcode(OpcodeSet.EXT_F64, 64, Op.FPOWI_F64, "fpowi.f64", power(F64)));
 
     private FloatOpcodes17() {}
 }

@@ -126,6 +126,10 @@ final class Shapes {
         return List.of(Field.read("left", type), Field.read("right", type), Field.write("result", type));
     }
 
+    static List<Field> power(RegisterType type) {
+        return List.of(Field.read("base", type), Field.read("exponent", I64), Field.write("result", type));
+    }
+
     static List<Field> comparison(RegisterType type) {
         return List.of(Field.read("left", type), Field.read("right", type), Field.write("result", I32));
     }

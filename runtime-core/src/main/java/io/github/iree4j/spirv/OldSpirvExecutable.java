@@ -9,8 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executables from before August 2024 ({@code schemas/spirv_executable_def.fbs}), in which the program and not the executable says what
- * pipelines see. Their fields moved twice without a version being noted; what tells them apart is where the words of a module are:
+ * Executables from before August 2024 ({@code schemas/spirv_executable_def.fbs}), in which the program, not the executable,
+ * declares the layouts of pipelines. Their fields moved twice without a version number; the position of a module's words
+ * distinguishes the versions:
  *
  * <pre>
  *   slot   until December 2022   until December 2023   until August 2024

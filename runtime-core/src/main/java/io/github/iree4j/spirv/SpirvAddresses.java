@@ -10,8 +10,9 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * To which addresses of its table code may store that takes addresses of buffers instead of descriptors. As compilers write it, such code
- * puts the address of the table together from two words of its push constants, and loads the address of a buffer from a slot of the table:
+ * Determines the slots of its address table to which code may store, for code that uses buffer addresses instead of descriptors.
+ * As emitted by compilers, such code combines the address of the table from two words of its push constants, and loads the
+ * address of a buffer from a slot of the table:
  *
  * <pre>
  *   word, word    loads from push constants                       } the table's address, as long as nothing is added to it
@@ -20,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  *   address       load of a slot: the buffer's, whatever is added to it
  * </pre>
  *
- * What is stored through a pointer whose way from a slot was not followed may be anywhere: then all are taken for written. A number that
- * was loaded from a buffer, passed to a function or kept in a variable is such a pointer, if it is made one. So a buffer may be taken for
- * one that is written, and not the other way round, unless code computes one buffer's address from another's. Instructions come in the order
- * of the module, in which what they use has been defined, but for what PHI uses.
+ * A store through a pointer that could not be traced to a slot may go anywhere: then all buffers count as written. A number that
+ * was loaded from a buffer, passed to a function or kept in a variable is such a pointer, if converted to one. So a buffer may
+ * wrongly count as written, but never the other way round, unless code computes one buffer's address from another's. Instructions
+ * come in the order of the module, in which operands are defined before use, except for those of PHI.
  */
 final class SpirvAddresses {
-    /** What is said of a buffer, or of all. */
+    /** The bit mask of all buffers. */
     static final long ALL = -1;
 
     private static final int SLOT_BYTES = Long.BYTES;
@@ -36,40 +37,40 @@ final class SpirvAddresses {
     private final IntUnaryOperator words;
     private final SpirvTypes types;
     private final Set<Integer> pointerTypes = new HashSet<>(); // to memory by address
-    private final Map<Integer, Integer> pointers = new HashMap<>(); // of these types, with them
+    private final Map<Integer, Integer> pointers = new HashMap<>(); // pointers of these types, with their type
     private final Set<Integer> pushed = new HashSet<>(); // pointers into push constants
-    private final Set<Integer> table = new HashSet<>(); // its address, or a half of it
-    private final Set<Integer> near = new HashSet<>(); // computed from that: somewhere in the table, or a constant
+    private final Set<Integer> table = new HashSet<>(); // the table's address, or a half of it
+    private final Set<Integer> near = new HashSet<>(); // computed from that: an address within the table, or a constant
     private final Map<Integer, Integer> slots = new HashMap<>(); // by pointer
     private final Map<Integer, Long> buffers = new HashMap<>(); // slots that a value was computed from, a bit for each
-    private final Set<Integer> joined = new HashSet<>(); // what PHI uses, before or behind it
+    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, before or after it
     private long written;
 
     /**
-     * Begins with a module.
+     * Creates the analysis of a module.
      *
-     * @param words given by their index
-     * @param types those that were defined so far
+     * @param words the words by index
+     * @param types the types defined so far
      */
     SpirvAddresses(IntUnaryOperator words, SpirvTypes types) {
         this.words = words;
         this.types = types;
     }
 
-    /** A type of pointers into a kind of storage. */
+    /** Adds a pointer type of a storage class. */
     void definePointer(int type, int storage) {
         if (storage == STORAGE_PHYSICAL) {
             pointerTypes.add(type);
         }
     }
 
-    /** A variable of push constants. */
+    /** Adds a variable of push constants. */
     void definePushed(int variable) {
         pushed.add(variable);
     }
 
     /**
-     * An instruction of a function.
+     * Adds an instruction of a function.
      *
      * @param op its number
      * @param at its first word
@@ -108,12 +109,12 @@ final class SpirvAddresses {
                     store(word(at, 1));
                 }
             }
-            case EXT_INST -> mayStore(at, 5, count); // behind set and number
+            case EXT_INST -> mayStore(at, 5, count); // after set and number
             case ATOMIC_LOAD, ARRAY_LENGTH, COOPERATIVE_MATRIX_LOAD, LINE, VECTOR_SHUFFLE, COMPOSITE_INSERT -> {
                 // stores nothing; a pointer in a composite was not followed
             }
             default -> {
-                if (op != FUNCTION_PARAMETER && (op < LOOP_MERGE || op > UNREACHABLE)) { // not those of control flow
+                if (op != FUNCTION_PARAMETER && (op < LOOP_MERGE || op > UNREACHABLE)) { // except control flow
                     boolean isPointer = count > 2 && pointerTypes.contains(word(at, 1));
                     mayStore(at, isPointer ? 3 : 1, count);
                 }
@@ -138,7 +139,7 @@ final class SpirvAddresses {
         } else if (pushed.contains(pointer)) {
             table.add(result);
         } else if (table.contains(pointer) || near.contains(pointer)) {
-            is(result, ALL); // a slot, and not known which
+            is(result, ALL); // an unknown slot
         }
     }
 
@@ -158,7 +159,7 @@ final class SpirvAddresses {
         }
     }
 
-    /** The slot that the indices of an access chain lead to; negative when that cannot be told. */
+    /** The slot that the indices of an access chain lead to; negative when unknown. */
     private int slot(@Nullable Integer pointer, int at, int count) {
         if (pointer == null || count != 5) {
             return -1;
@@ -170,7 +171,7 @@ final class SpirvAddresses {
                 : (int) (offset / SLOT_BYTES);
     }
 
-    /** A value that is computed from others, exactly what they are together or something near it. */
+    /** A value that is computed from others, exactly their combination or an address near it. */
     private void compute(int at, int from, int to, boolean exact) {
         if (from >= to) {
             return;
@@ -196,11 +197,11 @@ final class SpirvAddresses {
     private void is(int value, long from) {
         buffers.put(value, from);
         if (joined.contains(value)) {
-            written |= from; // what a loop makes of it was not followed
+            written |= from; // the effect of a loop was not traced
         }
     }
 
-    /** Something may be stored through a value, if it is a pointer. */
+    /** Records a possible store through a value, if it is a pointer. */
     private void store(int value) {
         if (pointers.containsKey(value)) {
             long from = buffers.getOrDefault(value, 0L);
@@ -209,9 +210,9 @@ final class SpirvAddresses {
     }
 
     /**
-     * Returns where something may be stored, once the module has been read.
+     * Returns the slots that may be written, once the module has been read.
      *
-     * @return a bit for each of the first 64 slots of the table; all of them when that cannot be told
+     * @return a bit for each of the first 64 slots of the table; all of them when unknown
      */
     long written() {
         return written;

@@ -13,13 +13,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An executable for Vulkan: modules, and the pipelines that are made of them.
+ * An executable for Vulkan: modules, and the pipelines created from them.
  *
- * <p>Format: {@code schemas/vulkan_executable_def.fbs} of IREE, behind a header of 64 bytes or, in 2024, without; and what its predecessor
- * {@code spirv_executable_def.fbs} was until December 2022, until December 2023, and until August 2024.
+ * <p>Format: {@code schemas/vulkan_executable_def.fbs} of IREE, after a header of 64 bytes or, in 2024, without; and the versions of its predecessor
+ * {@code spirv_executable_def.fbs} until December 2022, until December 2023, and until August 2024.
  *
  * @param pipelines the exports by ordinal
- * @param modules the words of the modules, where they are in the data
+ * @param modules the words of the modules, as slices of the data
  */
 public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment> modules) {
     static final int SETS_LIMIT = 32;
@@ -52,11 +52,11 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
     }
 
     /**
-     * Reads an executable. The modules in it are not looked at.
+     * Reads an executable. Its modules are not parsed.
      *
-     * @param data the executable, at any alignment; not written while it is in use
+     * @param data the executable, at any alignment; must not change while in use
      * @return its contents
-     * @throws IreeException INVALID_ARGUMENT saying what is damaged; INCOMPATIBLE or UNIMPLEMENTED for what is of another version;
+     * @throws IreeException INVALID_ARGUMENT naming the damage; INCOMPATIBLE or UNIMPLEMENTED for other versions;
      *     RESOURCE_EXHAUSTED for counts beyond limits
      */
     public static SpirvExecutable read(MemorySegment data) {
@@ -75,14 +75,14 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
      * Returns whether bytes look like an executable.
      *
      * @param data any bytes
-     * @return true when they begin as one, however it goes on
+     * @return true when they begin like one
      */
     public static boolean isAt(MemorySegment data) {
         String inside = identifier(data, 4);
         return identifier(data, 0).equals(IDENTIFIER) || inside.equals(IDENTIFIER) || inside.equals(OLD_IDENTIFIER);
     }
 
-    /** What is behind the header, if there is one. */
+    /** The content after the header, if there is one. */
     private static MemorySegment content(MemorySegment data) {
         if (!identifier(data, 0).equals(IDENTIFIER)) {
             return data;
@@ -138,7 +138,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
         return value;
     }
 
-    /** Reads what compilers have written since August 2024. */
+    /** Reads the format of compilers since August 2024. */
     private static final class Reader {
         private final FlatBuffer.Table root;
         private final List<List<SpirvBinding>> sets = new ArrayList<>();

@@ -12,16 +12,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes executables that {@link SpirvExecutable#read} and runtimes of IREE read. */
+/** Writes executables for {@link SpirvExecutable#read} and IREE's runtimes. */
 public final class SpirvExecutableWriter {
     private static final int STAGE_COMPUTE = 0x20;
 
     private SpirvExecutableWriter() {}
 
     /**
-     * Makes an executable of modules: each of their entry points is an export, with the layout that its code asks for. One that uses no
-     * descriptors and whose push constants begin with {@value SpirvPipeline#ROOT_BYTES} bytes for a table is not told from one that takes
-     * constants only, so all take descriptors.
+     * Creates an executable of modules: each of their entry points is an export, with the layout that its code requires. Code
+     * without descriptors whose push constants begin with {@value SpirvPipeline#ROOT_BYTES} bytes for a table cannot be
+     * distinguished from code that takes constants only, so all use descriptors.
      *
      * @param modules the words of the modules
      * @return the exports in the order of modules and entry points
@@ -54,7 +54,7 @@ public final class SpirvExecutableWriter {
     }
 
     /**
-     * Writes an executable without header, as compilers did in 2024.
+     * Writes an executable without a header, like compilers in 2024.
      *
      * @param executable the contents; every pipeline has a layout
      * @return the bytes

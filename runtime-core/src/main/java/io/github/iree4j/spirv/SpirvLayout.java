@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of its surroundings a pipeline sees: descriptor sets, and push constants from 0 on.
+ * The layout of a pipeline: descriptor sets, and push constants from 0 on.
  *
  * @param sets the sets by number; the bindings of each in ascending order
  * @param pushConstantBytes bytes, a multiple of 4
@@ -26,7 +26,7 @@ public record SpirvLayout(List<List<SpirvBinding>> sets, int pushConstantBytes) 
     }
 
     /**
-     * Returns how many buffers there are in all.
+     * Returns the total number of buffers.
      *
      * @return buffers
      */
@@ -35,7 +35,7 @@ public record SpirvLayout(List<List<SpirvBinding>> sets, int pushConstantBytes) 
     }
 
     /**
-     * Returns the smallest layout that an entry point can be used with.
+     * Returns the smallest layout for an entry point.
      *
      * @param entry the entry point
      * @return its layout

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A module of compute shaders whose structure is sound. Immutable.
+ * A structurally valid module of compute shaders. Immutable.
  *
  * @param version as in the header: major in bits 16 to 23, minor in bits 8 to 15
  * @param capabilities numbers of {@code OpCapability}
  * @param extensions names of {@code OpExtension}
  * @param entryPoints those of execution model GLCompute
- * @param writtenAddresses where code may store that takes addresses: bit n is that of slot n of its table; all are set when it cannot be told
+ * @param writtenAddresses slots that code with addresses may write: bit n is that of slot n of its table; all are set when unknown
  */
 public record SpirvModule(
         int version,
@@ -35,10 +35,10 @@ public record SpirvModule(
      * points declare.
      *
      * @param words the module, little-endian, at any alignment
-     * @param constants values of the specialisation constants with identifiers 0, 1, and so on; others have the value that the module says
-     * @return what it is
-     * @throws IreeException INVALID_ARGUMENT saying where it is damaged; UNIMPLEMENTED for what is newer than the reader;
-     *     RESOURCE_EXHAUSTED for one that is too large
+     * @param constants values of the specialisation constants with identifiers 0, 1, and so on; others have the module's value
+     * @return the module
+     * @throws IreeException INVALID_ARGUMENT naming the position of the damage; UNIMPLEMENTED for newer versions;
+     *     RESOURCE_EXHAUSTED for a module that is too large
      */
     public static SpirvModule read(MemorySegment words, int[] constants) {
         return new SpirvReader(words, constants).read();
@@ -49,7 +49,7 @@ public record SpirvModule(
      *
      * @param name its name
      * @return the entry point
-     * @throws IreeException INVALID_ARGUMENT naming those that there are
+     * @throws IreeException INVALID_ARGUMENT naming the existing ones
      */
     public SpirvEntryPoint entryPoint(String name) {
         for (SpirvEntryPoint candidate : entryPoints) {

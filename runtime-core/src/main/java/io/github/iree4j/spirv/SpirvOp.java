@@ -1,6 +1,6 @@
 package io.github.iree4j.spirv;
 
-/** Numbers of SPIR-V that the reader knows ({@code spirv.core.grammar.json}). */
+/** SPIR-V numbers known to the reader ({@code spirv.core.grammar.json}). */
 final class SpirvOp {
     static final int MAGIC = 0x0723_0203;
 

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One export of an executable.
  *
- * @param name what programs look it up by
+ * @param name the name for lookups
  * @param entryPoint the function in its module
  * @param module index of the module
  * @param subgroupSize invocations of a subgroup that the code was compiled for; 0 for any
- * @param layout what it sees; null where the executable does not say, as those from before August 2024
- * @param addresses how it is given addresses of buffers; null when it is given descriptors
+ * @param layout its layout; null where the executable does not declare it, as before August 2024
+ * @param addresses how buffer addresses are passed; null when descriptors are used
  */
 public record SpirvPipeline(
         String name,
@@ -20,18 +20,18 @@ public record SpirvPipeline(
         @Nullable SpirvLayout layout,
         @Nullable Addresses addresses) {
 
-    /** Bytes of what the push constants say about the table of addresses: {@code iree_hal_vulkan_bda_dispatch_root_v1_t}. */
+    /** Size of the reference to the address table in the push constants: {@code iree_hal_vulkan_bda_dispatch_root_v1_t}. */
     public static final int ROOT_BYTES = 32;
 
     /**
-     * How buffers are given by device address: the push constants refer to a table with one 64-bit address for each binding.
+     * Passing of buffers by device address: the push constants refer to a table with one 64-bit address for each binding.
      *
-     * @param rootOffset byte of the push constants where {@value #ROOT_BYTES} bytes say where the table is
-     * @param constantOffset byte of the push constants where the constants of the dispatch begin
+     * @param rootOffset offset in the push constants of the {@value #ROOT_BYTES} bytes that refer to the table
+     * @param constantOffset offset in the push constants of the constants of the dispatch
      * @param constantCount constants of the dispatch
      * @param bindingCount buffers of the dispatch
-     * @param alignments what each address must be a multiple of; powers of two
-     * @param lengths bytes that each buffer must have at least
+     * @param alignments required alignment of each address; powers of two
+     * @param lengths minimum size of each buffer, bytes
      */
     public record Addresses(
             int rootOffset,

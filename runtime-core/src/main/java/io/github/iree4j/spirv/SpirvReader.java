@@ -25,10 +25,10 @@ final class SpirvReader {
 
     private static final int HEADER_WORDS = 5;
 
-    /** More than any shader; drivers take hundreds of bytes for each word. */
+    /** Larger than any shader; drivers use hundreds of bytes for each word. */
     private static final int WORDS_LIMIT = 1 << 23;
 
-    /** Identifiers that every consumer must take (SPIR-V, universal limits). */
+    /** Identifiers that every consumer must support (SPIR-V, universal limits). */
     private static final int BOUND_LIMIT = 4_194_303;
 
     private static final int MAJOR = 1;
@@ -36,7 +36,7 @@ final class SpirvReader {
 
     private static final int ENTRY_POINTS_LIMIT = 4096;
 
-    /** What a function refers to. */
+    /** The references of a function. */
     private static final class Function {
         final Set<Integer> variables = new HashSet<>();
         final Set<Integer> calls = new HashSet<>();
@@ -65,13 +65,13 @@ final class SpirvReader {
     private int bound;
     private int sizeConstant = -1; // decorated as the workgroup's size
     private boolean hasMemoryModel;
-    private @Nullable Function open; // the function that is being read
+    private @Nullable Function open; // the function being read
 
     SpirvReader(MemorySegment bytes, int[] constants) {
         this.bytes = bytes;
         long size = bytes.byteSize();
         if (size % 4 != 0 || size < 4 * HEADER_WORDS) {
-            throw damaged("it has %d bytes, which is no multiple of 4 of at least %d", size, 4 * HEADER_WORDS);
+            throw damaged("it has %d bytes, which is not a multiple of 4 of at least %d", size, 4 * HEADER_WORDS);
         }
         if (size / 4 > WORDS_LIMIT) {
             throw new IreeException(
@@ -112,7 +112,7 @@ final class SpirvReader {
         List<SpirvEntryPoint> result = new ArrayList<>();
         for (Entry entry : entries) {
             if (!names.add(entry.name())) {
-                throw damaged("entry point '%s' is there twice", printable(entry.name()));
+                throw damaged("entry point '%s' is declared twice", printable(entry.name()));
             }
             result.add(describe(entry));
         }
@@ -252,7 +252,7 @@ final class SpirvReader {
         int function = id(ENTRY_POINT, at, count, 2);
         String name = string(ENTRY_POINT, at, at + 3, at + count);
         if (word(at + 1) != MODEL_COMPUTE) {
-            return; // other stages may be there; nothing here can run them
+            return; // other stages are allowed, but cannot be run here
         }
         if (entries.size() == ENTRY_POINTS_LIMIT) {
             throw new IreeException(
@@ -298,7 +298,7 @@ final class SpirvReader {
         int id = id(FUNCTION, at, count, 2);
         Function function = new Function();
         if (functions.put(id, function) != null) {
-            throw damaged("function %d is there twice, again at word %d", id, at);
+            throw damaged("function %d is declared twice, again at word %d", id, at);
         }
         open = function;
     }
@@ -321,7 +321,7 @@ final class SpirvReader {
         }
     }
 
-    /** Notes variables and functions that an instruction of a body refers to, where its grammar has identifiers. */
+    /** Records variables and functions that an instruction of a body refers to, where its grammar has identifiers. */
     private void reference(Function function, int op, int at, int count) {
         switch (op) {
             case FUNCTION_CALL -> {
@@ -365,7 +365,7 @@ final class SpirvReader {
     private SpirvEntryPoint describe(Entry entry) {
         if (!functions.containsKey(entry.function())) {
             throw damaged(
-                    "entry point '%s' at word %d is function %d, which is not there",
+                    "entry point '%s' at word %d is function %d, which does not exist",
                     printable(entry.name()), entry.at(), entry.function());
         }
         long workgroupBytes = 0;
@@ -390,7 +390,7 @@ final class SpirvReader {
                                 resource.binding(), resource.set());
                     }
                     if (other != null && resource.isWritten()) {
-                        resources.put(place, resource); // the same memory, seen as elements of another type
+                        resources.put(place, resource); // the same memory, viewed as elements of another type
                     }
                 }
                 case STORAGE_UNIFORM_CONSTANT, STORAGE_IMAGE -> foreign = "an image or sampler";
@@ -421,7 +421,7 @@ final class SpirvReader {
             int id = pending.remove();
             Function function = functions.get(id);
             if (function == null) {
-                throw damaged("function %d is called and is not there", id);
+                throw damaged("function %d is called but does not exist", id);
             }
             used.addAll(function.variables);
             for (int callee : function.calls) {

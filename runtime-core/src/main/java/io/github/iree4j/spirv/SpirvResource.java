@@ -8,14 +8,14 @@ import java.util.Comparator;
  * @param set descriptor set
  * @param binding binding of the set
  * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
- * @param count elements of the array; 1 when it is none
- * @param isWritten whether the module may store something there; false only if it does not
+ * @param count elements of the array; 1 when it is not an array
+ * @param isWritten whether the module may write it; false only if it never does
  */
 public record SpirvResource(int set, int binding, int type, int count, boolean isWritten) {
-    /** As a type: read as uniform memory; the number that Vulkan gives it. */
+    /** A type: uniform memory, read only; Vulkan's number. */
     public static final int UNIFORM_BUFFER = 6;
 
-    /** As a type: read and written; the number that Vulkan gives it. */
+    /** A type: read and written; Vulkan's number. */
     public static final int STORAGE_BUFFER = 7;
 
     static final Comparator<SpirvResource> ORDER =

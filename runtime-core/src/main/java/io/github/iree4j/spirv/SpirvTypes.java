@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Types and constants of a module, as far as sizes depend on them. Everything refers to what was defined before it. */
+/** Types and constants of a module, as far as sizes depend on them. References are to earlier definitions only. */
 final class SpirvTypes {
-    /** A size or value that cannot be told. */
+    /** An unknown size or value. */
     private static final long UNKNOWN = -1;
 
-    /** No size goes beyond. */
+    /** Upper bound of sizes. */
     private static final long HUGE = Long.MAX_VALUE / 4;
 
-    private static final int BOOL_BYTES = 4; // as drivers lay it out in workgroup memory
+    private static final int BOOL_BYTES = 4; // the layout of drivers in workgroup memory
 
     /**
-     * A type: its bytes where nothing lays it out, and what it consists of. Of arrays of arrays the innermost element and the product of
-     * lengths, known when they are defined, so that nothing walks from type to type.
+     * A type: its size without explicit layout, and its elements. For arrays of arrays the innermost element and the product of
+     * lengths, computed at the definition, so that types need not be traversed.
      */
     private record Type(int op, long bytes, int element, long length) {}
 
@@ -48,7 +48,7 @@ final class SpirvTypes {
         return Math.min(HUGE, a + b);
     }
 
-    /** Which operand is the result; -1 for an instruction that is no definition we know. */
+    /** Which operand is the result; -1 for an instruction that is not a known definition. */
     static int resultIndex(int op) {
         return switch (op) {
             case TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_VECTOR, TYPE_MATRIX -> 0;
@@ -153,7 +153,7 @@ final class SpirvTypes {
         return new Type(TYPE_STRUCT, bytes, 0, 0);
     }
 
-    /** What was not defined before is no type we know of, or a pointer that is declared ahead. */
+    /** An undefined identifier is an unknown type, or a pointer declared ahead. */
     private Type type(int id) {
         Type type = types.get(id);
         return type == null ? new Type(0, 8, 0, 0) : type;
@@ -193,12 +193,12 @@ final class SpirvTypes {
         };
     }
 
-    /** The value of an integer constant; negative when it cannot be told. */
+    /** The value of an integer constant; negative when unknown. */
     long value(int id) {
         return values.getOrDefault(id, UNKNOWN);
     }
 
-    /** The values of a constant's components; null when it has none, 0 for those that cannot be told. */
+    /** The values of a constant's components; null when it has none, 0 for unknown ones. */
     int @Nullable [] components(int id) {
         int[] parts = composites.get(id);
         if (parts == null) {
@@ -212,17 +212,17 @@ final class SpirvTypes {
         return result;
     }
 
-    /** Where a member of a struct begins, in bytes; negative when nothing says that. */
+    /** Offset of a struct member, bytes; negative when unknown. */
     long memberOffset(int struct, long member) {
         Integer offset = member < 0 || member > Integer.MAX_VALUE ? null : memberOffsets.get(key(struct, (int) member));
         return offset == null ? UNKNOWN : Integer.toUnsignedLong(offset);
     }
 
-    /** What a pointer type points to. */
+    /** The pointee of a pointer type. */
     int pointee(int type, int at) {
         Type pointer = types.get(type);
         if (pointer == null || pointer.op() != TYPE_POINTER) {
-            throw SpirvReader.damaged("the type %d of the variable at word %d is no pointer", type, at);
+            throw SpirvReader.damaged("the type %d of the variable at word %d is not a pointer", type, at);
         }
         return pointer.element();
     }
@@ -232,13 +232,13 @@ final class SpirvTypes {
         return known == null ? 0 : known.bytes();
     }
 
-    /** What an array consists of, or the type itself if it is none. */
+    /** The element type of an array, or the type itself if it is not an array. */
     int element(int type) {
         Type known = types.get(type);
         return known != null && isArray(known) ? known.element() : type;
     }
 
-    /** How many elements an array has, 1 for what is none; not positive when that cannot be told or is open. */
+    /** Number of elements of an array, 1 for other types; not positive when unknown or open. */
     long count(int type) {
         Type known = types.get(type);
         return known != null && isArray(known) ? known.length() : 1;

@@ -9,29 +9,29 @@ import java.util.Set;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Which variables a module's code may store to. A pointer into a variable is the variable's, however deep; what is known to read through
- * it, or to compute another one, stores nothing; everything else that is given it may. So a variable may be taken for one that is
- * written, and not the other way round. Instructions come in the order of the module, in which what they use has been defined, but for
- * what PHI uses.
+ * Determines the variables that a module's code may write. A pointer into a variable counts as the variable's, at any depth;
+ * instructions known to read through it, or to compute another pointer, store nothing; any other use may store. So a variable may
+ * wrongly count as written, but never the other way round. Instructions come in the order of the module, in which operands are
+ * defined before use, except for those of PHI.
  */
 final class SpirvWrites {
     private final Map<Integer, Integer> variables = new HashMap<>(); // by pointer
-    private final Set<Integer> joined = new HashSet<>(); // what PHI uses, before or behind it
+    private final Set<Integer> joined = new HashSet<>(); // operands of PHI, before or after it
     private final Set<Integer> written = new HashSet<>();
     private final IntUnaryOperator words;
 
-    /** Begins with a module whose words are given by their index. */
+    /** Creates the analysis of a module, whose words are given by index. */
     SpirvWrites(IntUnaryOperator words) {
         this.words = words;
     }
 
-    /** A variable outside of functions. */
+    /** Adds a variable outside of functions. */
     void define(int variable) {
         variables.put(variable, variable);
     }
 
     /**
-     * An instruction of a function.
+     * Adds an instruction of a function.
      *
      * @param op its number
      * @param at its first word
@@ -53,7 +53,7 @@ final class SpirvWrites {
                 }
             }
             case STORE -> mayStore(at, 1, Math.min(3, count));
-            case EXT_INST -> mayStore(at, 5, count); // behind set and number
+            case EXT_INST -> mayStore(at, 5, count); // after set and number
             case VECTOR_SHUFFLE, COMPOSITE_INSERT -> mayStore(at, 3, Math.min(5, count));
             case PHI -> {
                 for (int i = 3; i < count; i++) {
@@ -62,7 +62,7 @@ final class SpirvWrites {
                 mayStore(at, 3, count);
             }
             default -> {
-                if (op < LOOP_MERGE || op > UNREACHABLE) { // not those of control flow, which take no pointers
+                if (op < LOOP_MERGE || op > UNREACHABLE) { // except control flow, which takes no pointers
                     mayStore(at, 1, count);
                 }
             }
@@ -82,7 +82,7 @@ final class SpirvWrites {
         }
     }
 
-    /** Whether something may be stored there, once the module has been read. */
+    /** Whether the variable may be written, once the module has been read. */
     boolean contains(int variable) {
         return written.contains(variable);
     }

@@ -1,8 +1,8 @@
 /**
- * SPIR-V: modules of compute shaders, and the executables that carry them. Both are read without trust.
+ * SPIR-V: modules of compute shaders, and the executables that carry them. Both are untrusted input.
  *
- * <p>What is checked is structure: that a module is whole, what it needs of a device, and which buffers and constants its entry points use. The
- * body of a function is not: SPIR-V that passes is native code, and is trusted as compiled code for a CPU is.
+ * <p>Checks are structural: that a module is complete, its device requirements, and the buffers and constants that its entry
+ * points use. Function bodies are not checked: SPIR-V that passes is native code, trusted like compiled code for a CPU.
  */
 @NullMarked
 package io.github.iree4j.spirv;

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Code that takes addresses, as compilers write it and as they do not. Types and constants are below 50, values from 100 on. */
+/** Code that uses addresses, as compilers emit it and otherwise. Types and constants are below 50, values from 100 on. */
 class SpirvAddressesTest {
     private static final int U32 = 1;
     private static final int U64 = 2;
@@ -61,7 +61,7 @@ class SpirvAddressesTest {
         addresses.add(op, at, operands.length + 1);
     }
 
-    /** A value of a type, computed from others. */
+    /** Adds a value of a type, computed from others. */
     private int value(int op, int type, int... operands) {
         int[] all = new int[operands.length + 2];
         all[0] = type;

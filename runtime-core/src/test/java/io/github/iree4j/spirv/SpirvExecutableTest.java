@@ -102,7 +102,7 @@ class SpirvExecutableTest {
         return bytes.array();
     }
 
-    /** The executables that a compiler wrote in 2023. */
+    /** Executables compiled in 2023. */
     @Test
     void readsTheExecutablesOf2023() throws Exception {
         byte[] module = Files.readAllBytes(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
@@ -111,7 +111,7 @@ class SpirvExecutableTest {
             if (module[at] == 'S' && module[at + 1] == 'P' && module[at + 2] == 'V' && module[at + 3] == 'E') {
                 int length = ByteBuffer.wrap(module)
                         .order(ByteOrder.LITTLE_ENDIAN)
-                        .getInt(at - 12); // of 64 bits, of which the upper are 0
+                        .getInt(at - 12); // 64 bits, the upper half of which is 0
                 SpirvExecutable executable = read(Arrays.copyOfRange(module, at - 4, at - 4 + length));
                 SpirvPipeline pipeline = executable.pipelines().getFirst();
                 assertThat(pipeline.layout()).isNull();
@@ -202,7 +202,7 @@ class SpirvExecutableTest {
                 List.of(MemorySegment.ofArray(ADD))));
     }
 
-    /** Whatever the bytes, reading ends, with an executable or with a status. */
+    /** Reading arbitrary bytes ends with an executable or a status. */
     @Test
     void readsDamagedExecutablesWithoutHarm() {
         long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
@@ -217,7 +217,7 @@ class SpirvExecutableTest {
         for (int round = 0; round < rounds; round++) {
             byte[] data = originals[round % originals.length].clone();
             for (int n = 1 + random.nextInt(6); n > 0; n--) {
-                // What is not code is in front, and at the end only words of modules.
+                // Tables come first, module words last.
                 data[random.nextInt(Math.min(data.length, 700))] = (byte) random.nextInt();
             }
             if (random.nextInt(8) == 0) {

@@ -145,7 +145,7 @@ class SpirvModuleTest {
     void refusesWorkgroupsOfNothing() {
         int at = find(SpirvExecutables.module("count"), SpirvOp.EXECUTION_MODE);
         byte[] module = SpirvExecutables.module("count");
-        // The decorated constant goes before the mode, so both must be empty.
+        // The decorated constant takes precedence over the mode, so both must be empty.
         ByteBuffer words = ByteBuffer.wrap(module).order(ByteOrder.LITTLE_ENDIAN);
         words.putInt(4 * (at + 3), 0);
         for (int i = 5; i < module.length / 4; i += words.getInt(4 * i) >>> 16) {
@@ -165,7 +165,7 @@ class SpirvModuleTest {
         assertThat(entry("sized").sizedById()).isFalse();
     }
 
-    /** Whatever the bytes, reading ends, with a module or with a status. */
+    /** Reading arbitrary bytes ends with a module or a status. */
     @ParameterizedTest
     @ValueSource(strings = {"add", "scale", "sized", "sum", "gather", "bda_scale"})
     void readsDamagedModulesWithoutHarm(String kernel) {
@@ -204,7 +204,7 @@ class SpirvModuleTest {
         assertThat(refused).as("refused of %d, seed %d", rounds, seed).isBetween(rounds / 10, rounds - 1);
     }
 
-    /** The compiled kernels are those of the sources. */
+    /** The compiled kernels match their sources. */
     @Tag("nightly")
     @Test
     void kernelsAreCurrent(@TempDir Path directory) throws Exception {
@@ -235,7 +235,7 @@ class SpirvModuleTest {
             assertThat(process.waitFor()).as(text).isZero();
             byte[] compiled = Files.readAllBytes(output);
             byte[] checkedIn = SpirvExecutables.module(kernel);
-            // Another version of the compiler may number things in another way; what the code uses stays.
+            // Another compiler version may number identifiers differently; the used resources are the same.
             if (!Arrays.equals(Arrays.copyOf(compiled, 12), Arrays.copyOf(checkedIn, 12))) {
                 assertThat(read(compiled)).as(kernel).isEqualTo(read(checkedIn));
             } else {

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Instructions as a module has them, over two variables; other identifiers are from 100 on. */
+/** Instructions as in a module, over two variables; other identifiers are from 100 on. */
 class SpirvWritesTest {
     private static final int A = 7;
     private static final int B = 8;

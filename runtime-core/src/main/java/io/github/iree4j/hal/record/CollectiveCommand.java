@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A collective in a command buffer. The ranges are as long as needed, and null where this participant sends or receives nothing.
  *
- * @param position how many regions of the recording are in front of it; collectives at the same position run at once
+ * @param position number of regions of the recording before it; collectives at the same position run concurrently
  * @param channel the participants, retained by the command buffer
- * @param operation what to do
+ * @param operation the operation
  * @param parameter rank of the root or the peer
- * @param source what is sent
- * @param target what is received
- * @param elementCount elements
+ * @param source the range sent
+ * @param target the range received
+ * @param elementCount number of elements
  */
 public record CollectiveCommand(
         int position,

@@ -20,9 +20,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Commands recorded as a {@link Recording}, of any device whose backend reads those. */
+/** Commands recorded as a {@link Recording}, for any device whose backend reads recordings. */
 public final class RecordedCommandBuffer extends CommandBuffer {
-    /** Each is an operation of its own when it is executed. */
+    /** Each is a separate operation when executed. */
     private static final int COLLECTIVES_LIMIT = 1 << 12;
 
     private final RecordingBackend backend;
@@ -35,10 +35,10 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Begins recording.
      *
-     * @param backend asked while it is recorded, and told of the end
+     * @param backend consulted during recording, and notified of its end
      * @param modes mode bits
      * @param categories category bits
-     * @param bindingCapacity slots it may refer to
+     * @param bindingCapacity number of slots
      */
     public RecordedCommandBuffer(RecordingBackend backend, int modes, int categories, int bindingCapacity) {
         super(modes, categories, bindingCapacity);
@@ -47,10 +47,10 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Begins recording one dispatch, whose bindings will be those of a table.
+     * Begins recording one dispatch, whose bindings come from a table.
      *
      * @param backend as above
-     * @param bindings how many there are
+     * @param bindings number of bindings
      * @return a command buffer for {@link #recordDispatchOfSlots}
      */
     public static RecordedCommandBuffer ofDispatch(RecordingBackend backend, int bindings) {
@@ -78,9 +78,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Returns what was recorded; once it is finished.
+     * Returns the recording; only once it is finished.
      *
-     * @return the recording, which is kept until this is closed
+     * @return the recording, valid until this is closed
      */
     public Recording recording() {
         return Objects.requireNonNull(recording);
@@ -89,7 +89,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Returns the backend's part.
      *
-     * @return what it was created with
+     * @return the backend passed at creation
      */
     public RecordingBackend backend() {
         return backend;
@@ -105,7 +105,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Notes a submission.
+     * Claims a submission.
      *
      * @throws IreeException FAILED_PRECONDITION for the second one of a command buffer that may be executed once
      */
@@ -118,9 +118,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Retains the commands and what their slots stand for, for an execution that comes later.
+     * Retains the commands and the contents of their slots, for a later execution.
      *
-     * @param table what {@link #checkSubmission} accepted
+     * @param table a table that {@link #checkSubmission} accepted
      * @return a copy of the table, for {@link #releaseBindings}; null for null
      * @throws IreeException FAILED_PRECONDITION when something is closed; then nothing is retained
      */
@@ -148,9 +148,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     /**
-     * Ends {@link #retainBindings}.
+     * Reverses {@link #retainBindings}.
      *
-     * @param own what that returned
+     * @param own the table that it returned
      */
     public void releaseBindings(@Nullable BindingTable own) {
         if (own != null) {
@@ -177,7 +177,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
 
     @Override
     protected void recordBarrier(int sourceStages, int targetStages) {
-        // Between two collectives it makes a region without commands, so that they do not run at once.
+        // Between two collectives this creates an empty region, so that they do not run concurrently.
         builder.endRegion(!collectives.isEmpty() && collectives.getLast().position() == builder.openRegion());
     }
 

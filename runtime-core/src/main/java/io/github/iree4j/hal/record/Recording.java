@@ -5,9 +5,9 @@ import io.github.iree4j.hal.schedule.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Recorded commands: words, and where regions and commands begin in them. Immutable; what it refers to is kept by the command buffer.
+ * Recorded commands: words, and the positions of regions and commands in them. Immutable; the command buffer retains what it refers to.
  *
- * <p>Commands of a region have nothing between them and may run at once; regions run one after the other.
+ * <p>Commands of a region are unordered and may run concurrently; regions run one after the other.
  */
 public final class Recording {
     /*
@@ -18,7 +18,7 @@ public final class Recording {
      * The offset counts from the start of the allocation for a fixed buffer, from the start of the table's range for a slot.
      *
      *   FILL      opcode, range, pattern repeated to 8 bytes, its own length
-     *   UPDATE    opcode, range, where its bytes begin in `updates`
+     *   UPDATE    opcode, range, offset of its bytes in `updates`
      *   COPY      opcode, source range, target range
      *   DISPATCH  flags of the backend | opcode, executable | export, count x | y, count z | dynamic local memory, size x | y,
      *             size z | constant count | binding count (16 bits each of the low half), constants in pairs, bindings
@@ -37,7 +37,7 @@ public final class Recording {
     /** Opcode of a dispatch whose counts are in a buffer. */
     public static final int INDIRECT = 5;
 
-    /** Words of a dispatch in front of its constants, or of the range of its counts. */
+    /** Words of a dispatch before its constants, or of the range of its counts. */
     public static final int DISPATCH_WORDS = 6;
 
     /** Words of a range. */
@@ -52,11 +52,11 @@ public final class Recording {
     private final int[] slots;
 
     /**
-     * Takes everything over.
+     * Creates a recording, which takes ownership of its arguments.
      *
      * @param code the words
-     * @param commands where in the code each command begins
-     * @param regions the number of the first command of each region, and at the end that of commands
+     * @param commands position in the code of each command
+     * @param regions the number of the first command of each region, followed by the number of commands
      * @param fixed buffers that ranges name by index
      * @param executables code that dispatches name by index
      * @param updates bytes of updates, one after the other
@@ -82,10 +82,10 @@ public final class Recording {
     /**
      * A fill of one buffer, which the caller keeps.
      *
-     * @param target what is filled
+     * @param target the buffer filled
      * @param offset first byte of the allocation
      * @param length bytes
-     * @param pattern 8 bytes, as {@link #widen} makes them
+     * @param pattern 8 bytes, as returned by {@link #widen}
      * @return the recording
      */
     public static Recording fill(StoredBuffer<?> target, long offset, long length, long pattern) {
@@ -95,9 +95,9 @@ public final class Recording {
     /**
      * A copy from one buffer to another, or within one. The caller keeps them.
      *
-     * @param source what is read
+     * @param source the buffer read
      * @param sourceOffset first byte of its allocation
-     * @param target what is written
+     * @param target the buffer written
      * @param targetOffset first byte of its allocation
      * @param length bytes
      * @return the recording
@@ -112,7 +112,7 @@ public final class Recording {
      *
      * @param pattern in the low bytes
      * @param patternLength 1, 2, 4 or 8 bytes
-     * @return the pattern as fills have it
+     * @return the pattern for a fill
      */
     public static long widen(long pattern, int patternLength) {
         return switch (patternLength) {
@@ -138,16 +138,16 @@ public final class Recording {
     }
 
     /**
-     * Returns where each command begins.
+     * Returns the position of each command.
      *
-     * @return positions in the code, in their order; not to be written
+     * @return positions in the code, ascending; not to be written
      */
     public int[] commands() {
         return commands;
     }
 
     /**
-     * Returns how many regions there are.
+     * Returns the number of regions.
      *
      * @return regions
      */
@@ -156,19 +156,19 @@ public final class Recording {
     }
 
     /**
-     * Returns where a region begins.
+     * Returns the start of a region.
      *
      * @param region 0 to {@link #regionCount}
-     * @return the number of its first command; that of commands for the region after the last
+     * @return the number of its first command; the number of commands for the region after the last
      */
     public int firstCommand(int region) {
         return regions[region];
     }
 
     /**
-     * Returns the buffers that are in no slot.
+     * Returns the fixed buffers.
      *
-     * @return by the index that ranges have; not to be written
+     * @return by index in ranges; not to be written
      */
     public StoredBuffer<?>[] fixed() {
         return fixed;
@@ -184,7 +184,7 @@ public final class Recording {
     }
 
     /**
-     * Returns how long a table by slot has to be.
+     * Returns the required length of a table indexed by slot.
      *
      * @return one more than the highest slot that commands use
      */
@@ -195,14 +195,14 @@ public final class Recording {
     /**
      * Returns the bytes of all updates.
      *
-     * @return one after the other; empty without updates
+     * @return concatenated; empty without updates
      */
     public MemorySegment updates() {
         return updates;
     }
 
     /**
-     * Returns whether anything is dispatched.
+     * Returns whether there are dispatches.
      *
      * @return false when there are only transfers, or nothing
      */
@@ -211,7 +211,7 @@ public final class Recording {
     }
 
     /**
-     * Returns what a command does.
+     * Returns the opcode of a command.
      *
      * @param at where it begins
      * @return an opcode
@@ -231,10 +231,10 @@ public final class Recording {
     }
 
     /**
-     * Returns what the backend keeps with a dispatch.
+     * Returns the backend's flags of a dispatch.
      *
      * @param at where it begins
-     * @return what {@link RecordingBackend#flags} said
+     * @return the value from {@link RecordingBackend#flags}
      */
     public int flags(int at) {
         return (int) (code[at] >>> 32);
@@ -281,7 +281,7 @@ public final class Recording {
     }
 
     /**
-     * Returns where the bytes of an update begin.
+     * Returns the offset of the bytes of an update.
      *
      * @param at where the update begins
      * @return position in {@link #updates}
@@ -333,7 +333,7 @@ public final class Recording {
     }
 
     /**
-     * Returns how many constants a dispatch has.
+     * Returns the number of constants of a dispatch.
      *
      * @param at where it begins
      * @return constants
@@ -343,7 +343,7 @@ public final class Recording {
     }
 
     /**
-     * Returns how many bindings a dispatch has.
+     * Returns the number of bindings of a dispatch.
      *
      * @param at where it begins
      * @return bindings
@@ -353,7 +353,7 @@ public final class Recording {
     }
 
     /**
-     * Returns where the range of the counts of an indirect dispatch begins.
+     * Returns the range of the counts of an indirect dispatch.
      *
      * @param at where the dispatch begins
      * @return position in the code
@@ -363,7 +363,7 @@ public final class Recording {
     }
 
     /**
-     * Returns where the constants of a dispatch begin, two in each word, the lower half first.
+     * Returns the position of the constants of a dispatch, two in each word, the lower half first.
      *
      * @param at where the dispatch begins
      * @return position in the code
@@ -373,7 +373,7 @@ public final class Recording {
     }
 
     /**
-     * Returns where the ranges of the bindings of a dispatch begin.
+     * Returns the position of the ranges of the bindings of a dispatch.
      *
      * @param at where the dispatch begins
      * @return position in the code

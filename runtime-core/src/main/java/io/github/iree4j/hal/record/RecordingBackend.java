@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backend's part of a command buffer: what its device can use and run, and what it makes of the finished recording. Called by the one
- * thread that records, but for {@link #close}.
+ * The backend's part of a command buffer: checks what its device can use and run, and receives the finished recording. Called by
+ * the recording thread, except for {@link #close}.
  */
 public interface RecordingBackend {
 
@@ -21,38 +21,38 @@ public interface RecordingBackend {
      * Checks that commands can use an allocation.
      *
      * @param buffer of any device
-     * @return what is retained in its place, whose allocation the recording names
+     * @return the allocation, which the recording names and retains
      * @throws IreeException INVALID_ARGUMENT when the device cannot use it; FAILED_PRECONDITION when it is closed
      */
     StoredBuffer<?> usable(Buffer buffer);
 
     /**
-     * Checks what the device asks of a dispatch, beyond what all devices do.
+     * Checks the device's own requirements for a dispatch, beyond those of all devices.
      *
      * @param executable the code
      * @param export ordinal of the entry point, which exists
      * @param config workgroups
-     * @param workgroupCount where the counts are; null when the config says
-     * @throws IreeException INVALID_ARGUMENT for code of another device; OUT_OF_RANGE, INVALID_ARGUMENT or UNIMPLEMENTED for what it cannot
-     *     run
+     * @param workgroupCount the counts of an indirect dispatch; null when they are in the config
+     * @throws IreeException INVALID_ARGUMENT for code of another device; OUT_OF_RANGE, INVALID_ARGUMENT or UNIMPLEMENTED for a
+     *     dispatch that it cannot run
      */
     void checkDispatch(Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount);
 
     /**
-     * Returns what the device keeps with a dispatch that is recorded now.
+     * Returns the device's flags for a dispatch that is being recorded.
      *
      * @param executable the code
      * @param export ordinal of the entry point
      * @param bindings its bindings
-     * @return for {@link Recording#flags}
-     * @throws IreeException PERMISSION_DENIED when it may write what is read-only to the device
+     * @return the value of {@link Recording#flags}
+     * @throws IreeException PERMISSION_DENIED when it may write memory that is read-only to the device
      */
     default int flags(Executable executable, int export, List<BufferRef> bindings) {
         return 0;
     }
 
     /**
-     * Checks that the participants of a collective are this backend's.
+     * Checks that a channel belongs to this backend.
      *
      * @param channel the participants
      * @throws IreeException UNIMPLEMENTED without collectives; INVALID_ARGUMENT for channels of another backend
@@ -62,7 +62,7 @@ public interface RecordingBackend {
     }
 
     /**
-     * Returns how many commands can be between two barriers; one that was not asked for follows.
+     * Returns the maximum number of commands between two barriers; an implicit barrier follows.
      *
      * @return at least 1
      */
@@ -71,13 +71,13 @@ public interface RecordingBackend {
     }
 
     /**
-     * Recording has ended. Called again, with an equal recording, when the command buffer is finished again after this has thrown.
+     * Notifies of the end of recording. Called again, with an equal recording, if the command buffer is finished again after this method threw.
      *
-     * @param recording what was recorded
-     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's own form of it; then nothing is kept
+     * @param recording the recording
+     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's own form of it; then nothing is retained
      */
     default void finished(Recording recording) {}
 
-    /** The command buffer is gone: what was made of it is freed. Called once, by the thread that released it last. */
+    /** Frees what was derived from the command buffer. Called once, by the thread that releases its last reference. */
     default void close() {}
 }

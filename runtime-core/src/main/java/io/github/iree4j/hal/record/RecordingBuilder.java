@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Encodes commands that have been checked as a {@link Recording}. Retains what they use, until {@link #release}. One thread. */
 final class RecordingBuilder {
-    /** Bounds of what a program can make a command buffer hold: 128 MiB of commands, 256 MiB of update bytes. */
+    /** Limits of a command buffer: 128 MiB of commands, 256 MiB of update bytes. */
     private static final int WORDS_LIMIT = 1 << 24;
 
     private static final int UPDATE_BYTES_LIMIT = 256 << 20;
 
-    /** Updates begin at multiples. */
+    /** Alignment of updates. */
     private static final int UPDATE_ALIGNMENT = 16;
 
-    /** More than a command takes. */
+    /** Upper bound of the words of a command. */
     private static final int COMMAND_LIMIT = Recording.DISPATCH_WORDS
             + CommandBuffer.MAXIMUM_CONSTANTS / 2
             + Recording.RANGE_WORDS * (1 + CommandBuffer.MAXIMUM_BINDINGS);
@@ -43,13 +43,13 @@ final class RecordingBuilder {
     private int[] commands = new int[4];
     private int commandCount;
     private int[] regions = new int[2]; // the first is at 0
-    private int regionCount = 1; // with the one that is open
+    private int regionCount = 1; // including the open one
     private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
     private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<Executable> executables = new ArrayList<>(); // each retained once
     private boolean dispatches;
     private final List<byte[]> updates = new ArrayList<>(0);
-    private int updateBytes; // with what aligns the next
+    private int updateBytes; // including padding
     private final BitSet usedSlots = new BitSet();
 
     RecordingBuilder(RecordingBackend backend) {
@@ -57,7 +57,7 @@ final class RecordingBuilder {
         this.regionLimit = backend.regionLimit();
     }
 
-    /** Ends the region, so that what follows runs after what is there; an empty one only if asked for. */
+    /** Ends the region, so that later commands run after it; an empty region only on request. */
     void endRegion(boolean evenIfEmpty) {
         if (evenIfEmpty || commandCount > regions[regionCount - 1]) {
             if (regionCount == regions.length) {
@@ -138,7 +138,7 @@ final class RecordingBuilder {
         }
     }
 
-    /** Notes that a range is used; what is wrong with it is thrown before anything of a command is written. */
+    /** Registers the use of a range; throws for an invalid one before any word of the command is written. */
     void use(@Nullable BufferRef ref) {
         if (ref == null) {
             return;
@@ -151,7 +151,7 @@ final class RecordingBuilder {
         }
     }
 
-    /** Ends the last region and returns what was recorded; it is to be used until {@link #release}. */
+    /** Ends the last region and returns the recording, valid until {@link #release}. */
     Recording finish() {
         bufferIndex.clear();
         int[] starts = Arrays.copyOf(regions, regionCount + 1);
@@ -180,7 +180,7 @@ final class RecordingBuilder {
         return MemorySegment.ofArray(joined);
     }
 
-    /** Forgets the words, which the recording has; what is retained stays. */
+    /** Drops the words, which the recording owns now; retained objects stay retained. */
     void forgetWords() {
         code = NOTHING;
         updates.clear();

@@ -1,7 +1,7 @@
 /**
- * Recorded commands, in the one form that all backends read: {@link io.github.iree4j.hal.record.RecordedCommandBuffer} checks and records
- * them as a {@link io.github.iree4j.hal.record.Recording}, and asks a {@link io.github.iree4j.hal.record.RecordingBackend} for what differs
- * from device to device.
+ * Recorded commands, in the one form that all backends read: {@link io.github.iree4j.hal.record.RecordedCommandBuffer} checks and
+ * records them as a {@link io.github.iree4j.hal.record.Recording}, and consults a
+ * {@link io.github.iree4j.hal.record.RecordingBackend} for device-specific checks.
  */
 @NullMarked
 package io.github.iree4j.hal.record;

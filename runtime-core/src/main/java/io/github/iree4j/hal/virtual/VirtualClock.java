@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time of virtual devices, and what is to happen when. Devices that work together share one.
+ * The time and the event queue of virtual devices. Devices that interact share one clock.
  *
- * <p>A stepped clock moves only when told to, on the thread that tells it: everything that is due happens in the order of time, and of
- * equal times in the order in which it was planned. An automatic clock moves by itself as soon as there is something to do, on the thread
- * that submits or signals.
+ * <p>A stepped clock advances only on request, on the requesting thread: due events happen in the order of time, and events of
+ * equal time in the order in which they were scheduled. An automatic clock advances by itself as soon as there is an event, on
+ * the thread that submits or signals.
  *
  * <p>Safe from any thread; deterministic when used by one.
  */
 public final class VirtualClock {
-    /** Something that happens. */
+    /** A scheduled event. */
     private record Event(long time, long order, Runnable action) {}
 
     private final boolean automatic;
@@ -30,7 +30,7 @@ public final class VirtualClock {
     }
 
     /**
-     * Creates a clock that moves when told to.
+     * Creates a clock that advances on request.
      *
      * @return the clock, at 0
      */
@@ -39,7 +39,7 @@ public final class VirtualClock {
     }
 
     /**
-     * Creates a clock that moves as soon as there is something to do.
+     * Creates a clock that advances as soon as there is an event.
      *
      * @return the clock, at 0
      */
@@ -57,9 +57,9 @@ public final class VirtualClock {
     }
 
     /**
-     * Lets the next thing happen, moving the time up to it.
+     * Runs the next event, advancing the time to it.
      *
-     * @return false when there is nothing left
+     * @return false when there is none
      */
     public boolean step() {
         Event next = next(Long.MAX_VALUE);
@@ -71,11 +71,11 @@ public final class VirtualClock {
     }
 
     /**
-     * Plans something of the test's own. On an automatic clock it happens at once, and time with it.
+     * Schedules an action. On an automatic clock it runs at once, and the time advances.
      *
-     * @param delay in how many ticks, at least 0
-     * @param action what happens; on the thread that moves the clock
-     * @return gives it up, unless it has happened
+     * @param delay ticks from now, at least 0
+     * @param action run on the thread that advances the clock
+     * @return cancels it, unless it has run
      */
     public Runnable schedule(long delay, Runnable action) {
         AtomicBoolean open = new AtomicBoolean(true);
@@ -88,7 +88,7 @@ public final class VirtualClock {
     }
 
     private static void run(Event event) {
-        boolean held = HeldCallbacks.begin(); // actions take locks and plan under them
+        boolean held = HeldCallbacks.begin(); // actions acquire locks and schedule while holding them
         try {
             event.action.run();
         } finally {
@@ -97,9 +97,9 @@ public final class VirtualClock {
     }
 
     /**
-     * Lets everything happen that can.
+     * Runs all events, including those that they schedule.
      *
-     * @return how many things happened
+     * @return the number of events run
      */
     public long runUntilIdle() {
         long steps = 0;
@@ -110,7 +110,7 @@ public final class VirtualClock {
     }
 
     /**
-     * Lets everything happen up to a time, and moves to it.
+     * Runs all events up to a time, and advances to it.
      *
      * @param time the time, inclusive
      */
@@ -124,9 +124,9 @@ public final class VirtualClock {
     }
 
     /**
-     * Lets the first thing planned for a time happen now, out of its turn and without moving the time: for tests that try all orders.
+     * Runs the first event scheduled for a time now, out of order and without advancing the time: for tests that try all orders.
      *
-     * @return false when nothing is planned for that time
+     * @return false when no event is scheduled for that time
      */
     boolean happen(long time) {
         Event found = null;
@@ -154,8 +154,8 @@ public final class VirtualClock {
     }
 
     /**
-     * Plans something; it runs without any lock. Callers that hold a lock hold callbacks back as well, since an automatic clock may go on
-     * before this returns.
+     * Schedules an action, which runs without any lock. Callers that hold a lock also defer callbacks, since an automatic clock
+     * may advance before this returns.
      */
     void after(long delay, Runnable action) {
         synchronized (this) {

@@ -28,8 +28,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device on a virtual clock. Its operations take as long as a {@link VirtualScript} says and then do what they do on the CPU; its
- * queues order work as those of a GPU or of the CPU do, by the same scheduler.
+ * A device on a virtual clock. Its operations take as long as a {@link VirtualScript} says and then run as on the CPU; its queues
+ * order work like those of a GPU or of the CPU, by the same scheduler.
  *
  * <pre>{@code
  * VirtualClock clock = VirtualClock.stepped();
@@ -86,11 +86,11 @@ public final class VirtualDevice implements Device {
 
     private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
-    /** In the builder's list of lanes. */
+    /** Marks a FIFO queue in the builder's list of lanes. */
     private static final int FIFO = -1;
 
     /**
-     * Begins a device.
+     * Returns a new builder.
      *
      * @return a builder
      */
@@ -108,10 +108,10 @@ public final class VirtualDevice implements Device {
     }
 
     /**
-     * Loses the device: everything on it fails, and everything submitted from now on, here and with those who take part in collectives
-     * with it.
+     * Simulates the loss of the device: all its work and later submissions fail, and so do the collective groups it takes part
+     * in.
      *
-     * @param cause why
+     * @param cause the cause
      */
     public void lose(IreeException cause) {
         inside.lost(cause);
@@ -181,7 +181,7 @@ public final class VirtualDevice implements Device {
         return inside.queryI64(category, key);
     }
 
-    /** Fails what waits and what is on the queues with ABORTED, and refuses new work. Harmless when repeated. */
+    /** Fails pending and queued operations with ABORTED, and refuses new work. Idempotent. */
     @Override
     public void close() {
         schedulers.forEach(QueueScheduler::close);
@@ -195,12 +195,12 @@ public final class VirtualDevice implements Device {
         return "device '" + id() + "'";
     }
 
-    /** Gathers what a device is like. One thread. */
+    /** Builds a device. Confined to one thread. */
     public static final class Builder {
         private String id = "virtual";
         private VirtualClock clock = VirtualClock.stepped();
         private VirtualScript script = VirtualScript.DEFAULT;
-        // Bounds of waiting for memory are of real time, which is none of a virtual clock's business.
+        // Limits on waiting for memory are in real time, which a virtual clock does not have.
         private final DeviceOptions.Builder options =
                 DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
         private final List<Integer> lanes = new ArrayList<>();
@@ -209,7 +209,7 @@ public final class VirtualDevice implements Device {
         private Builder() {}
 
         /**
-         * Sets what the device is known by.
+         * Sets the id of the device.
          *
          * @param name the id, {@code virtual} unless set
          * @return this builder
@@ -220,9 +220,9 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Sets the clock, which devices that work together share.
+         * Sets the clock, which interacting devices share.
          *
-         * @param shared the clock; one of its own, stepped, unless set
+         * @param shared the clock; by default a stepped one of its own
          * @return this builder
          */
         public Builder clock(VirtualClock shared) {
@@ -242,9 +242,9 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Sets which queues know of one another.
+         * Sets the scheduling domain.
          *
-         * @param domain the domain; that of the process unless set
+         * @param domain the domain; by default that of the process
          * @return this builder
          */
         public Builder schedulingDomain(SchedulingDomain domain) {
@@ -253,9 +253,9 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Says which devices wait for one another without the host.
+         * Sets the group of devices that wait for one another without the host.
          *
-         * @param group what they have in common, compared by identity; the device is alone unless set
+         * @param group the group, compared by identity; by default the device is alone
          * @return this builder
          */
         public Builder directGroup(Object group) {
@@ -266,7 +266,7 @@ public final class VirtualDevice implements Device {
         /**
          * Adds queues that run operations in the order of issue.
          *
-         * @param count how many
+         * @param count number of queues
          * @return this builder
          */
         public Builder fifoQueues(int count) {
@@ -277,9 +277,9 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Adds a queue that runs operations as their waits are reached.
+         * Adds a queue that runs operations when their waits are reached.
          *
-         * @param width how many at once, at least 1
+         * @param width maximum number of concurrent operations, at least 1
          * @return this builder
          */
         public Builder unorderedQueue(int width) {
@@ -291,9 +291,9 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Sets the most bytes that buffers may take at once.
+         * Sets the limit of buffer memory.
          *
-         * @param bytes the limit; 0 is what the machine has
+         * @param bytes the limit; 0 for the machine's memory
          * @return this builder
          */
         public Builder memoryLimit(long bytes) {
@@ -302,7 +302,7 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Sets the most bytes that one consumer may have at once.
+         * Sets the memory quota of one consumer.
          *
          * @param consumer its name
          * @param bytes the quota
@@ -325,7 +325,7 @@ public final class VirtualDevice implements Device {
         }
 
         /**
-         * Makes the device.
+         * Creates the device.
          *
          * @return the device, with one FIFO queue if none was added; the caller closes it
          * @throws IreeException INVALID_ARGUMENT for more than 64 queues

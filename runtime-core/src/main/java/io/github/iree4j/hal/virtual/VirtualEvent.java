@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A mark on a stream, or outside, that streams can wait for: recorded once, fired once, like an event of a GPU. As the primitive of
- * {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} it stands for foreign work.
+ * An event that streams can wait for, on a stream or outside: recorded once, fired once, like a GPU event. As the primitive of
+ * {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} it represents foreign work.
  */
 public final class VirtualEvent {
     private final VirtualClock clock;
@@ -18,7 +18,7 @@ public final class VirtualEvent {
     }
 
     /**
-     * Creates an event that nobody has fired.
+     * Creates an event that has not been fired.
      *
      * @param clock the clock of the streams that may wait for it
      * @return the event
@@ -34,7 +34,7 @@ public final class VirtualEvent {
     /**
      * Returns whether it has been fired.
      *
-     * @return true from then on
+     * @return true once it has been fired
      */
     public boolean isFired() {
         synchronized (clock) {
@@ -42,9 +42,9 @@ public final class VirtualEvent {
         }
     }
 
-    /** Fires it: streams that wait for it go on. Harmless when repeated. */
+    /** Fires it: streams that wait for it continue. Idempotent. */
     public void fire() {
-        boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
+        boolean held = HeldCallbacks.begin(); // an automatic clock advances once its lock is free
         try {
             synchronized (clock) {
                 if (fired) {
@@ -61,7 +61,7 @@ public final class VirtualEvent {
         }
     }
 
-    /** Under the clock's lock: whether it has fired; if not, plans the action for when it does. */
+    /** Under the clock's lock: whether it has fired; if not, runs the action when it does. */
     boolean isFiredOrThen(Runnable action) {
         if (!fired) {
             waiting.add(action);

@@ -12,12 +12,12 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hardware of one queue: works off what it is given, in order up to what must wait, on so many lanes. Guarded by the clock's lock.
+ * The hardware of one queue: starts its operations in order, up to the first that must wait, on a number of lanes. Guarded by the clock's lock.
  */
 abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
-    /** Something in the line. */
+    /** An entry of the line. */
     interface Entry {
-        /** Whether what stands behind may go on; if not, plans the action for when it may. */
+        /** Whether the entries behind it may proceed; if not, runs the action when they may. */
         boolean pass(Runnable proceed);
     }
 
@@ -25,7 +25,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private static final class Work {
         final QueueOperation operation;
         final long number;
-        boolean told; // whether the host is to hear when it is over
+        boolean told; // whether its end is reported to the host
         boolean over;
 
         Work(QueueOperation operation, long number, boolean told) {
@@ -41,12 +41,12 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private final VirtualScript script;
     private final Queue<Object> entries = new ArrayDeque<>(); // Work or Entry
     private final List<Work> running = new ArrayList<>();
-    private final List<Work> executing = new ArrayList<>(); // of those, by some thread just now
+    private final List<Work> executing = new ArrayList<>(); // those that some thread is executing now
     private @Nullable QueueScheduler scheduler;
     private long issued;
-    private @Nullable Work last; // in the line, or over since
-    private @Nullable IreeException gone; // why nothing runs any more
-    private boolean waiting; // for the event at the head
+    private @Nullable Work last; // in the line, or complete since
+    private @Nullable IreeException gone; // set when the queue is stopped
+    private boolean waiting; // whether it waits for the event at the head
 
     VirtualQueue(VirtualClock clock, int index, int lanes, VirtualScript script) {
         this.clock = clock;
@@ -59,14 +59,14 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         scheduler = owner;
     }
 
-    /** Puts an operation in the line, behind what the hardware must wait for first. */
+    /** Appends an operation to the line, behind the waits of the hardware. */
     final void enqueue(QueueOperation operation, List<? extends Entry> before, boolean told) {
-        boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
+        boolean held = HeldCallbacks.begin(); // an automatic clock advances once its lock is free
         try {
             synchronized (clock) {
                 entries.addAll(before);
                 IreeException why = gone;
-                if (why != null) { // it keeps its place all the same
+                if (why != null) { // it keeps its place nevertheless
                     entries.add(placeOf(operation));
                     plan();
                     throw why;
@@ -81,7 +81,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** The host is to hear of the end of what came last, if it has not. */
+    /** Requests a report of the end of the last operation, unless made. */
     final void tellLast() {
         Work work;
         synchronized (clock) {
@@ -97,18 +97,18 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         report(work, null);
     }
 
-    /** What stands in the line for an operation that is not run. Under the clock's lock. */
+    /** Returns the entry that replaces an operation which is not run. Under the clock's lock. */
     abstract Entry placeOf(QueueOperation operation);
 
     /** An operation has run. Under the clock's lock. */
     abstract void passed(QueueOperation operation);
 
-    /** Goes on as soon as whoever holds a lock has given it up. */
+    /** Proceeds once the current thread has released its locks. */
     final void plan() {
         clock.after(0, this::proceed);
     }
 
-    /** Starts what can be started. */
+    /** Starts the operations that can start. */
     private void proceed() {
         synchronized (clock) {
             waiting = false;
@@ -132,7 +132,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** The time of an operation is over: does what it does, goes on, and tells the host. */
+    /** The duration of an operation has elapsed: executes it, proceeds, and reports to the host. */
     private void end(Work work) {
         IreeException failure;
         long delay;
@@ -157,7 +157,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 return;
             }
             if (outcome != null) {
-                delay = 0; // what is told of later operations says that those before have not failed
+                delay = 0; // reports of later operations imply that earlier ones have not failed
             }
             if (delay > 0) {
                 clock.after(delay, () -> report(work, outcome));
@@ -175,15 +175,16 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Tells the host of everything that is over, before it hears what was lost. */
+    /** Reports all completed operations to the host, before it learns of the loss. */
     abstract void tellPassed(QueueScheduler owner);
 
-    /** Tells the host that an operation is over. */
+    /** Reports the end of an operation to the host. */
     abstract void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome);
 
     /**
-     * Ends everything with a failure, and whatever is issued from now on. What is not run keeps its place: marks are still reached in
-     * order, after what the stream waits for, since others took "behind this mark" for "behind all that was before it".
+     * Fails everything, and whatever is issued from now on. An operation that is not run keeps its place: marks are still reached
+     * in order, after the waits of the stream, since other streams rely on "behind this mark" implying "behind everything before
+     * it".
      */
     void stop(IreeException cause) {
         List<Work> ended = new ArrayList<>();
@@ -194,8 +195,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                     return;
                 }
                 gone = cause;
-                // What a thread is at just now is over when that has come back: then nobody touches its memory any
-                // more.
+                // An operation in execution ends when its thread returns: then its memory is no longer accessed.
                 List<Object> places = new ArrayList<>();
                 for (Work work : running) {
                     if (!executing.contains(work)) {

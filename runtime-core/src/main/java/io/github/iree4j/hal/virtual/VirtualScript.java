@@ -5,17 +5,17 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the hardware of a virtual device behaves, and what it tells about it. Called under the clock's lock; MUST NOT submit, signal or
+ * The behaviour of the hardware of a virtual device, and its reports. Called under the clock's lock; MUST NOT submit, signal or
  * step.
  *
- * <p>Operations are told apart by their queue and by how many were started there before; on a FIFO queue that is the epoch.
+ * <p>Operations are identified by their queue and by the number of operations started there before; on a FIFO queue that is the epoch.
  */
 public interface VirtualScript {
     /** Every operation takes one tick; nothing fails. */
     VirtualScript DEFAULT = new VirtualScript() {};
 
     /**
-     * An operation starts. Says how long it takes.
+     * Returns the duration of an operation that starts.
      *
      * @param queue the queue's index
      * @param number which operation this is on its queue, from 1
@@ -27,7 +27,7 @@ public interface VirtualScript {
     }
 
     /**
-     * Says how long it takes until the host learns of the end of an operation. Other queues learn of it at once.
+     * Returns the delay until the host learns of the end of an operation. Other queues learn of it at once.
      *
      * @param queue the queue's index
      * @param number which operation this is on its queue, from 1
@@ -39,12 +39,12 @@ public interface VirtualScript {
     }
 
     /**
-     * An operation ends. Says whether the hardware fails it, instead of running what it does.
+     * Returns whether the hardware fails an operation that ends, instead of executing it.
      *
      * @param queue the queue's index
      * @param number which operation this is on its queue, from 1
      * @param operation the operation
-     * @return why it fails; null when it does not
+     * @return the failure; null for success
      */
     default @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
         return null;

@@ -11,14 +11,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one operation after the other; other streams wait until it has passed an epoch, and it waits for theirs. A point is made when
- * another stream first waits for it.
+ * Runs one operation after the other; other streams wait until it has passed an epoch, and it waits for theirs. A point is
+ * created when another stream first waits for it.
  */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
     private final Object directGroup;
     private final TreeMap<Long, VirtualEvent> points =
             new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
-    private long passed; // everything up to this epoch is over; guarded by the clock's lock
+    private long passed; // everything up to this epoch is complete; guarded by the clock's lock
 
     VirtualStream(VirtualClock clock, Object directGroup, int index, VirtualScript script) {
         super(clock, index, 1, script);
@@ -52,7 +52,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         tellLast();
     }
 
-    /** What fires when an epoch is passed; null when it has been. */
+    /** The event that fires when an epoch is passed; null when it has been. */
     private @Nullable VirtualEvent point(long epoch) {
         synchronized (clock) {
             return epoch <= passed ? null : points.computeIfAbsent(epoch, unused -> VirtualEvent.create(clock));
@@ -60,7 +60,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // groups are the same only if they are one
+    @SuppressWarnings("ReferenceEquality") // groups compare by identity
     public boolean canWaitFor(FifoBackend producer, long epoch) {
         return producer instanceof VirtualStream other && other.clock == clock && other.directGroup == directGroup;
     }
@@ -108,7 +108,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         if (outcome != null) {
             owner.completed(operation, outcome);
         }
-        owner.completedUpTo(operation.epoch()); // also of those before, of which nothing was told
+        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reportedhing was told
     }
 
     @Override

@@ -7,7 +7,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Runs so many operations at once, in the order in which it gets them. */
+/** Runs a number of operations concurrently, started in the order of arrival. */
 final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
     VirtualWorkers(VirtualClock clock, int index, int lanes, VirtualScript script) {
         super(clock, index, lanes, script);

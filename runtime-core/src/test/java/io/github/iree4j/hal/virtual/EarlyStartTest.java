@@ -15,8 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An operation starts when each of its waits is reached. That one of them has a promise above it, by an operation behind the producer of
- * another, says nothing of that other: a lower value, signalled by hand, ends the first wait and leaves the second as it was.
+ * An operation starts when each of its waits is reached. A promise above one of them, by an operation behind the producer of
+ * another, implies nothing about that other: a lower value, signalled by hand, ends the first wait but not the second.
  */
 class EarlyStartTest {
     private static final long SLOW = 1_000;
@@ -47,7 +47,7 @@ class EarlyStartTest {
         return closed(Fence.at(timeline, value));
     }
 
-    /** The first operation of queue 0 takes long, all others take a tick. */
+    /** The first operation of queue 0 takes long, all others take one tick. */
     private VirtualDevice device(VirtualDevice.Builder builder) {
         return closed(builder.clock(clock)
                 .schedulingDomain(domain)
@@ -66,18 +66,20 @@ class EarlyStartTest {
         TimelineSemaphore produced = timeline();
         TimelineSemaphore other = timeline();
         TimelineSemaphore consumed = timeline();
-        long[] ran = new long[2]; // when the producer was over, and when the consumer ran
+        long[] ran = new long[2]; // when the producer was complete, and when the consumer ran
         device.queue(0).hostCall(null, at(produced, 1), () -> ran[0] = clock.now(), 0);
         device.queue(0).barrier(null, at(other, 2), 0); // behind the producer
         Fence both = closed(Fence.of(List.of(new Fence.Entry(other, 1), new Fence.Entry(produced, 1))));
         device.queue(1).hostCall(both, at(consumed, 1), () -> ran[1] = clock.now(), 0);
         other.signal(1); // by hand, below what is promised
         clock.runUntil(SLOW / 2);
-        assertThat(consumed.value()).as("what waits for a producer that runs").isZero();
+        assertThat(consumed.value())
+                .as("an operation that waits for a running producer")
+                .isZero();
         clock.runUntilIdle();
         assertThat(consumed.isReached(1)).isTrue();
         assertThat(ran[1])
-                .as("the consumer's time, the producer's being %d", ran[0])
+                .as("the consumer's time, with the producer's at %d", ran[0])
                 .isGreaterThan(ran[0]);
     }
 
@@ -102,13 +104,13 @@ class EarlyStartTest {
         for (int i = 0; i < frontier.size(); i++) {
             if (frontier.axis(i) == device.queue(0).axis()) {
                 assertThat(frontier.epoch(i))
-                        .as("what %s says came before the end of the consumer", frontier)
+                        .as("what %s claims to precede the end of the consumer", frontier)
                         .isLessThanOrEqualTo(overByThen);
             }
         }
     }
 
-    /** A stream may drop the wait where it really waits for who promised; where the host waits instead, it may not. */
+    /** A stream may drop the wait where it actually waits for the maker of the promise, but not where the host waits instead. */
     @Test
     void aStreamThatIsHeldBackStartsNothingBeforeEachOfItsWaitsIsReached() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1));
@@ -125,7 +127,7 @@ class EarlyStartTest {
         clock.runUntilIdle();
         assertThat(consumed.isReached(1)).isTrue();
         assertThat(ran[1])
-                .as("the consumer's time, the producer's being %d", ran[0])
+                .as("the consumer's time, with the producer's at %d", ran[0])
                 .isGreaterThan(ran[0]);
     }
 }

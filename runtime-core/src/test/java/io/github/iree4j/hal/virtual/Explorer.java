@@ -9,26 +9,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs all interleavings of small programs on the real scheduler, depth first. A run cannot be taken back, so each branch begins again and
- * repeats the steps that led to it.
+ * Runs all interleavings of small programs on the real scheduler, depth first. A run cannot be undone, so each branch starts over
+ * and repeats the steps that led to it.
  *
- * <p><b>States.</b> Interleavings that lead to the same state go on together. Two prefixes count as one state when their keys are equal
- * ({@link SmallRun#key}). The key has
+ * <p><b>States.</b> Interleavings that lead to the same state are continued once. Two prefixes count as one state when their keys
+ * are equal ({@link SmallRun#key}). The key has
  *
  * <ul>
- *   <li>how far each operation is, with its frontier and its outcome, and the order of those that are held back;
- *   <li>each value of each timeline with its record, what each queue knows, what has completed, which memory is whose and where;
+ *   <li>the progress of each operation, with its frontier and its outcome, and the order of those held back;
+ *   <li>each value of each timeline with its record, the knowledge of each queue, what has completed, and the owner and place of all memory;
  *   <li>for each operation that is not over, all that the decisions about it could look at (the records of its waits, what its queue knows,
  *       what has completed, the memory): before and after the step that moved it on, and as long as it is held back after each step that
  *       changed any of that.
  * </ul>
  *
- * <p>That is enough, since a decision is a function of what it looks at, and what is hidden (marks and waits on streams, requests in
- * line, what is registered where) is a function of the decisions and of what is in the key. So prefixes are told apart that might be one,
- * never the other way round, but for a collision of 64 bits.
+ * <p>That suffices, since a decision is a function of its inputs, and what is hidden (marks and waits on streams, requests in
+ * line, what is registered where) is a function of the decisions and of what is in the key. So equal states may be distinguished,
+ * but different ones are never identified, except by a collision of 64 bits.
  */
 final class Explorer {
-    /** Something that is wrong, with the way there. */
+    /** A violation, with the steps that lead to it. */
     record Finding(SmallProgram program, List<Integer> steps, String what) {
         @Override
         public String toString() {
@@ -40,12 +40,12 @@ final class Explorer {
         }
     }
 
-    /** How an exploration differs from one that is meant. */
+    /** Variations of the exploration, for tests of the explorer itself. */
     enum Mode {
         PLAIN,
-        /** The scheduler is not told of the first wait of each operation, so that the checks have something to find. */
+        /** The scheduler is not told of the first wait of each operation, so that the checks must find something. */
         SABOTAGED,
-        /** Each interleaving is run on its own, to see what taking states together loses. */
+        /** Each interleaving is run separately, to measure what merging states loses. */
         APART
     }
 
@@ -60,7 +60,7 @@ final class Explorer {
         this.mode = mode;
     }
 
-    /** How many interleavings there are, of which those count as run that lead to a state which was gone on from. */
+    /** The number of interleavings; those that lead to an already explored state count as run. */
     double schedules() {
         return schedules;
     }
@@ -69,7 +69,7 @@ final class Explorer {
         return findings;
     }
 
-    /** Counts what another has done as done here. */
+    /** Adds the counts of another explorer. */
     void add(Explorer other) {
         programs += other.programs;
         schedules += other.schedules;
@@ -84,10 +84,10 @@ final class Explorer {
                 Locale.ROOT, "%d programs, %.0f schedules, %d states in %d runs", programs, schedules, states, runs);
     }
 
-    /** Steps that lead somewhere, and the state before the last of them. */
+    /** A prefix of steps, and the state before the last one. */
     private record Branch(List<Integer> steps, long parent) {}
 
-    /** All interleavings of one program, up to the first that is wrong. */
+    /** All interleavings of one program, up to the first violation. */
     void explore(SmallProgram program) {
         Map<Long, List<Long>> followers = new HashMap<>();
         ArrayDeque<Branch> open = new ArrayDeque<>();
@@ -148,12 +148,12 @@ final class Explorer {
         }
     }
 
-    /** How many ways lead from a state to an end. */
+    /** The number of paths from a state to an end. */
     private static double count(long state, Map<Long, List<Long>> followers, Map<Long, Double> counted) {
         Double known = counted.get(state);
         if (known != null) {
             if (known.isNaN()) {
-                throw new AssertionError("steps that lead back to where they began: the key says too little");
+                throw new AssertionError("a cycle of states: the key is incomplete");
             }
             return known;
         }

@@ -24,9 +24,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every interleaving of small programs keeps its word: nothing starts before its waits are over, memory has one user at a time, frontiers
- * claim what is true, what fails has a cause, and all comes to its end with nothing left. A build takes some programs of each family, the
- * nightly run many more; which, the seed decides.
+ * Every interleaving of small programs keeps the invariants: nothing starts before its waits are reached, memory has one user at
+ * a time, frontiers claim only what is true, failures have a cause, and everything ends with nothing left. A build runs some
+ * programs of each family, the nightly run many more; the seed selects them.
  */
 @Tag("long")
 class ExplorerTest {
@@ -46,7 +46,7 @@ class ExplorerTest {
 
     // ---- Families.
 
-    /** One out of so many programs of a family, as a rule and at night, with what else may happen. */
+    /** A sample of the programs of a family, in a build and at night, with the events that may occur. */
     private static Arguments some(
             String with, Family family, int usual, int atNight, UnaryOperator<SmallProgram> variant) {
         return Arguments.of(with, family, Effort.isLong() ? atNight : Effort.isBrief() ? 128 * usual : usual, variant);
@@ -59,7 +59,7 @@ class ExplorerTest {
             Family three = new Family(queues, "www", 0, 1, 2);
             all.add(some("nothing else", two, 4, 1, UnaryOperator.identity()));
             all.add(some("cancellations", two, 128, 8, SmallProgram::withCancellations));
-            // Whether failure goes where it belongs takes few operations: all of these.
+            // The propagation of failures needs few operations: all of these.
             Family least = new Family(queues, "ww", 0, 0, 1);
             all.add(some("cancellations", least, 1, 1, SmallProgram::withCancellations));
             all.add(some("a loss", least, 1, 1, SmallProgram::withLoss));
@@ -73,7 +73,7 @@ class ExplorerTest {
             all.add(some("late reports", three, 512, 64, SmallProgram::withLateReports));
             all.add(some("cancellations", three, 1024, 128, SmallProgram::withCancellations));
             all.add(some("a loss", three, 512, 64, SmallProgram::withLoss));
-            if (!Effort.isBrief()) { // one of these takes as long as all others
+            if (!Effort.isBrief()) { // one of these takes as long as all others together
                 all.add(some(
                         "nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 1024, UnaryOperator.identity()));
             }
@@ -116,7 +116,7 @@ class ExplorerTest {
         assertThat(shortestOfEachKind(explorer.findings())).isEmpty();
     }
 
-    /** Those that say the same in more steps need not be read. */
+    /** Drops findings of the same kind with more steps. */
     private static List<Finding> shortestOfEachKind(List<Finding> findings) {
         Map<String, Finding> shortest = new TreeMap<>();
         for (Finding each : findings) {
@@ -179,7 +179,7 @@ class ExplorerTest {
             if (Effort.isLong() || !Effort.isBrief() && !program.equals(TWO_DEVICES)) {
                 all.add(Arguments.of(what, ordered));
             }
-            if (Effort.isLong()) { // late reports make more of them than a night has time for; families have those
+            if (Effort.isLong()) { // too many for a night with late reports, which the families cover
                 all.add(Arguments.of(what + ", a loss", ordered.withLoss()));
                 all.add(Arguments.of(what + ", cancellations", ordered.withCancellationsOf(0b1010)));
             }
@@ -193,7 +193,7 @@ class ExplorerTest {
         check(what, List.of(program));
     }
 
-    // ---- What was wrong once, as short as it gets.
+    // ---- Minimal programs of fixed bugs.
 
     @Test
     void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {

@@ -26,15 +26,16 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Happens-before of one program that has run, by reachability, and whether everything that was seen agrees.
+ * Happens-before of one program that has run, by reachability, and checks that all observations agree.
  *
- * <p>Before the end of an event come, of a stream, the end of the one before it; on any other axis the completion of the one before it
- * (epochs are handed out at completion); the end of whoever signals a point that it waits for; for a collective the ends of what its
- * participants did before; and the end of what the host knew to be over when it was issued. All but the second and the last are declared:
- * they are what a frontier must know.
+ * <p>Before the end of an event come, of a stream, the end of the one before it; on any other axis the completion of the one
+ * before it (epochs are handed out at completion); the end of the signaller of a point that it waits for; for a collective the
+ * ends of what its participants did before; and the end of what the host knew to be complete when it was issued. All but the
+ * second and the last are declared: a frontier must know them.
  *
- * <p>Where several signal one timeline independently, who ended a wait is one of those that signal the value or a higher one and had ended
- * when the event started, up to the lowest value that the host knew to be reached then. What is claimed must follow from these.
+ * <p>Where several events signal one timeline independently, a wait was ended by one of those that signal the value or a higher
+ * one and had ended when the event started, up to the lowest value that the host then knew to be reached. Claims must follow from
+ * these.
  */
 final class HappensBefore {
     private final RandomProgram program;
@@ -43,25 +44,25 @@ final class HappensBefore {
     private final Map<Event, Step> firstOf = new HashMap<>();
     private final Map<Event, Step> tailOf = new HashMap<>();
     private final Map<Event, Meeting> meetingOf = new HashMap<>();
-    /** Who signals what, by timeline and value. */
+    /** The signallers, by timeline and value. */
     private final List<TreeMap<Long, List<Step>>> signals = new ArrayList<>();
-    /** What happens before each event's end: the indices of events. */
+    /** The events before each event's end: the indices of events. */
     private final BitSet[] beforeEnd;
-    /** The same without what the host happened to know. */
+    /** The same without what the host knew by chance. */
     private final BitSet[] declaredBeforeEnd;
 
-    /** What comes right before each: what is declared, and what the host or the hardware knew. */
+    /** The direct predecessors of each: those declared, and those that the host or the hardware knew. */
     private final List<List<Event>> declaredBefore = new ArrayList<>();
 
     private final List<List<Event>> knownBefore = new ArrayList<>();
 
-    /** What ended with its device and was on a stream perhaps behind a collective's first part, of which nothing was seen. */
+    /** Events that ended with their device and were possibly on a stream behind an unobserved first part of a collective. */
     private final BitSet behindUnseen = new BitSet();
 
-    /** What happens before those first parts. */
+    /** The events before those first parts. */
     private final BitSet beforeUnseen = new BitSet();
 
-    /** Of that, what is on a stream behind a first part which waited for somebody outside, itself or through what it waits for. */
+    /** Those of them on a stream behind a first part that waited, directly or not, for an external signal. */
     private final BitSet behindUnseenTaint = new BitSet();
 
     HappensBefore(RandomProgram program) {
@@ -120,9 +121,9 @@ final class HappensBefore {
         }
     }
 
-    // ---- What became of the steps.
+    // ---- Outcomes of the steps.
 
-    /** Everything ended; failures are those of what was waited for, of the group, of the device, or own ones. */
+    /** Everything ended; failures come from waits, the group, the device, or the step itself. */
     private void checkOutcomes() {
         Map<Group, Set<IreeException>> ofGroups = new HashMap<>();
         for (Step step : program.steps) {
@@ -141,10 +142,10 @@ final class HappensBefore {
                     fail("a wait failed and it did not: " + step);
                 }
                 if (step.hasFailed()) {
-                    fail("failed and did not tell: " + step);
+                    fail("failed without failing its signals: " + step);
                 }
                 if (!step.last.isComplete()) {
-                    fail("signalled and was never over: " + step);
+                    fail("signalled and never completed: " + step);
                 }
             } else {
                 Set<IreeException> causes =
@@ -207,18 +208,18 @@ final class HappensBefore {
                 root |= step.hasFailed() && step.failure == failure;
             }
             if (!root) {
-                fail("timeline failed with what is no root cause: " + failure);
+                fail("timeline failed with a cause that is not a root cause: " + failure);
             }
         }
     }
 
-    /** A signal that came too late, its timeline being further, failed that; nothing else is refused. */
+    /** A late signal, below the value of its timeline, failed the timeline; no other signal is refused. */
     private void checkRefusals() {
         for (int t = 0; t < signals.size(); t++) {
             TimelineSemaphore timeline = program.timelines.get(t);
             for (Map.Entry<Long, List<Step>> each : signals.get(t).entrySet()) {
                 if (isRefused(t, each.getKey(), each.getValue()) && timeline.failure() == null) {
-                    fail("value %d of timeline %d, which was at %s, was refused and nobody was told: %s"
+                    fail("value %d of timeline %d, which was at %s, was refused without a failure: %s"
                             .formatted(each.getKey(), t, program.reached.get(t).keySet(), each.getValue()));
                 }
             }
@@ -243,16 +244,16 @@ final class HappensBefore {
         return false;
     }
 
-    // ---- What ran when.
+    // ---- Order of execution.
 
-    /** Nothing started before what it waited for had ended. */
+    /** Nothing started before its waits were reached. */
     private void checkWaits() {
         for (Event event : over) {
             if (event.epoch() == 0) {
                 fail("ran without an epoch: " + event);
             }
             if (!event.ran) {
-                continue; // lost before its turn came
+                continue; // lost before its turn
             }
             Step step = firstOf.get(event);
             if (step != null) {
@@ -270,7 +271,7 @@ final class HappensBefore {
         }
     }
 
-    /** What a collective or a tail follows without a wait on a shared timeline. */
+    /** The events that a collective or a tail follows without a wait on a shared timeline. */
     private List<Event> partsBefore(Event event) {
         Meeting meeting = meetingOf.get(event);
         if (meeting != null) {
@@ -299,7 +300,7 @@ final class HappensBefore {
 
     // ---- The truth.
 
-    /** Gathers what comes right before each event, and from that what comes before. */
+    /** Collects the direct predecessors of each event, and derives all predecessors. */
     private void findOrder() {
         for (Event event : program.events) {
             List<Event> declared = new ArrayList<>(partsBefore(event));
@@ -325,7 +326,8 @@ final class HappensBefore {
                 }
             }
         }
-        // What ended with its device may stand before what ended earlier elsewhere, so once may not be enough.
+        // An event that ended with its device may precede one that ended earlier elsewhere, so one pass may not
+        // suffice.
         List<Event> inOrder = new ArrayList<>(over);
         inOrder.sort(Comparator.comparingLong(event -> event.ended));
         for (boolean changed = true; changed; ) {
@@ -349,7 +351,7 @@ final class HappensBefore {
         }
     }
 
-    /** Of what was lost, of independent signallers, it is not known what was issued behind what: more than is true comes before it. */
+    /** The order of issue of lost, independent signallers is unknown: the predecessors are a superset. */
     private boolean isVague() {
         return program.options.loss() && program.options.independent();
     }
@@ -359,7 +361,7 @@ final class HappensBefore {
         target.set(other.index);
     }
 
-    /** Who ended the wait of an event: where that is not known, all who may have. */
+    /** The events that ended a wait; where unknown, all candidates. */
     private List<Event> endedWait(Point wait, Event event) {
         if (!program.options.independent()) {
             return firstAtOrAbove(wait);
@@ -376,9 +378,9 @@ final class HappensBefore {
             boolean promised = together.size() == 1 && together.getFirst().fifo;
             Integer reachedBy = program.reached.get(wait.timeline()).get(each.getKey());
             if (!promised && (reachedBy == null || reachedBy > Math.max(event.knewBy, event.issuedBy))) {
-                continue; // of these nothing is known before the value is reached
+                continue; // unknown before the value is reached
             }
-            // What was lost before its turn was issued behind others that may have been lost as well.
+            // An event lost before its turn was issued behind others that may also be lost.
             if (together.stream()
                     .allMatch(other -> other != event
                             && other.isComplete()
@@ -393,7 +395,7 @@ final class HappensBefore {
     private long knownLimit(Point wait, Event event) {
         Step waiting = firstOf.get(event);
         if (waiting == null || waiting.meeting != null && event.fifo) {
-            return Long.MAX_VALUE; // of those it is only seen that they run
+            return Long.MAX_VALUE; // of those only the execution is observed
         }
         boolean reached = false;
         for (Map.Entry<Long, Integer> each :
@@ -418,7 +420,7 @@ final class HappensBefore {
         return Long.MAX_VALUE;
     }
 
-    /** Who reaches the point: those who signal the smallest value at or above it that all who signal it came to. */
+    /** The events that reach a point: the signallers of the smallest value at or above it all of whose signallers ran. */
     private List<Event> firstAtOrAbove(Point wait) {
         for (Map.Entry<Long, List<Step>> each :
                 signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
@@ -437,7 +439,7 @@ final class HappensBefore {
         return List.of();
     }
 
-    /** A collective's first part is seen when it runs. One that was lost before may have been issued all the same, and inherited. */
+    /** A collective's first part is observed when it runs. One that was lost before may nevertheless have been issued, and inherited. */
     private void findUnseen() {
         for (Step step : program.steps) {
             if (step.meeting == null || step.device != program.lost || !step.first.fifo || step.first.isComplete()) {
@@ -478,7 +480,7 @@ final class HappensBefore {
                 && (behindUnseen.get(event.index) || beforeEnd[event.index].intersects(behindUnseen));
     }
 
-    // ---- What frontiers claim.
+    // ---- Claims of frontiers.
 
     /** Everything that the frontier asserts happens before the event's end. */
     private void checkClaims(Event event) {
@@ -486,7 +488,7 @@ final class HappensBefore {
             TreeMap<Long, Event> timeline = byAxis.get(event.frontier.axis(i));
             long epoch = event.frontier.epoch(i);
             if (timeline == null || timeline.lastKey() < epoch) {
-                fail("claims epoch %d of an axis that is not so far: %s".formatted(epoch, event));
+                fail("claims epoch %d, which its axis has not reached: %s".formatted(epoch, event));
                 return;
             }
             for (Event claimed : timeline.headMap(epoch, true).values()) {
@@ -497,7 +499,7 @@ final class HappensBefore {
         }
     }
 
-    /** What has completed, as the host was told, was over, and with it all that happens before. */
+    /** An event reported as complete has ended, with all its predecessors. */
     private void checkCompletion(Event event) {
         if (event.completedBy == 0 || isVague()) {
             return;
@@ -512,7 +514,7 @@ final class HappensBefore {
         }
     }
 
-    /** Memory that another used last could be had without waiting exactly when the other had completed, or happens before. */
+    /** Memory last used by another event was reusable without waiting exactly when that had completed, or happens before. */
     private void checkReuse(Event event) {
         for (int i = event.covered.nextSetBit(0); i >= 0; i = event.covered.nextSetBit(i + 1)) {
             Event other = program.events.get(i);
@@ -531,7 +533,7 @@ final class HappensBefore {
         }
     }
 
-    /** Whether it was over, as far as the host could tell by then: it, or something that runs after it, had completed. */
+    /** Whether the host could know that it was complete: it, or an event that runs after it, had completed. */
     private boolean isKnownToBeOver(Event event, int action) {
         for (Event other : over) {
             if (other.completedBy > 0
@@ -550,19 +552,19 @@ final class HappensBefore {
         }
         Event event = reuse.by();
         if (reuse.unknown()) {
-            fail("%s%n  would reuse memory that somebody unknown may use: %s".formatted(event, reuse.death()));
+            fail("%s%n  would reuse memory that may have an unknown user: %s".formatted(event, reuse.death()));
         }
         for (int i = reuse.users().nextSetBit(0); i >= 0; i = reuse.users().nextSetBit(i + 1)) {
             Event user = program.events.get(i);
             boolean completed = user.completedBy > 0 && user.completedBy <= event.issuedBy;
             if (!completed && (reuse.over() || !runsAfter(event, user))) {
-                fail("%s%n  would reuse memory on the strength of %s although used by%n  %s"
+                fail("%s%n  would reuse memory because of %s although used by%n  %s"
                         .formatted(event, reuse.death(), user));
             }
         }
     }
 
-    /** A frontier without taint has lost nothing: it knows what was declared and not over already. */
+    /** A frontier without taint is complete: it knows everything declared and not complete already. */
     private void checkTaint(Event event) {
         if (event.frontier.isTainted()) {
             return;
@@ -576,7 +578,7 @@ final class HappensBefore {
         }
     }
 
-    /** With room for everything taint comes from outside, through something that is declared: not from neighbours on a queue. */
+    /** With sufficient capacity, taint comes from outside only, through a declared dependency: not from neighbours on a queue. */
     private void checkReasonForTaint(Event event) {
         if (!event.frontier.isTainted()
                 || hearsFromOutside(event)
@@ -593,7 +595,7 @@ final class HappensBefore {
         fail("tainted without reason: " + event);
     }
 
-    /** Whether it waits for a timeline that somebody outside signals. */
+    /** Whether it waits for an externally signalled timeline. */
     private boolean hearsFromOutside(Event event) {
         Step step = firstOf.get(event);
         return step != null && waitsForOutside(step);
@@ -605,20 +607,20 @@ final class HappensBefore {
                         program.fromOutside.stream().anyMatch(outside -> outside.timeline() == wait.timeline()));
     }
 
-    /** With room for everything it knows nothing else. */
+    /** With sufficient capacity it knows nothing else. */
     private void checkTightness(Event event) {
         BitSet declared = declaredBeforeEnd[event.index];
         for (int i = 0; i < event.frontier.size(); i++) {
             Event claimed = byAxis.get(event.frontier.axis(i)).get(event.frontier.epoch(i));
             if (claimed == null) {
-                fail("%s%n  knows of epoch %d, which is nothing".formatted(event, event.frontier.epoch(i)));
+                fail("%s%n  knows epoch %d, which is not an event".formatted(event, event.frontier.epoch(i)));
             } else if (claimed != event && !declared.get(claimed.index)) {
                 fail("%s%n  knows without a dependency%n  %s".formatted(event, claimed));
             }
         }
     }
 
-    // ---- What timelines say to late waiters.
+    // ---- Lookups of late waiters.
 
     /**
      * A value gets the frontier of the earliest signal at or above it that the timeline knew of; a short history, or one that one queue
@@ -642,7 +644,7 @@ final class HappensBefore {
                 return;
             }
             if (each.getKey() < first && first < Long.MAX_VALUE) {
-                continue; // passed; it is told of only if the one that passed it ran after it
+                continue; // passed; returned only if the event that passed it ran after it
             }
             boolean known = reached
                     || each.getValue().size() == 1
@@ -652,11 +654,11 @@ final class HappensBefore {
                         .formatted(lookup.frontier(), point, lookup.reached(), each.getValue()));
             }
         }
-        fail("%s of %s, reached %d, is that of nobody who signals it: %s"
+        fail("%s of %s, reached %d, is that of none of its signallers: %s"
                 .formatted(lookup.frontier(), point, lookup.reached(), signals.get(point.timeline())));
     }
 
-    /** Whether the signal may not be known: others reach values of this timeline by hand, or never came to it. */
+    /** Whether the signal may be unknown: other values of this timeline are reached by hand, or signallers never ran. */
     private boolean isPassed(int timeline, List<Step> together) {
         return program.options.external()
                 || program.options.independent()
@@ -668,7 +670,7 @@ final class HappensBefore {
         return step.last.fifo && step.last.issuedBy > 0 && step.last.issuedBy <= action;
     }
 
-    /** In the end each value gets the frontier of those who signal it. */
+    /** At the end each value has the frontier of its signallers. */
     private void checkHistories() {
         for (int i = 0; i < signals.size(); i++) {
             TimelineSemaphore timeline = program.timelines.get(i);
@@ -684,7 +686,7 @@ final class HappensBefore {
         }
     }
 
-    /** What is known of a point that these signal: all that any of them knows; of those that run before another, that other's. */
+    /** The frontier of a point with these signallers: the join of all; of ordered ones, that of the later. */
     private Frontier frontier(List<Step> together) {
         Frontier joined = Frontier.EMPTY;
         for (Step step : together) {

@@ -30,10 +30,10 @@ class IndependentWorkloadsTest {
     private static final int PROGRAMS = Effort.rounds(300, 4_000);
     private static final long SEED = Effort.seed(IndependentWorkloadsTest.class, PROGRAMS + " programs", 20260701);
 
-    /** Of a device; one workload has the first half, the other the second. */
+    /** Queues of a device; one workload uses the first half, the other the second. */
     private static final int QUEUES = 6;
 
-    /** For each operation its queue, of as many as a workload has, and which earlier ones it waits for. */
+    /** For each operation its queue, among those of a workload, and the earlier operations it waits for. */
     private record Workload(List<Integer> queues, List<List<Integer>> waits) {
         static Workload random(Random random, int queues) {
             Workload made = new Workload(new ArrayList<>(), new ArrayList<>());
@@ -84,7 +84,7 @@ class IndependentWorkloadsTest {
             return resource;
         }
 
-        /** Submits the operations of a workload one by one; each signals the timeline returned for it and notes when it ended. */
+        /** Submits the operations of a workload one by one; each signals the timeline returned for it and records when it ended. */
         Submission begin(Workload workload, int firstQueue, boolean blocked) {
             return new Submission(workload, firstQueue, blocked);
         }
@@ -197,7 +197,7 @@ class IndependentWorkloadsTest {
     }
 
     @Test
-    void onOneUnorderedQueueWhatIsBlockedHoldsNobodyUp() {
+    void blockedWorkOnAnUnorderedQueueDelaysNoOtherWork() {
         for (int i = 0; i < PROGRAMS; i++) {
             long seed = SEED + i;
             Random random = new Random(seed);
@@ -257,7 +257,7 @@ class IndependentWorkloadsTest {
             for (int i = 1; i <= 200; i++) {
                 try (Fence before = Fence.at(mine, i - 1);
                         Fence after = Fence.at(mine, i)) {
-                    device.queue(i % 2).hostCall(before, after, () -> {}, 0); // also on the queue that is stuck
+                    device.queue(i % 2).hostCall(before, after, () -> {}, 0); // also on the blocked queue
                 }
             }
             mine.await(200, Duration.ofSeconds(30));

@@ -48,7 +48,7 @@ class ManyThreadsTest {
                 waits.add(mine);
                 order.add(i);
             }
-            Collections.shuffle(order.subList(0, OPERATIONS / 2), random); // some wait before anybody has promised
+            Collections.shuffle(order.subList(0, OPERATIONS / 2), random); // some wait before there is a promise
             AtomicIntegerArray ran = new AtomicIntegerArray(OPERATIONS);
             AtomicInteger early = new AtomicInteger();
             List<Thread> threads = new ArrayList<>();

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scheduler never claims more than is true: random programs, and for each frontier, each wait, each reuse of memory and each look at a
- * timeline the question whether {@link HappensBefore} agrees.
+ * The scheduler never claims more than is true: random programs, where each frontier, each wait, each reuse of memory and each
+ * lookup in a timeline is checked against {@link HappensBefore}.
  */
 @Tag("long")
 class NeverOptimisticTest {
@@ -28,7 +28,7 @@ class NeverOptimisticTest {
             check(seed, seed % 3 != 0, false);
         }
         if (programs.count() < 100) {
-            return; // some seed again
+            return; // a given seed
         }
         assertThat(decisions).as("each way to resolve a wait was taken").doesNotContain(0);
         for (String each : new String[] {
@@ -47,13 +47,13 @@ class NeverOptimisticTest {
         }
     }
 
-    /** Collectives that were lost before they ran, behind a wait for somebody outside: the stream had inherited their taint. */
+    /** Collectives that were lost before they ran, behind an external wait: the stream had inherited their taint. */
     @Test
     void taintOfWorkThatWasLostBeforeItRanHasAReason() {
         check(17976826359077L, false, false);
     }
 
-    /** With a short history a late waiter is told of a later signal, also when that is by a device that has been lost since. */
+    /** With a short history a late waiter gets a later signal, even that of a device that has been lost since. */
     @Test
     void whatALostDeviceHadDoneBeforeMayBeClaimed() {
         check(5167646, false, false);
@@ -73,7 +73,7 @@ class NeverOptimisticTest {
     }
 
     private void check(long seed, boolean independent, boolean sabotaged) {
-        // Seeds in a row give a Random its first numbers in a row too; these have nothing to do with one another.
+        // Seeds in a row give a Random its first numbers in a row too; these are unrelated.
         Random random = new Random(new SplittableRandom(seed).nextLong());
         int[] capacities = {1, 2, 3, 12, 64, 64, 64, 64};
         Options options = new Options(
@@ -104,7 +104,7 @@ class NeverOptimisticTest {
         }
     }
 
-    /** The smallest program with these options that fails, of some thousands. */
+    /** The smallest failing program with these options, among some thousands. */
     private static String smallest(SplittableRandom seeds, Options options, int operations) {
         for (int size = 2; size < operations; size++) {
             for (int i = 0; i < 2000; i++) {

@@ -30,8 +30,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a {@link RandomProgram} and writes down what is seen of it. What the host does in one go (a submission, one step of the clock, a
- * signal of its own) is an action; actions are numbered.
+ * Runs a {@link RandomProgram} and records the observations. An uninterrupted activity of the host (a submission, one step of the
+ * clock, a signal of its own) is an action; actions are numbered.
  */
 final class ProgramRun {
     private final RandomProgram program;
@@ -44,7 +44,7 @@ final class ProgramRun {
         this.program = program;
     }
 
-    /** Hardware that takes up to so long on each queue, and tells the host up to so late. */
+    /** Hardware with a maximum duration for each queue, and a maximum delay of reports to the host. */
     VirtualScript script(int[] slowest, int laziest) {
         return new VirtualScript() {
             @Override
@@ -68,12 +68,12 @@ final class ProgramRun {
         };
     }
 
-    /** Lets somebody outside reach a value, once the timeline is at the one before. */
+    /** Reaches a value from outside, once the timeline is at its predecessor. */
     private void await(FromOutside outside) {
         TimelineSemaphore timeline = program.timelines.get(outside.timeline());
         Point point = new Point(outside.timeline(), outside.value());
         timeline.whenReached(outside.before(), (reached, failure) -> {
-            // In any order: what is passed already is left alone.
+            // In any order: values already passed are skipped.
             if (failure == null && timeline.failure() == null && timeline.value() < outside.value()) {
                 reach(point, timeline, outside.kind());
             }
@@ -107,7 +107,7 @@ final class ProgramRun {
         }
     }
 
-    /** Submits and steps until nothing is left to do. */
+    /** Submits and steps until everything has ended. */
     void toItsEnd() {
         for (int t = 0; t < program.timelines.size(); t++) {
             TreeMap<Long, Integer> reached = program.reached.get(t);
@@ -156,7 +156,7 @@ final class ProgramRun {
         times.clear();
     }
 
-    /** Roughly in order, or in none; but participants agree on the order of their collectives. */
+    /** Roughly in order, or in random order; but participants agree on the order of their collectives. */
     private List<Step> orderOfSubmission() {
         int disorder = program.random.nextInt(3) == 0 ? program.steps.size() : 1 + program.random.nextInt(4);
         List<Step> order = new ArrayList<>(program.steps);
@@ -186,7 +186,7 @@ final class ProgramRun {
         return step.meeting != null && step.meeting.group == group && step.rank == rank;
     }
 
-    /** What was issued is over now, and has not run. */
+    /** Issued events have now ended without running. */
     private void lose() {
         observe();
         VirtualDevice device = program.anyDevice();
@@ -207,7 +207,7 @@ final class ProgramRun {
             waits.removeFirst(); // the checker is not told
         }
         List<Fence.Entry> signals = new ArrayList<>();
-        signals.add(new Fence.Entry(step.own, 1)); // first: who hears of a point below finds this one reached
+        signals.add(new Fence.Entry(step.own, 1)); // first: listeners of the points below find this one reached
         step.signals.forEach(
                 point -> signals.add(new Fence.Entry(program.timelines.get(point.timeline()), point.value())));
         Fence wait = waits.isEmpty() ? null : program.closed(Fence.of(waits));
@@ -256,7 +256,7 @@ final class ProgramRun {
     private void takePart(Step step, Meeting meeting, VirtualDevice device, @Nullable Fence wait, Fence signal) {
         step.own.whenReached(1, (value, failure) -> {
             Event event = meeting.event;
-            if (failure == null && !event.isComplete()) { // the first part is told first
+            if (failure == null && !event.isComplete()) { // the first part is reported first
                 event.started = ++sequence;
                 event.ended = ++sequence;
                 event.ran = true;
@@ -307,14 +307,14 @@ final class ProgramRun {
         }
     }
 
-    /** After each action: whose frontier is known now, and whose end? */
+    /** Records, after each action, newly known frontiers and ends. */
     private void observe() {
         action++;
         program.sequences.add(sequence);
         List<Event> fresh = new ArrayList<>();
         for (Event event : program.events) {
             if (event.issuedBy == 0) {
-                // What failed on an unordered queue has told nobody.
+                // A failure on an unordered queue leaves no frontier.
                 Frontier known = event.frontier.size() > 0 ? event.frontier : event.known();
                 if (known != null && known.size() > 0) {
                     event.frontier = known;
@@ -332,7 +332,7 @@ final class ProgramRun {
             }
         }
         for (Step step : program.steps) {
-            // The axis of a lost device ends with the loss, though what it had done before may be heard of after.
+            // The axis of a lost device ends with the loss, although earlier completions may be reported later.
             if (step.last.completedBy == 0
                     && step.last.device != null
                     && step.last.device == program.lost
@@ -354,7 +354,7 @@ final class ProgramRun {
         lookUp();
     }
 
-    /** Memory that was put together from what a few had freed, in two steps as a pool does it. */
+    /** Memory merged from blocks of several users, in two steps like in a pool. */
     private void reuse(Event by) {
         BitSet users = new BitSet();
         Frontier death = Frontier.EMPTY;
@@ -385,7 +385,7 @@ final class ProgramRun {
             TimelineSemaphore timeline = program.timelines.get(index);
             Point point = new Point(index, 1 + program.random.nextInt((int) program.last[index]));
             if (timeline.value() < point.value()) {
-                timeline.keepHistory(); // else the last promise of a queue that is alone answers
+                timeline.keepHistory(); // otherwise the last promise of a lone queue answers
             }
             Frontier frontier = timeline.frontierAt(point.value());
             if (frontier != null) {

@@ -35,13 +35,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random invocations that allocate, write, read and free on the queues of one device with too little memory for all, in any order that
- * their fences leave, with durations, late completions and failures. Each writes its own mark over all its bytes and looks, when it reads
- * them, for anything else: the marks of others, and what is written over memory that is freed. Memory that goes on too early shows.
+ * Random invocations that allocate, write, read and free on the queues of one device with too little memory for all, in any order
+ * that their fences allow, with durations, late completions and failures. Each writes its own mark over all its bytes and checks,
+ * on reading, for anything else: the marks of others, and the fill of freed memory. Memory that is reused too early shows.
  *
- * <p>In half of the programs invocations also stand behind values of timelines that several signal without knowing of one another: those
- * that end, queues with nothing else to do and the host by hand, lower values after higher ones were promised. Who waited for memory behind
- * such a promise may go on because of a lower value, and then nothing that the promise said may be relied on.
+ * <p>In half of the programs invocations also wait for values of timelines with several independent signallers: ending
+ * invocations, idle queues and the host by hand, lower values after higher ones were promised. A memory waiter behind such a
+ * promise may continue because of a lower value, and must then not rely on the promise.
  */
 @Tag("long")
 class RandomAllocationTest {
@@ -73,16 +73,16 @@ class RandomAllocationTest {
         }
         int count = programs.count();
         if (count < 100) {
-            return; // some seed again
+            return; // a given seed
         }
-        // It would prove nothing if nothing had been at stake.
+        // The test proves nothing unless these cases occurred.
         assertThat(List.of(withoutWait, afterWait, refused, waited, failed, lateValues))
                 .allMatch(n -> n > count / 4);
         assertThat(List.of(withdrawn, met, parted, lost)).allMatch(n -> n > count / 20);
         assertThat(waited).as("allocations of %d that waited", allocations).isGreaterThan(allocations * 2 / 5);
     }
 
-    /** What somebody saw who read the bytes that these say are written. */
+    /** A wrong observation by a reader of bytes that these fences declare written. */
     private record Wrong(List<Fence> written, String what) {}
 
     /** A timeline of which different invocations signal different values, in any order. */
@@ -90,7 +90,7 @@ class RandomAllocationTest {
         final TimelineSemaphore timeline = TimelineSemaphore.create(0);
         final TreeSet<Long> used = new TreeSet<>();
 
-        /** A value that nobody signals yet, often below one that somebody does. */
+        /** A value without a signaller, often below one that has one. */
         long unused(Random random, long from) {
             long value = from + random.nextInt(8);
             while (!used.add(value)) {
@@ -188,7 +188,8 @@ class RandomAllocationTest {
                 step();
             }
             clock.runUntilIdle();
-            // A stream goes on behind a failure of which the host has not heard: who was to write may not have written.
+            // A stream continues behind a failure that is not reported to the host yet: the writer may not have
+            // written.
             assertThat(wrong.stream()
                             .filter(each -> each.written().stream().allMatch(fence -> fence.query() == StatusCode.OK))
                             .map(Wrong::what))
@@ -238,7 +239,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** One invocation, which may be withdrawn. */
+        /** Submits one invocation, which may be withdrawn. */
         private void submit(byte mark) {
             if (!cancellations) {
                 invoke(mark);
@@ -260,7 +261,7 @@ class RandomAllocationTest {
             DeviceQueue home = queue();
             boolean wanders = random.nextInt(3) == 0;
             long size = independent
-                    ? LIMIT / 8 * (1L + random.nextInt(6)) // so that what is free must often be put together
+                    ? LIMIT / 8 * (1L + random.nextInt(6)) // so that free blocks must often be merged
                     : 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
             TimelineSemaphore own = closed(TimelineSemaphore.create(0));
             Fence behind = behind();
@@ -281,9 +282,9 @@ class RandomAllocationTest {
                 Fence end = at(own, 4);
                 ends.add(end);
                 long flags = random.nextBoolean() ? DeviceQueue.DEALLOCA_PREFER_ORIGIN : 0;
-                // After a failure it is for the host to free, when nothing uses it any more: closing does.
+                // After a failure the host frees the buffer, once unused: by closing it.
                 (wanders ? queue() : home).dealloca(at(own, 3, gate()), end, buffer, flags);
-            } else { // the host does without a deallocation
+            } else { // the host does not deallocate
                 Fence end = at(own, 3);
                 ends.add(end);
                 buffer.close();
@@ -321,12 +322,12 @@ class RandomAllocationTest {
             return both;
         }
 
-        /** What an invocation waits for: nothing, the end of another, or a value that one of several reaches. */
+        /** The wait of an invocation: none, the end of another, or a value with one of several signallers. */
         private @Nullable Fence behind() {
             if (independent && !shared.isEmpty() && random.nextInt(3) > 0) {
                 Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(3)));
                 if (!any.used.isEmpty()) {
-                    long next = any.timeline.value() + 1; // what the host is going to signal, perhaps
+                    long next = any.timeline.value() + 1; // possibly the host's next signal
                     long last = any.used.last();
                     return at(any.timeline, random.nextBoolean() ? Math.min(next, last) : 1 + random.nextLong(last));
                 }
@@ -334,7 +335,7 @@ class RandomAllocationTest {
             return ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
         }
 
-        /** Somebody signals a value behind the end of an invocation; and perhaps somebody else a lower one, by a queue or by hand. */
+        /** Signals a value behind the end of an invocation; and possibly a lower one, by a queue or by hand. */
         private void signalShared(Fence end) {
             if (shared.isEmpty() || random.nextInt(3) == 0) {
                 Shared fresh = new Shared();
@@ -350,7 +351,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** The host reaches a value below some that are promised, or too high for some that are. */
+        /** The host reaches a value below promised ones, or too high for some of them. */
         private void signalByHand() {
             Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(4)));
             long value = any.timeline.value() + 1 + random.nextInt(2);
@@ -380,7 +381,7 @@ class RandomAllocationTest {
             return other == null ? first : closed(Objects.requireNonNull(Fence.join(List.of(first, other))));
         }
 
-        /** Something that the host lets happen later, now and then. */
+        /** An occasional wait for a later signal of the host. */
         private @Nullable Fence gate() {
             if (!independent || random.nextInt(3) > 0) {
                 return null;

@@ -32,27 +32,28 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A random program on virtual devices, run to its end, and everything that was seen of it.
+ * A random program on virtual devices, run to its end, with all observations.
  *
- * <p>Steps wait for and signal shared timelines that several of them advance, in any order of submission, some of them late; each also
- * signals a timeline of its own, from which its frontier is read. Where signallers are independent, those of one timeline do not wait for
- * one another and a lower value may come late, in any way: promised after a higher one, signalled before it, by a queue, by several or by
- * hand; or too late, and then it fails the timeline. A step is an operation of a queue, a part in a collective, or work of
- * the host. What the host does in one go (a submission, one step of the clock, a signal of its own) is an action; actions are numbered.
+ * <p>Steps wait for and signal shared timelines that several of them advance, in any order of submission, some of them late; each
+ * also signals its own timeline, from which its frontier is read. Independent signallers of one timeline do not wait for one
+ * another, and a lower value may come late, in any way: promised after a higher one, signalled before it, by a queue, by several
+ * or by hand; or too late, and then it fails the timeline. A step is an operation of a queue, a part in a collective, or work of
+ * the host. An uninterrupted activity of the host (a submission, one step of the clock, a signal of its own) is an action;
+ * actions are numbered.
  */
 final class RandomProgram implements AutoCloseable {
     /**
-     * What a program has.
+     * Features of a program.
      *
      * @param capacity of frontiers
      * @param history of timelines
-     * @param external whether somebody outside signals
+     * @param external whether there are external signals
      * @param failures whether operations fail
      * @param collectives whether there are channels
-     * @param joint whether some points are reached with the last of several signals
+     * @param joint whether some points need several signals
      * @param host whether the host works between fences
      * @param loss whether a device is lost
-     * @param independent whether those who signal one timeline do so in any order, without waiting for one another
+     * @param independent whether the signallers of one timeline are unordered, without waits for one another
      * @param sabotaged whether waits are left out behind the checker's back
      */
     record Options(
@@ -66,17 +67,17 @@ final class RandomProgram implements AutoCloseable {
             boolean loss,
             boolean independent,
             boolean sabotaged) {
-        /** Whether everything that is waited for is done by an operation, of which it is known which. */
+        /** Whether every wait has a single, known producer operation. */
         boolean arePlain() {
             return !external && !failures && !loss && !independent;
         }
 
-        /** Whether frontiers know exactly what is true. */
+        /** Whether frontiers are exact. */
         boolean areTight() {
             return capacity == 64 && history == 64 && arePlain();
         }
 
-        /** Whether frontiers know nothing but what is waited for. */
+        /** Whether frontiers know only waits. */
         boolean areFrugal() {
             return capacity == 64 && history == 64 && !external && !failures && !loss;
         }
@@ -85,7 +86,7 @@ final class RandomProgram implements AutoCloseable {
     /** A point on a shared timeline. */
     record Point(int timeline, long value) {}
 
-    /** A value that the host or somebody outside reaches, once the timeline is at the one before, in one of three ways; or fails. */
+    /** A value reached by the host or from outside, once the timeline is at its predecessor, in one of three ways; or a failure. */
     record FromOutside(int timeline, long before, long value, int kind) {
         static final int BY_HAND = 0;
         static final int EXTERNAL = 1;
@@ -93,12 +94,12 @@ final class RandomProgram implements AutoCloseable {
         static final int DEADLINE = 3;
     }
 
-    /** What a timeline said about a value after an action. */
+    /** The result of a lookup in a timeline after an action. */
     record Lookup(int action, Point point, long reached, Frontier frontier) {}
 
     /**
-     * The joined history of memory that several used last, some of them unknown perhaps, and whether it could be reused without waiting
-     * by an event when that became known, or by anybody.
+     * The joined history of memory with several last users, possibly unknown ones, and whether it could be reused without waiting
+     * by an event when that became known, or by any event.
      */
     record Reuse(Event by, BitSet users, boolean unknown, Frontier death, boolean covered, boolean over) {}
 
@@ -110,7 +111,7 @@ final class RandomProgram implements AutoCloseable {
         final @Nullable VirtualDevice device;
         long started;
         long ended;
-        boolean ran; // else it never did, or its device was lost before
+        boolean ran; // otherwise it never did, or its device was lost before
         int issuedBy; // the action after which its frontier was known
         int knewBy; // the action after which nothing more was imported: of the issue, on an unordered queue of the
         // start
@@ -122,9 +123,9 @@ final class RandomProgram implements AutoCloseable {
         final BitSet notCovered = new BitSet();
 
         @Nullable
-        QueueOperation operation; // once it ran
+        QueueOperation operation; // set when it runs
 
-        /** Where the frontier can be read before that: who signals when this is over. */
+        /** The step whose signal gives the frontier before that. */
         @Nullable
         Step teller;
 
@@ -162,7 +163,7 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** What was asked for. */
+    /** A requested step. */
     final class Step {
         final int index = steps.size();
         final @Nullable VirtualDevice device; // null when the host does it
@@ -170,11 +171,11 @@ final class RandomProgram implements AutoCloseable {
         final List<Point> waits = new ArrayList<>();
         final List<Point> signals = new ArrayList<>();
         final TimelineSemaphore own = closed(TimelineSemaphore.create(0));
-        final @Nullable IreeException failure; // its own
+        final @Nullable IreeException failure; // its own failure
         final @Nullable Meeting meeting;
         final int rank;
         final Event first;
-        final Event last; // when it is over, the step is
+        final Event last; // its end is that of the step
 
         Step(@Nullable VirtualDevice device, int queue, @Nullable Meeting meeting, int rank, boolean tail) {
             this.device = device;
@@ -189,7 +190,7 @@ final class RandomProgram implements AutoCloseable {
             this.first = new Event(name, device, stream);
             if (meeting == null) {
                 last = first;
-                first.teller = device == null ? null : this; // the host says it itself
+                first.teller = device == null ? null : this; // the host knows it
             } else if (tail) {
                 last = new Event(name + ", behind the collective", device, stream);
                 last.teller = this;
@@ -200,12 +201,12 @@ final class RandomProgram implements AutoCloseable {
             steps.add(this);
         }
 
-        /** Whether the own failure came about. */
+        /** Whether its own failure occurred. */
         boolean hasFailed() {
             return failure != null && (hasTail() ? last.ran : first.ran);
         }
 
-        /** Whether it goes on behind its collective. */
+        /** Whether it continues after its collective. */
         boolean hasTail() {
             return meeting != null && last != meeting.event;
         }
@@ -236,10 +237,10 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** Who takes part in the collectives of one channel. */
+    /** The participants of one channel. */
     record Group(List<Member> members) {}
 
-    /** A participant, with a queue that it uses and something to send. */
+    /** A participant, with its queue and a buffer to send. */
     record Member(VirtualDevice device, int queue, Channel channel, Buffer buffer) {}
 
     private final List<AutoCloseable> toClose = new ArrayList<>(); // first: the others fill it
@@ -261,7 +262,7 @@ final class RandomProgram implements AutoCloseable {
     /** The values that each timeline really had, with the action in which each was reached. */
     final List<TreeMap<Long, Integer>> reached = new ArrayList<>();
 
-    /** Values that anybody signals, by timeline. */
+    /** Signalled values, by timeline. */
     private final List<TreeSet<Long>> used = new ArrayList<>();
 
     final FrontierTracker tracker = closed(FrontierTracker.create());
@@ -276,15 +277,15 @@ final class RandomProgram implements AutoCloseable {
     final SchedulingDomain domain;
     private final Map<Long, Boolean> fifo = new HashMap<>(); // by axis
     final Map<VirtualDevice, Executable> kernels = new HashMap<>();
-    long[] last = new long[0]; // the greatest value that anybody signals, by timeline
+    long[] last = new long[0]; // the greatest signalled value, by timeline
 
     private final ProgramRun run = new ProgramRun(this);
 
-    // A point that several signal, while there are fewer than it takes.
+    // A point with several signallers, while some are missing.
     private @Nullable Point joint;
     private int jointSignalsLeft;
 
-    /** Whether timelines keep every value from the start, also while one queue alone uses them. */
+    /** Whether timelines keep every value from the start, even while a single queue uses them. */
     final boolean whole;
 
     <T extends AutoCloseable> T closed(T resource) {
@@ -338,7 +339,7 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** How long operations take at most on queues with each index; the late and the early need queues of very different speed. */
+    /** The maximum duration of operations by queue index; early and late events need queues of very different speed. */
     private int[] slowness() {
         int all = random.nextInt(8);
         int[] each = {all, all, all, all};
@@ -423,10 +424,9 @@ final class RandomProgram implements AutoCloseable {
         return List.of(new Step(device, random.nextInt(device.queueCount()), null, 0, false));
     }
 
-    /** Steps that wait for what earlier ones signal, or for less, and signal values of which others may come before or after. */
+    /** Steps that wait for signals of earlier ones, or for lower values, and signal values in any order with others. */
     private void makeIndependentSteps(int operations) {
-        int order =
-                random.nextInt(4); // of how many in four signals somebody takes care that the value below came before
+        int order = random.nextInt(4); // how many in four signals wait for the value below
         while (steps.size() < operations || joint != null) {
             if (options.joint && joint == null && random.nextInt(6) == 0) {
                 int timeline = random.nextInt(timelines.size());
@@ -449,7 +449,7 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** A value that nobody signals: above all others, mostly with room left below, or in such a room. */
+    /** A value without a signaller: above all others, usually leaving a gap, or inside a gap. */
     private long unused(int timeline) {
         TreeSet<Long> taken = used.get(timeline);
         long value = last[timeline] + 1 + random.nextInt(3);
@@ -512,13 +512,13 @@ final class RandomProgram implements AutoCloseable {
         }
         for (int rank : ranks) {
             Member member = group.members.get(rank);
-            boolean tail = !meeting.parts.isEmpty() && random.nextBoolean(); // the first tells of the meeting
+            boolean tail = !meeting.parts.isEmpty() && random.nextBoolean(); // the first one observes the meeting
             meeting.parts.add(new Step(member.device, member.queue, meeting, rank, tail));
         }
         return meeting;
     }
 
-    /** Gives waits and signals to steps none of which may wait for another. */
+    /** Gives waits and signals to a group of steps that do not wait for one another. */
     private void connect(List<Step> together) {
         int shared = timelines.size();
         Set<Integer> taken = new HashSet<>();
@@ -556,7 +556,7 @@ final class RandomProgram implements AutoCloseable {
         reached.forEach((timeline, value) -> last[timeline] = value);
     }
 
-    /** Whoever advances a timeline waits for its last value. */
+    /** A step that advances a timeline waits for its last value. */
     private void signal(Step step, Point point) {
         if (last[point.timeline] > 0) {
             wait(step, new Point(point.timeline, last[point.timeline]));
@@ -576,7 +576,7 @@ final class RandomProgram implements AutoCloseable {
         step.waits.add(point);
     }
 
-    /** Adds up what the queues decided. */
+    /** Sums up the decisions of the queues. */
     long[] decisions() {
         long[] sums = new long[6];
         for (VirtualDevice device : devices) {
@@ -593,7 +593,7 @@ final class RandomProgram implements AutoCloseable {
         return sums;
     }
 
-    /** For people. */
+    /** A readable description. */
     String describe() {
         StringBuilder text = new StringBuilder();
         for (VirtualDevice device : devices) {

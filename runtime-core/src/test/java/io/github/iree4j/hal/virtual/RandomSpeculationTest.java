@@ -26,11 +26,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A rejection cancels exactly what stands on the draft unverified, also where several signal one timeline in any order: random programs,
- * and reachability in the graph that they declare.
+ * A rejection cancels exactly the unverified operations that stand on the draft, also with several unordered signallers of one
+ * timeline: random programs, checked by reachability in their declared graph.
  *
- * <p>Who ends a wait is who reached the value first, or, while nobody has, who is to signal the lowest value at or above it. The draft's
- * operations follow one another in the order of its stream, those that are yet to be issued behind the others.
+ * <p>A wait is ended by the operation that reached the value first, or, while none has, by the signaller of the lowest value at
+ * or above it. The draft's operations follow the order of its stream, those yet to be issued behind the others.
  */
 @Tag("long")
 class RandomSpeculationTest {
@@ -49,9 +49,9 @@ class RandomSpeculationTest {
             run(seed, 3 + new Random(new SplittableRandom(seed).nextLong()).nextInt(25));
         }
         if (programs.count() < 100) {
-            return; // some seed again
+            return; // a given seed
         }
-        assertThat(List.of(cancelled, survived, overtaken)) // most programs are vague, and most guesses are over
+        assertThat(List.of(cancelled, survived, overtaken)) // most programs are vague, and most guesses are complete
                 .allMatch(count -> count > programs.count() / 10);
     }
 
@@ -93,8 +93,8 @@ class RandomSpeculationTest {
         final List<Point> waits = new ArrayList<>();
         final List<Point> signals = new ArrayList<>();
         final TimelineSemaphore own = TimelineSemaphore.create(0);
-        boolean vague; // issued behind a promise perhaps, where somebody else came before it
-        boolean over; // when something was rejected
+        boolean vague; // possibly issued behind a promise that another signal preceded
+        boolean over; // at the time of the rejection
         long epoch; // then; 0 when it had none
 
         Step(int index, int queue) {
@@ -182,7 +182,7 @@ class RandomSpeculationTest {
             clock.runUntilIdle();
         }
 
-        /** Waits for what earlier ones signal, or for less; signals values of which others may come before or after. */
+        /** Waits for signals of earlier ones, or for lower values; signals values in any order with others. */
         private void submit() {
             Step step = new Step(steps.size(), random.nextInt(4));
             toClose.add(step.own);
@@ -304,7 +304,7 @@ class RandomSpeculationTest {
             return step.over && step.own.failure() != null;
         }
 
-        /** Who ends a wait: null where nobody does. */
+        /** The operation that ends a wait; null for none. */
         private @Nullable Integer producer(Point wait) {
             Long value = reached.get(wait.timeline).ceiling(wait.value);
             if (value != null) {
@@ -314,11 +314,11 @@ class RandomSpeculationTest {
             return lowest == null ? null : lowest.getValue();
         }
 
-        // ---- What became of it.
+        // ---- Outcomes.
 
         void check() {
             if (vague) {
-                return; // an operation may stand on what was promised or on what came first
+                return; // an operation may stand on the promise or on the first signal
             }
             for (Step step : steps) {
                 boolean failed = step.own.failure() != null;
@@ -328,7 +328,7 @@ class RandomSpeculationTest {
                 boolean heard = step.waits.stream()
                         .anyMatch(wait -> timelines.get(wait.timeline).failure() != null);
                 if (expected.get(step.index) && !failed) {
-                    throw new AssertionError("rejected from %d and done: %s".formatted(from, step));
+                    throw new AssertionError("rejected from %d, but completed: %s".formatted(from, step));
                 }
                 if (failed && !expected.get(step.index) && !heard) {
                     throw new AssertionError("rejected from %d, and failed without a cause: %s".formatted(from, step));

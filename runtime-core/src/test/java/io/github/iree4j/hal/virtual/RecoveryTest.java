@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Losing knowledge, by eviction or from outside, is a window: it ends when what was lost has completed. */
+/** Lost knowledge, by eviction or from outside, is temporary: until the lost entries have completed. */
 @Tag("long")
 class RecoveryTest {
     private static final int OPERATIONS = Effort.rounds(40_000, 1_000_000);
@@ -35,9 +35,9 @@ class RecoveryTest {
     }
 
     /**
-     * Rounds of: one other stream signals and is waited for twice; every other stream signals, one stream gathers them all (and loses
-     * some, or hears from outside), then everything completes. At the start of each round the gatherer must know everything again: it
-     * elides, and memory of what it knows is free to it.
+     * Rounds of: one other stream signals and is waited for twice; every other stream signals, one stream gathers them all (and
+     * loses some, or hears from outside), then everything completes. At the start of each round the gatherer must know everything
+     * again: it elides waits, and reuses memory of known operations.
      */
     private static void run(boolean outside) {
         VirtualClock clock = VirtualClock.stepped();
@@ -60,13 +60,13 @@ class RecoveryTest {
             int rounds = OPERATIONS / perRound;
             long value = 0;
             for (int round = 1; round <= rounds; round++) {
-                // Everything has completed: what begins now knows only itself, and proves it.
+                // Everything has completed: a new operation knows only itself, and proves it.
                 value = step(device, null, gathered, value);
                 Frontier fresh = gathered.frontierAt(value);
                 assertThat(fresh.size()).as("round %d", round).isEqualTo(1);
                 assertThat(fresh.isTainted()).as("round %d", round).isFalse();
 
-                // Elision and reuse are there: what it has waited for once it knows, while that is in flight.
+                // Elision and reuse work: it knows an operation in flight that it has waited for once.
                 long elided = gatherer.counters().elidedFrontier();
                 TimelineSemaphore first = spokes.getFirst();
                 try (Fence spoke = Fence.at(first, 2L * round - 1)) {
@@ -79,7 +79,7 @@ class RecoveryTest {
                 assertThat(first.value()).as("in flight").isLessThan(2L * round - 1);
                 assertThat(gathered.frontierAt(value).covers(death, tracker)).isTrue();
                 assertThat(fresh.covers(death, tracker))
-                        .as("who has not waited for it must")
+                        .as("a queue that has not waited for it must wait")
                         .isFalse();
 
                 for (int i = 0; i < fan; i++) {
@@ -97,10 +97,10 @@ class RecoveryTest {
                 Frontier lossy = gathered.frontierAt(value);
                 assertThat(lossy.isTainted()).as("round %d", round).isTrue();
                 assertThat(Frontier.EMPTY.covers(lossy, tracker))
-                        .as("what lost something proves nothing while it is in flight")
+                        .as("a tainted operation proves nothing while it is in flight")
                         .isFalse();
 
-                // Within the window: what the stream itself ran is still elided, what it lost is waited for again.
+                // Within the window: the stream's own operations are still elided, lost ones are waited for again.
                 long elidedFifo = gatherer.counters().elidedFifo();
                 try (Fence own = Fence.at(gathered, value)) {
                     value = step(device, own, gathered, value);
@@ -113,7 +113,7 @@ class RecoveryTest {
                             .as("gathered last, so kept")
                             .isTrue();
                     assertThat(lossy.reaches(device.queue(2).axis(), 1))
-                            .as("of equal epochs the smallest axis goes")
+                            .as("among equal epochs the smallest axis is evicted")
                             .isFalse();
                     try (Fence kept = Fence.at(spokes.getLast(), 2L * round);
                             Fence lost = Fence.at(spokes.get(1), 2L * round)) {

@@ -12,7 +12,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** Whether what is seen of a {@link SmallRun} agrees with what its hardware did: an order that owes nothing to frontiers. */
+/** Checks the observations of a {@link SmallRun} against the order of its hardware, independently of frontiers. */
 final class SmallOracle {
     private final SmallRun run;
     private final SmallProgram program;
@@ -25,7 +25,7 @@ final class SmallOracle {
         this.checked = new boolean[program.size()];
     }
 
-    /** The first thing that was wrong. */
+    /** The first violation. */
     @Nullable
     String wrong() {
         return wrong;
@@ -46,7 +46,7 @@ final class SmallOracle {
         }
     }
 
-    /** Each wait was over: somebody who signals that value or one above was done, or the host had signalled it. */
+    /** Each wait was reached: an operation that signals that value or one above had ended, or the host had signalled it. */
     void checkStart(int i) {
         int waits = program.operations().get(i).waits();
         for (int p = 0; p < SmallProgram.POINTS; p++) {
@@ -70,7 +70,7 @@ final class SmallOracle {
         return false;
     }
 
-    /** Everything that the frontier of what has ended claims had ended. */
+    /** Everything claimed by the frontier of an ended operation had ended. */
     private void checkFrontier(int i) {
         Frontier frontier = run.frontier(i);
         if (checked[i] || run.ended[i] == 0 || frontier.size() == 0) {
@@ -80,7 +80,7 @@ final class SmallOracle {
         if (!run.ran[i]) {
             return; // it was on a lost device, and never ran
         }
-        // On an unordered queue an operation has its epoch, and its end, when the host hears of it: that is now.
+        // On an unordered queue an operation has its epoch, and its end, when it is reported to the host: now.
         boolean unordered = program.queues().charAt(program.operations().get(i).queue()) == 'U';
         long end = unordered ? Long.MAX_VALUE : run.ended[i];
         for (int e = 0; e < frontier.size(); e++) {
@@ -99,14 +99,14 @@ final class SmallOracle {
                         && program.queues().charAt(q) == 'U'
                         && run.tracker.completed(frontier.axis(e)) < frontier.epoch(e)
                         && !run.lost) {
-                    fail("optimistic frontier: operation %d claims what the host has not heard of: %s"
+                    fail("optimistic frontier: operation %d claims an end that was not reported to the host: %s"
                             .formatted(i, frontier));
                 }
             }
         }
     }
 
-    /** What has completed, as the tracker says, had ended. */
+    /** Everything that the tracker reports as complete had ended. */
     private void checkCompleted(int i) {
         Frontier frontier = run.frontier(i);
         if (frontier.hasProducer()
@@ -116,7 +116,7 @@ final class SmallOracle {
         }
     }
 
-    /** Memory that somebody gets is nobody else's any more by the time at which the allocation starts. */
+    /** Granted memory has no other user by the time at which the allocation starts. */
     private void checkMemory(int i) {
         Operation each = program.operations().get(i);
         Buffer buffer = run.buffers[each.block()];
@@ -161,7 +161,7 @@ final class SmallOracle {
                     mustFail |= timeline.failure() != null && timeline.value() <= p % 2;
                 }
             }
-            if (each.kind() == Kind.FREE) { // of what was never allocated
+            if (each.kind() == Kind.FREE) { // of an unallocated block
                 for (int j = 0; j < program.size(); j++) {
                     Operation other = program.operations().get(j);
                     mayFail |= other.kind() == Kind.ALLOCATE
@@ -184,7 +184,7 @@ final class SmallOracle {
         }
     }
 
-    /** All is over: everything ended as it should, and nothing is left. */
+    /** At the end: everything ended as it should, and nothing is left. */
     void checkEnd() {
         checkOutcomes();
         for (DeviceQueue queue : run.queues) {

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A few operations on a few queues, whose every interleaving can be tried. Each operation has a submitter of its own, so that the order of
- * submission is free, or each queue has one; the end of each is a step of its own, and so is each signal by hand, each cancellation and the
- * loss of the device.
+ * A few operations on a few queues, whose every interleaving can be tried. Each operation has its own submitter, so that the
+ * order of submission is free, or each queue has one; the end of each operation is a separate step, and so is each signal by
+ * hand, each cancellation and the loss of the device.
  *
  * <p>Points are numbered: 0 and 1 are values 1 and 2 of timeline S, 2 and 3 those of timeline T. Several may wait for a point, at most one
  * signals it.
@@ -19,7 +19,7 @@ import java.util.Locale;
  * @param allocated the blocks that are there from the beginning, as bits
  * @param cancellable the operations that may be cancelled, as bits
  * @param loss whether device 0 may be lost
- * @param lateReports whether the host hears of an end in a step of its own
+ * @param lateReports whether the report of an end is a separate step
  * @param inOrder whether the operations of one queue are submitted one after the other
  */
 record SmallProgram(
@@ -38,7 +38,7 @@ record SmallProgram(
 
     static final int WHOLE = 2;
 
-    /** What the blocks are called. */
+    /** Names of the blocks. */
     static final String LETTERS = "AKB";
 
     enum Kind {
@@ -51,8 +51,8 @@ record SmallProgram(
      * One operation.
      *
      * @param queue its queue
-     * @param kind what it does
-     * @param block to which block; 0 for work
+     * @param kind its kind
+     * @param block the block; 0 for work
      * @param waits the points, as bits
      * @param signal the point, -1 for none
      */
@@ -61,7 +61,7 @@ record SmallProgram(
             return (waits >> point & 1) != 0;
         }
 
-        /** A signal of the other answers a wait of this. */
+        /** Whether a signal of the other reaches a wait of this. */
         boolean mayFollow(Operation other) {
             return other.signal >= 0 && (waits & atOrBelow(other.signal)) != 0;
         }
@@ -115,7 +115,7 @@ record SmallProgram(
      * A program without cancellation, loss and late reports, whose operations are submitted in any order.
      *
      * @param queues as {@link #queues()}
-     * @param operations what there is to do
+     * @param operations the operations
      * @param byHand as {@link #byHand()}
      * @param allocated as {@link #allocated()}
      */

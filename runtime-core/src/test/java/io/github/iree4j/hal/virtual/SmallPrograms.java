@@ -8,16 +8,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All programs of a family that mean something, each once: not again with queues of one kind, timelines or operations renamed. */
+/** All meaningful programs of a family, each once, up to renaming of queues of one kind, timelines and operations. */
 final class SmallPrograms {
     /**
-     * Which programs.
+     * A family of programs.
      *
      * @param queues as {@link SmallProgram#queues}
      * @param kinds what the operations do; the letter of a block allocates it, in small it frees it, {@code w} works
-     * @param allocated the blocks that are there
-     * @param byHand how many signals by hand at most
-     * @param waits how many waits one operation has at most
+     * @param allocated the blocks allocated before
+     * @param byHand maximum number of signals by hand
+     * @param waits maximum number of waits of one operation
      */
     record Family(String queues, String kinds, int allocated, int byHand, int waits) {}
 
@@ -68,7 +68,7 @@ final class SmallPrograms {
                         continue;
                     }
                     if (kind != Kind.WORK && family.queues.charAt(queue) == 'f') {
-                        continue; // memory is device 0's
+                        continue; // only device 0 has memory
                     }
                     chosen[index] = new Operation(queue, kind, block, waits, signal);
                     choose(index + 1, signal < 0 ? signalled : signalled | 1 << signal);
@@ -85,21 +85,21 @@ final class SmallPrograms {
             queues |= 1 << each.queue();
         }
         if (queues != (1 << family.queues.length()) - 1) {
-            return; // that is a program of a smaller family
+            return; // belongs to a smaller family
         }
         int used = signalled | byHand | waited;
         for (int timeline = 0; timeline < 2; timeline++) {
             int values = used >> timeline * 2 & 3;
             if (values == 2) {
-                return; // like one with value 1
+                return; // equivalent to one with value 1
             }
             if ((waited >> timeline * 2 & 3) == 0 && values != 0) {
-                return; // nobody waits there
+                return; // no operation waits for it
             }
         }
         for (Operation each : chosen) {
             if (each.kind() == Kind.WORK && each.waits() == 0 && each.signal() < 0) {
-                return; // has to do with nothing
+                return; // unconnected
             }
         }
         if (!comesToAnEnd(byHand) || !usesMemoryWell(byHand)) {
@@ -109,7 +109,7 @@ final class SmallPrograms {
                 canonical(byHand), SmallProgram.of(family.queues, List.of(chosen.clone()), byHand, family.allocated));
     }
 
-    /** Nothing waits for itself, and each value that is waited for is signalled. */
+    /** No operation waits for itself, and each awaited value is signalled. */
     private boolean comesToAnEnd(int byHand) {
         int reached = 0;
         for (int p = 0; p < SmallProgram.POINTS; p++) {
@@ -132,7 +132,7 @@ final class SmallPrograms {
         return true;
     }
 
-    /** Blocks are freed behind their allocation, and no allocation is waited for before what it needs is freed. */
+    /** Blocks are freed behind their allocation, and no allocation is waited for before the memory it needs is freed. */
     private boolean usesMemoryWell(int byHand) {
         for (int i = 0; i < size; i++) {
             Operation free = chosen[i];
@@ -152,7 +152,7 @@ final class SmallPrograms {
         return true;
     }
 
-    /** The only one to signal what the later one waits for. */
+    /** Whether the earlier one is the only signaller of a wait of the later one. */
     private boolean follows(Operation later, Operation earlier, int byHand) {
         if (earlier.signal() < 0 || (later.waits() >> earlier.signal() & 1) == 0) {
             return false;
@@ -183,7 +183,7 @@ final class SmallPrograms {
         return false;
     }
 
-    // ---- Names that do not matter.
+    // ---- Symmetries.
 
     private String canonical(int byHand) {
         String least = null;

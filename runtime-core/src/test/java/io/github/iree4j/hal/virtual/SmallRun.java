@@ -22,11 +22,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a {@link SmallProgram} on the real scheduler, step by step, and whether what is seen agrees with what the hardware did. The
- * virtual time stands still; an operation ends when its step comes.
+ * One run of a {@link SmallProgram} on the real scheduler, step by step, checked against the order of its hardware. The virtual
+ * time stands still; an operation ends when its step comes.
  */
 final class SmallRun implements AutoCloseable {
-    // Steps: what happens, times 256, and to which.
+    // Steps: the kind of event times 256, plus the operand.
     static final int SUBMIT = 0;
     static final int END = 1;
     static final int REPORT = 2;
@@ -38,7 +38,7 @@ final class SmallRun implements AutoCloseable {
 
     private static final int HALF = 1 << 10;
 
-    /** Operations are planned to end at multiples of this, which never come by themselves. */
+    /** Operations are scheduled to end at multiples of this, which are never reached by themselves. */
     private static final long NEVER = 1L << 40;
 
     static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
@@ -60,7 +60,7 @@ final class SmallRun implements AutoCloseable {
     private final Fence[] signals;
     final @Nullable Buffer[] buffers = new @Nullable Buffer[SmallProgram.BLOCKS];
 
-    // What was seen; times are numbers of a sequence, 0 for not yet.
+    // Observations; times are sequence numbers, 0 for not yet.
     private long sequence;
     private final boolean[] submitted;
     private final @Nullable QueueOperation[] operations; // once started
@@ -75,8 +75,8 @@ final class SmallRun implements AutoCloseable {
     final long[] from = new long[SmallProgram.BLOCKS]; // address of each block, 0 while unknown
     final long[] freed = new long[SmallProgram.BLOCKS];
 
-    // How far each is.
-    final List<Integer> heldBack = new ArrayList<>(); // in the order in which they came
+    // Progress of each.
+    final List<Integer> heldBack = new ArrayList<>(); // in order of arrival
     final int[] phases;
     long base; // address of the memory
 
@@ -147,7 +147,7 @@ final class SmallRun implements AutoCloseable {
         return resource;
     }
 
-    /** All memory in one piece, and the blocks that are there from the beginning. */
+    /** Sets up all memory in one piece, and the initial blocks. */
     private void prepareMemory() {
         TimelineSemaphore ready = closed(TimelineSemaphore.create(0));
         DeviceQueue queue = devices[0].queue(0);
@@ -208,7 +208,7 @@ final class SmallRun implements AutoCloseable {
         }
     };
 
-    @SuppressWarnings("ReferenceEquality") // fences are told apart by identity
+    @SuppressWarnings("ReferenceEquality") // fences compare by identity
     private int index(QueueOperation operation) {
         Fence signal = OperationProbe.signal(operation);
         for (int i = 0; i < count; i++) {
@@ -226,15 +226,15 @@ final class SmallRun implements AutoCloseable {
     }
 
     /**
-     * What the future depends on, as {@link Explorer} says.
+     * The state that the future depends on, see {@link Explorer}.
      *
-     * @return the same for two runs of a program only if nothing that either does from now on differs
+     * @return equal for two runs of a program only if their futures are equal
      */
     long key() {
         return state.key();
     }
 
-    /** What can happen next. Cancellation and loss may; the others will some time. */
+    /** The possible next steps. Cancellation and loss are optional; the others will happen eventually. */
     int[] steps() {
         int[] found = new int[count * 3 + SmallProgram.POINTS + SmallProgram.BLOCKS + 1];
         int size = 0;
@@ -277,7 +277,7 @@ final class SmallRun implements AutoCloseable {
         return java.util.Arrays.copyOf(found, size);
     }
 
-    /** A result: there, and freed by no operation. */
+    /** A result: allocated, and freed by no operation. */
     private boolean isForTheHost(int block) {
         if (buffers[block] == null || freed[block] != 0) {
             return false;
@@ -295,7 +295,7 @@ final class SmallRun implements AutoCloseable {
         return there;
     }
 
-    /** One that the test can name: held back, or running. */
+    /** An operation that the test can cancel: held back, or running. */
     private boolean isCancellable(int i) {
         return phases[i] == HELD_BACK || started[i] > 0 && ended[i] == 0;
     }
@@ -310,7 +310,7 @@ final class SmallRun implements AutoCloseable {
                                 : step >> 8 == CLOSE ? "" + SmallProgram.LETTERS.charAt(index) : "" + index);
     }
 
-    /** Does a step; afterwards the oracle says what was wrong about it. */
+    /** Takes a step; afterwards the oracle has any violation. */
     void take(int step) {
         int index = step & 0xff;
         long[] before = new long[count];
@@ -374,7 +374,7 @@ final class SmallRun implements AutoCloseable {
             operation = OperationProbe.heldBack(domain, axis, signals[i]);
         }
         if (operation == null) {
-            oracle.fail("lost: operation " + i + " is not promised, not started, not over and not held back");
+            oracle.fail("lost: operation " + i + " is not promised, not started, not complete and not held back");
             return;
         }
         OperationProbe.cancel(domain, axis, operation, CANCELLED);
@@ -397,9 +397,9 @@ final class SmallRun implements AutoCloseable {
         return lost && program.queues().charAt(program.operations().get(i).queue()) != 'f';
     }
 
-    // ---- What there is to see.
+    // ---- Observations.
 
-    /** What an operation has promised, or says once it runs. */
+    /** The frontier that an operation has promised, or has once it runs. */
     Frontier frontier(int i) {
         QueueOperation operation = operations[i];
         if (operation != null && operation.frontier().size() > 0) {
@@ -432,7 +432,7 @@ final class SmallRun implements AutoCloseable {
         return frontier(i).size() > 0 ? ISSUED : HELD_BACK;
     }
 
-    /** Looks at what has changed; returns whether that made the host do something. */
+    /** Observes changes; returns whether they made the host act. */
     private boolean observe(int step, long[] before) {
         boolean looksAtMemory = step >> 8 == CLOSE;
         boolean acted = false;
@@ -471,7 +471,7 @@ final class SmallRun implements AutoCloseable {
         return acted;
     }
 
-    /** A failed deallocation frees nothing: that is for the host. */
+    /** A failed deallocation frees nothing: the host must. */
     private boolean closesWhatWasNotFreed(Operation each) {
         Buffer buffer = buffers[each.block()];
         if (each.kind() != Kind.FREE || buffer == null || freed[each.block()] != 0) {

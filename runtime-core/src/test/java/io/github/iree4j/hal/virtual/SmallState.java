@@ -10,13 +10,13 @@ import io.github.iree4j.hal.virtual.SmallProgram.Kind;
 import io.github.iree4j.hal.virtual.SmallProgram.Operation;
 import io.github.iree4j.status.IreeException;
 
-/** What the future of a {@link SmallRun} depends on, as one number; {@link Explorer} says why that is all of it. */
+/** A hash of the state that the future of a {@link SmallRun} depends on; {@link Explorer} says why it is complete. */
 final class SmallState {
     private final SmallRun run;
     private final SmallProgram program;
     private final int count;
     private final SignalRecord record = new SignalRecord();
-    private final long[] seen; // what the decisions about each operation could look at
+    private final long[] seen; // inputs of the decisions about each operation
     private long memory;
 
     SmallState(SmallRun run, SmallProgram program) {
@@ -26,7 +26,7 @@ final class SmallState {
         this.seen = new long[count];
     }
 
-    /** An operation has moved on, or is held back: it may have been decided on. */
+    /** Records that an operation has moved on, or is held back: it may have been decided on. */
     void note(int i, boolean moved, long before, int step) {
         long now = visible(i);
         if (moved || now != before) {
@@ -34,7 +34,7 @@ final class SmallState {
         }
     }
 
-    /** What is reserved and free, where, and since what. */
+    /** Records reserved and free memory, with places and death frontiers. */
     void lookAtMemory() {
         PoolSetStatistics pools = run.devices[0].allocator().poolStatistics();
         long hash = mix(pools.bytesLive(), pools.waiting());
@@ -84,7 +84,7 @@ final class SmallState {
         return hash;
     }
 
-    /** All that a decision about an operation may look at. */
+    /** All inputs of a decision about an operation. */
     long visible(int i) {
         Operation each = program.operations().get(i);
         long hash = mix(completed(), hash(run.queues[each.queue()].frontier()));

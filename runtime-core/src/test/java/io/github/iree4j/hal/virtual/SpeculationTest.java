@@ -70,7 +70,7 @@ class SpeculationTest {
         return fence;
     }
 
-    /** Submits an operation with a timeline of its own, which it returns. */
+    /** Submits an operation with its own timeline, and returns that. */
     private TimelineSemaphore run(int queue, TimelineSemaphore... waits) {
         TimelineSemaphore done = semaphore();
         List<Fence> fences = new ArrayList<>();
@@ -116,7 +116,7 @@ class SpeculationTest {
                 .as("the first round of the draft is still running")
                 .isZero();
         assertThat(scope.reject(2))
-                .as("the second round, and what runs ahead on it")
+                .as("the second round, and work that runs ahead on it")
                 .isEqualTo(2);
         clock.runUntilIdle();
         assertThat(v.value()).isEqualTo(1);
@@ -139,7 +139,7 @@ class SpeculationTest {
         TimelineSemaphore restart = run(DRAFT, verify2);
         clock.runUntil(7);
         assertDone(draft2);
-        assertThat(verify2.value()).as("the verifier is at it").isZero();
+        assertThat(verify2.value()).as("the verifier is running it").isZero();
         assertThat(scope.reject(2)).isZero();
         clock.runUntilIdle();
         assertDone(verify2);
@@ -162,7 +162,7 @@ class SpeculationTest {
         assertCancelled(later, 2);
         assertCancelled(afterIt, 2);
         assertThat(onRejected.failure())
-                .as("fails when the hardware is done with it")
+                .as("fails when the hardware has completed it")
                 .isNull();
         clock.runUntilIdle();
         assertCancelled(onRejected, 2);
@@ -255,7 +255,7 @@ class SpeculationTest {
         assertThatThrownBy(() -> scope.reject(0)).isInstanceOf(IreeException.class);
         assertThatThrownBy(() -> SpeculationScope.open(device.queue(DRAFT), device.queue(DRAFT)))
                 .isInstanceOf(IreeException.class)
-                .hasMessageContaining("a queue each");
+                .hasMessageContaining("use a queue for each");
         scope.close();
         scope.close();
         assertThatThrownBy(() -> scope.reject(4))
@@ -351,7 +351,7 @@ class SpeculationTest {
         assertCancelled(onRejected, 11);
     }
 
-    /** Submits an operation beside the draft, which it returns as {@link #run} does. */
+    /** Submits an operation beside the draft, and returns its timeline as {@link #run} does. */
     private TimelineSemaphore waitFor(TimelineSemaphore timeline, long value, TimelineSemaphore held) {
         TimelineSemaphore done = semaphore();
         Fence wait = Fence.join(List.of(at(timeline, value), at(held, 1)));
@@ -369,7 +369,7 @@ class SpeculationTest {
             links.add(semaphore());
         }
         TimelineSemaphore shared = semaphore();
-        device.queue(OTHER).barrier(null, at(shared, 1), 0); // survives, and so holds one cancellation back
+        device.queue(OTHER).barrier(null, at(shared, 1), 0); // survives, and so delays one cancellation
         for (int i = length; i > 0; i--) {
             device.queue(SHARED).barrier(at(links.get(i - 1), 1), at(links.get(i), 1), 0);
         }
@@ -463,7 +463,8 @@ class SpeculationTest {
                     issued = Math.max(issued, epochs[i]);
                 }
             }
-            // Up to the one after the last that has an epoch for certain; beyond it what has none might stand anywhere.
+            // Up to the one after the last with a certain epoch; beyond it, operations without one might stand
+            // anywhere.
             long from = base + 1 + random.nextInt((int) (issued - base) + 1);
             BitSet over = new BitSet();
             for (int i = 0; i < size; i++) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The speculative decoding of the seeds (scenario 8), with a queue for each timeline so that axes are what the scenario calls semaphores:
+ * The speculative decoding of the seeds (scenario 8), with a queue for each timeline, so that axes correspond to the scenario's semaphores:
  *
  * <pre>
  *   prefill    K  4 ticks                     K:1
@@ -135,7 +135,7 @@ class SpeculativeDecodingTest {
                         Map.entry("output", 11L));
     }
 
-    /** For each tick and each epoch: cancelled is what is not over, has D at or beyond it, and no V that has seen that epoch. */
+    /** For each tick and each epoch: an operation is cancelled if it is not complete, has D at or beyond the epoch, and no V that has seen it. */
     @Test
     void aRejectionAtAnyTickCancelsWhatTheFrontiersOfTheScenarioSay() {
         int[] counts = new int[3];
@@ -189,13 +189,15 @@ class SpeculativeDecodingTest {
     void whatIsAcceptedIsFoundByTheValueThatTheDraftSignals() {
         submit();
         assertThat(scope.epochAt(timelines[D].semaphore(), 2)).as("promised").isEqualTo(2);
-        assertThat(scope.epochAt(timelines[D].semaphore(), 3)).as("by nobody").isZero();
+        assertThat(scope.epochAt(timelines[D].semaphore(), 3))
+                .as("without a signaller")
+                .isZero();
         assertThat(scope.epochAt(timelines[K].semaphore(), 1)).as("no draft").isZero();
         clock.runUntil(8);
         scope.accept(scope.epochAt(timelines[D].semaphore(), 1));
         assertThat(scope.accepted()).isEqualTo(1);
         assertThat(scope.reject(scope.epochAt(timelines[D].semaphore(), 2)))
-                .as("the second draft is over, what waits for it verifies")
+                .as("the second draft is complete, and its waiter verifies")
                 .isZero();
         clock.runUntilIdle();
         assertThat(done.get("output").isReached()).isTrue();

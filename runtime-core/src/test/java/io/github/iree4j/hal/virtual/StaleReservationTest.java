@@ -17,8 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Memory that is reserved on the strength of a promise is safe for whoever really waits for who promised. An allocation that stood in line
- * meanwhile may not: a lower value ends its wait.
+ * Memory that is reserved because of a promise is safe for an operation that actually waits for the maker of the promise. An
+ * allocation that waited in line meanwhile may not: a lower value ends its wait.
  */
 class StaleReservationTest {
     private static final int HALF = 16 << 10;
@@ -74,17 +74,17 @@ class StaleReservationTest {
         clock.runUntilIdle();
         producer.fill(at(first, 3), at(first, 4), freed, 0, Buffer.WHOLE, 1, 1, 0);
         producer.dealloca(at(first, 4), at(first, 5), freed, 0);
-        producer.barrier(at(first, 5), at(gate, 2), 0); // promises what is above the wait below
+        producer.barrier(at(first, 5), at(gate, 2), 0); // promises a value above the wait below
         TimelineSemaphore soon = closed(TimelineSemaphore.create(0));
         device.queue(2).barrier(null, at(soon, 1), 0);
         device.queue(2).dealloca(at(soon, 1), null, kept, 0);
 
-        // Stands in line for both halves, as what runs behind the promise.
+        // Waits in line for both halves, as an operation that runs behind the promise.
         DeviceQueue consumer = device.queue(1);
         Buffer whole = alloca(consumer, at(gate, 1), at(own, 1), 2 * HALF);
         consumer.fill(at(own, 1), at(own, 2), whole, 0, Buffer.WHOLE, OWN, 1, 0);
         assertThat(device.allocator().poolStatistics().waiting()).isOne();
-        gate.signal(1); // by hand: the wait is over, and nothing is known of the barrier
+        gate.signal(1); // by hand: the wait has ended, and the barrier is unknown
 
         clock.runUntilIdle();
         assertThat(own.isReached(2))
@@ -96,7 +96,7 @@ class StaleReservationTest {
             wrong += bytes.get(ValueLayout.JAVA_BYTE, i) == OWN ? 0 : 1;
         }
         assertThat(wrong)
-                .as("bytes of %d that others overwrote", bytes.byteSize())
+                .as("bytes of %d overwritten by others", bytes.byteSize())
                 .isZero();
     }
 }

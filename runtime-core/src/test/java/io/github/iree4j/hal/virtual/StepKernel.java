@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 record StepKernel(Listener listener) implements ExecutableLoader, LoadedExecutable {
     static final String FORMAT = "step";
 
-    /** Who wants to know. */
+    /** The listener of the test. */
     interface Listener {
         void runs(int first, int second);
     }

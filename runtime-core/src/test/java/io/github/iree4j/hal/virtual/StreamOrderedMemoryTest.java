@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory that comes and goes in the order of queues. */
+/** Memory allocated and freed in queue order. */
 class StreamOrderedMemoryTest {
     private static final int MB = 1_000_000;
 
@@ -113,7 +113,7 @@ class StreamOrderedMemoryTest {
         int size = 3 * MB;
         Device device = open(kind, 2, 0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
-        long now = 1; // the host starts it all, so that all of it is submitted before anything runs
+        long now = 1; // the host signals the start, so that everything is submitted before anything runs
         List<Buffer> outputs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             DeviceQueue queue = device.queue(i % 2);
@@ -135,7 +135,7 @@ class StreamOrderedMemoryTest {
         assertThat(sum(device, PoolStatistics::bytesTransientPeak)).isEqualTo(size);
         assertThat(all.bytesTransient()).isZero();
         assertThat(sum(device, PoolStatistics::fresh) - count)
-                .as("storage of the outputs aside")
+                .as("without the storage of the outputs")
                 .isOne();
         assertThat(sum(device, PoolStatistics::reusedWithoutWait) + sum(device, PoolStatistics::reusedAfterWait))
                 .isEqualTo(count - 1);
@@ -205,7 +205,7 @@ class StreamOrderedMemoryTest {
             queue.dealloca(at(own, 2), q == 0 ? null : done, scratch, 0);
         }
         assertThat(device.queue(1).counters().pending())
-                .as("all is on the streams")
+                .as("everything is on the streams")
                 .isZero();
         assertThat(sum(device, PoolStatistics::reusedAfterWait)).isOne();
         await(done);
@@ -373,7 +373,7 @@ class StreamOrderedMemoryTest {
 
     @Test
     void aDeallocationThatMayRunBeforeTheAllocationGivesNothingAway() {
-        // Two streams and no order between them: whoever comes second, the storage belongs to one at a time.
+        // Two streams and no order between them: in either order, the storage has one owner at a time.
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence ready = fence();
         Fence early = fence();
@@ -390,7 +390,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aQuotaMakesItsConsumerWaitForItselfAndNobodyElse() {
+    void aQuotaMakesOnlyItsOwnConsumerWait() {
         VirtualDevice device = closed(VirtualDevice.builder()
                 .clock(clock)
                 .fifoQueues(1)
@@ -418,9 +418,9 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void whoeverFitsGoesOnceTheDeviceHasNothingToDo() {
-        // What the first frees waits for the third, which stands behind the second: nobody else could ever bring that
-        // about.
+    void aRequestThatFitsIsServedOnceTheDeviceIsIdle() {
+        // Memory freed by the first waits for the third, which is behind the second: no other event could ever release
+        // it.
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             DeviceQueue queue = device.queue(0);

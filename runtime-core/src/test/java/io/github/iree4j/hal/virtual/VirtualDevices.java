@@ -7,7 +7,7 @@ import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 
-/** Virtual devices that run kernels written in Java, as soon as there is something to run. */
+/** Virtual devices that run kernels written in Java, as soon as there is work. */
 final class VirtualDevices {
     private VirtualDevices() {}
 

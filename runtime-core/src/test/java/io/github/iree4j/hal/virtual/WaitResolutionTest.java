@@ -141,7 +141,7 @@ class WaitResolutionTest {
         Fence c = at(semaphore(), 1);
         submit(device.queue(0), null, a);
         submit(device.queue(1), a, b);
-        submit(device.queue(2), all(a, b), c); // b knows of a
+        submit(device.queue(2), all(a, b), c); // b knows a
         QueueCounters counters = device.queue(2).counters();
         assertThat(counters.deviceWaits()).isEqualTo(1);
         assertThat(counters.covered()).isEqualTo(1);
@@ -250,7 +250,7 @@ class WaitResolutionTest {
         foreign.fire();
         clock.runUntilIdle();
         assertThat(mine.value())
-                .as("the stream went on, but the host has not heard of it")
+                .as("the stream continued, but the host does not know")
                 .isZero();
         timeline.signalExternal(1);
         assertThat(mine.value()).isEqualTo(2);
@@ -266,7 +266,7 @@ class WaitResolutionTest {
         clock.runUntilIdle();
         assertThat(mine.value()).isEqualTo(5);
         assertThat(timeline.isTainted(1))
-                .as("our signal moved the watermark past it")
+                .as("the signal moved the watermark past it")
                 .isFalse();
     }
 
@@ -281,7 +281,7 @@ class WaitResolutionTest {
 
             @Override
             public long completionDelay(int queue, long number, QueueOperation operation) {
-                return queue == 0 ? 50 : 0; // the host hears of the failure last
+                return queue == 0 ? 50 : 0; // the failure is reported to the host last
             }
         }));
         TimelineSemaphore failing = semaphore();
@@ -299,7 +299,7 @@ class WaitResolutionTest {
         assertThat(ran).as("they ran: the hardware did not know").hasValue(2);
         assertThat(dependent.failure()).isSameAs(LOST);
         assertThat(other.failure()).isSameAs(LOST);
-        assertThat(unrelated.value()).as("unrelated work goes on").isEqualTo(2);
+        assertThat(unrelated.value()).as("unrelated work continues").isEqualTo(2);
         assertThat(device.queue(0).counters().failed()).isEqualTo(2);
         assertThat(device.queue(1).counters().failed()).isEqualTo(1);
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each rule of scope, taint and elision on its own, read from the counters of the queue that waits. */
+/** Each rule of scope, taint and elision on its own, read from the counters of the waiting queue. */
 class WaitRulesTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -81,7 +81,7 @@ class WaitRulesTest {
         queue.barrier(wait, signal, 0);
     }
 
-    /** What was decided since the last look, each kind of decision that was taken at all with how often. */
+    /** The decisions since the last call: the count of each kind taken at least once. */
     private static Map<String, Long> decided(DeviceQueue queue, QueueCounters before) {
         QueueCounters now = queue.counters();
         Map<String, Long> decided = new TreeMap<>(Map.of(
@@ -182,7 +182,7 @@ class WaitRulesTest {
         clock.runUntil(10);
         assertThat(tracker.completed(device.queue(1).axis())).isEqualTo(1);
         assertThat(done.isReached())
-                .as("the host has not heard of what it waited for")
+                .as("the completion it waited for is not reported to the host")
                 .isFalse();
         assertThat(submitAndLook(device.queue(2), done, null)).isEqualTo(Map.of("elidedFrontier", 1L));
         clock.runUntilIdle();
@@ -203,7 +203,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void whatNobodyHasPromisedIsWaitedForOnTheHost() {
+    void unpromisedValuesAreWaitedForOnTheHost() {
         VirtualDevice device = streams(2);
         Fence nobody = point();
         assertThat(submitAndLook(device.queue(0), nobody, null)).isEqualTo(Map.of("deferred", 1L));
@@ -235,7 +235,7 @@ class WaitRulesTest {
         assertThat(lossy.reaches(device.queue(1).axis(), 1)).isFalse();
         assertThat(submitAndLook(device.queue(0), c, null)).isEqualTo(Map.of("elidedFrontier", 1L));
         assertThat(submitAndLook(device.queue(0), a, null))
-                .as("it was waited for, but that is forgotten")
+                .as("it was waited for, but that knowledge is evicted")
                 .isEqualTo(Map.of("deviceWaits", 1L));
         clock.runUntilIdle();
         assertThat(submitAndLook(device.queue(0), all(a, b, c), at(own, 2))).isEqualTo(Map.of("reached", 3L));
@@ -256,7 +256,7 @@ class WaitRulesTest {
         assertThat(submitAndLook(device.queue(1), all(known, at(timeline, 1)), null))
                 .isEqualTo(Map.of("deviceWaits", 2L));
         assertThat(submitAndLook(device.queue(1), all(known, at(timeline, 1)), null))
-                .as("our own is known now, the foreign one never is")
+                .as("the device's own is known now, the foreign one never is")
                 .isEqualTo(Map.of("elidedFrontier", 1L, "deviceWaits", 1L));
         foreign.fire();
         timeline.signalExternal(1);

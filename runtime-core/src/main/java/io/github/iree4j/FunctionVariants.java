@@ -121,7 +121,7 @@ public final class FunctionVariants {
         if (rows < 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "calls of '%s' cannot be made together, since by its shape rules, %s, no axis is the first dimension of everything"
+                    "calls of '%s' cannot be combined: by its shape rules, %s, no axis is the first dimension of every value"
                             .formatted(function.fullName(), rules));
         }
         VariantInputs given = new VariantInputs(function, inputs);
@@ -187,7 +187,7 @@ public final class FunctionVariants {
         return asTheyAre
                 ? new IreeException(
                         StatusCode.FAILED_PRECONDITION,
-                        "no variant of '%s' has just %s, and a call with fences cannot be padded; there are %s of %s: give one of these shapes, compile a variant for any, or call without fences"
+                        "no variant of '%s' has exactly %s, and a call with fences cannot be padded; there are %s of %s: give one of these shapes, compile a variant for any, or call without fences"
                                 .formatted(function.fullName(), wanted, String.join(" x ", axes), known))
                 : new IreeException(
                         StatusCode.INVALID_ARGUMENT,

@@ -38,7 +38,7 @@ public record RuntimeOptions(
             if (!names.add(source.name())) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "two devices are called '%s'; give each a name of its own".formatted(source.name()));
+                        "two devices are called '%s'; give each its own name".formatted(source.name()));
             }
         }
     }

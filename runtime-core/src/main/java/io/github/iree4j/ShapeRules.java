@@ -96,16 +96,16 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
         for (String axis : axes(results)) {
             if (!known.contains(axis)) {
                 throw invalid(
-                        "axis '%s' is of a result and of no argument, so that no call says its size".formatted(axis));
+                        "axis '%s' occurs in a result but in no argument, so its size is unknown".formatted(axis));
             }
         }
         for (Value input : inputs) {
             if (input.mask() && axes(List.of(input)).isEmpty()) {
-                throw invalid("a mask without an axis says nothing");
+                throw invalid("a mask must have an axis");
             }
         }
         if (inputs.stream().allMatch(input -> input.mask() || input.dimensions() == null)) {
-            throw invalid("only masks have axes, so that no argument says the sizes");
+            throw invalid("only masks have axes, so the sizes are unknown");
         }
     }
 

@@ -22,11 +22,12 @@ final class TensorReferences implements ReferenceAdapter<Tensor> {
     public Tensor take(Object reference) {
         if (!(reference instanceof BufferView view)) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "a %s where a tensor is wanted".formatted(VmTypes.nameOf(reference)));
+                    StatusCode.INVALID_ARGUMENT,
+                    "a %s where a tensor is expected".formatted(VmTypes.nameOf(reference)));
         }
         if (!TensorElements.isDense(view)) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "a view that is no dense array, where a tensor is wanted");
+                    StatusCode.INVALID_ARGUMENT, "a view that is not a dense array, where a tensor is expected");
         }
         view.retain();
         return Tensor.adopt(view, memory, leaks);

@@ -83,7 +83,7 @@ final class VariantBinder {
                         .filter(function -> !function.name().endsWith(WITH_FENCES))
                         .toList();
                 if (called.isEmpty() && only.size() != 1) {
-                    throw fault("a further module has no function of that name; it has %s"
+                    throw fault("a further module has no function with this name; it has %s"
                             .formatted(names(part.functions())));
                 }
                 (called.isEmpty() ? only : called).forEach(this::add);
@@ -92,7 +92,7 @@ final class VariantBinder {
             options.functions().forEach(this::addThoseOf);
         }
         if (functions.isEmpty()) {
-            throw fault("no function is called so and fits the rules %s; there are %s".formatted(rules, names(known)));
+            throw fault("no function with this name fits the rules %s; there are %s".formatted(rules, names(known)));
         }
     }
 
@@ -196,7 +196,7 @@ final class VariantBinder {
             }
         }
         throw fault(
-                "neither the options nor the module say the rules for its shapes, such as '[batch length] -> [batch 384]'");
+                "neither the options nor the module declare the rules for its shapes, such as '[batch length] -> [batch 384]'");
     }
 
     private boolean isCalledSo(CompiledFunction function) {
@@ -285,12 +285,12 @@ final class VariantBinder {
         FunctionVariant variant = new FunctionVariant(function, rules.axes(), sizes);
         for (FunctionVariant other : variants) {
             if (other.shape().equals(variant.shape())) {
-                throw fault("'%s' and '%s' are of the same sizes, %s; leave one of them out"
+                throw fault("'%s' and '%s' have the same sizes, %s; leave one of them out"
                         .formatted(other.function().fullName(), function.fullName(), variant.shape()));
             }
         }
         if (variants.size() == MOST) {
-            throw fault("there are more than %d".formatted(MOST));
+            throw fault("there are more than %d variants".formatted(MOST));
         }
         for (FunctionVariant other : variants) {
             if (other.function().name().equals(function.name())) {
@@ -335,7 +335,7 @@ final class VariantBinder {
         }
         if (!declared && given == null) {
             throw fault(
-                    "the module says nothing of the shapes of '%s'; say for which sizes it was compiled, by a pattern such as '%s_{%s}', or beside its module"
+                    "the module declares no shapes for '%s'; give the sizes it was compiled for, by a pattern such as '%s_{%s}', or with its module"
                             .formatted(function.fullName(), options.function(), String.join("}x{", rules.axes())));
         }
         for (int i = 0; i < rules.results().size(); i++) {
@@ -407,7 +407,7 @@ final class VariantBinder {
         for (int d = 0; rule.mask() && dimensions != null && d < dimensions.size(); d++) {
             if (dimensions.get(d).equals("_")
                     && (!value.isTensor() || shape(value).get(d) < 0)) {
-                throw fault("%s is a mask, and nothing says how large its dimension %d is".formatted(where, d));
+                throw fault("%s is a mask, and nothing determines the size of its dimension %d".formatted(where, d));
             }
         }
     }

@@ -152,7 +152,7 @@ final class VariantInputs {
         TensorType type = function.type(index);
         if (type == null) {
             throw invalid(
-                    "%s is a mask of a type that neither the module nor its rule says; give it, or say it: %s i64",
+                    "%s is a mask whose type neither the module nor its rule declares; pass the mask, or declare the type: %s i64",
                     index, wanted(index));
         }
         return type;
@@ -183,9 +183,7 @@ final class VariantInputs {
         List<Tensor> tensors = new ArrayList<>();
         for (int i = 0; i < values.length; i++) {
             if (!(padded(i, target) instanceof Tensor tensor)) {
-                throw invalid(
-                        "%s cannot be put together with others: %s is no tensor of the caller's",
-                        i, String.valueOf(values[i]));
+                throw invalid("%s cannot be combined with others: %s is not a tensor", i, String.valueOf(values[i]));
             }
             tensors.add(tensor);
         }

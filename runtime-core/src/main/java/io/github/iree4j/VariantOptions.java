@@ -59,7 +59,7 @@ public record VariantOptions(
      */
     public VariantOptions {
         if (function.isBlank()) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "variants are of a function without a name");
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "variants of a function without a name");
         }
         if (!(dynamicCost >= 1 && dynamicCost <= 1e9)) {
             throw new IreeException(

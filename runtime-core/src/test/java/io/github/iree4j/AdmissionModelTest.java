@@ -28,7 +28,7 @@ class AdmissionModelTest {
             StatusCode.RESOURCE_EXHAUSTED,
             StatusCode.DEADLINE_EXCEEDED,
             StatusCode.CANCELLED,
-            StatusCode.FAILED_PRECONDITION); // closed meanwhile
+            StatusCode.FAILED_PRECONDITION); // closed concurrently
 
     private static final Duration HOST_WAIT = Duration.ofMillis(30);
     private static final Duration WAIT = Duration.ofSeconds(20);
@@ -80,7 +80,7 @@ class AdmissionModelTest {
             programs.forEach(Program::close);
             for (Program program : programs) {
                 while (program.activeCalls() > 0) {
-                    Thread.onSpinWait(); // a caller hears of its deadline before the call has been given up
+                    Thread.onSpinWait(); // a caller sees its deadline before the call is abandoned
                 }
             }
             assertThat(wrong).as("seed %d", seed).isEmpty();

@@ -122,7 +122,7 @@ class AdmissionTest {
         assertThat(refused).isPositive();
     }
 
-    /** What a call holds on one device while it waits on the other is no knot that either sees: the bound on waiting ends it. */
+    /** A call that holds memory on one device while it waits on the other forms a knot that neither detects: the limit on waiting ends it. */
     @Test
     void callsOnTwoDevicesEndAndLeaveNothing() throws Exception {
         DeviceOptions options = DeviceOptions.builder()
@@ -172,7 +172,7 @@ class AdmissionTest {
 
     @Test
     void aCallPastItsDeadlineLeavesNothingInLineAndNoBytes() {
-        // On a machine that stops for seconds, the wait for the host would be over before the deadline is looked at.
+        // On a machine that stops for seconds, the wait for the host would end before the deadline is checked.
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMinutes(5))
@@ -187,7 +187,7 @@ class AdmissionTest {
                         .isThrownBy(() -> program.function("add").invokeWithin(Duration.ofMillis(20), FOUR, FOUR))
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
                 while (program.activeCalls() > 0) {
-                    Thread.onSpinWait(); // the caller hears of the deadline before the call has been given up
+                    Thread.onSpinWait(); // the caller sees the deadline before the call is abandoned
                 }
                 assertThat(live(runtime)).isEqualTo(kept.byteSize());
             }
@@ -233,7 +233,7 @@ class AdmissionTest {
         }
     }
 
-    /** A module whose function calls another program, while the call that it is part of holds its input. */
+    /** A module whose function calls another program, while the enclosing call holds its input. */
     @IreeModule("custom")
     static final class Nested {
         private final IntUnaryOperator twice;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Keeps the packages apart. To add an edge, add it to {@link #MAY_USE}, where a reviewer sees it. */
+/** Checks the dependencies of packages. To add an edge, add it to {@link #MAY_USE}, where a reviewer sees it. */
 class ArchitectureTest {
     private static final String R = "io.github.iree4j";
 
@@ -53,7 +53,8 @@ class ArchitectureTest {
             entry("frontier", List.of()),
             entry("internal.concurrent", List.of()),
             entry("nativeaccess", List.of()),
-            // The one thread that waits for events of the operating system is here; the calls are behind the native
+            // The only thread that waits for events of the operating system is here; the system calls are behind the
+            // native
             // door.
             entry("async", List.of("frontier", "nativeaccess", "internal.concurrent")),
             entry("task", List.of("internal.concurrent")),
@@ -61,7 +62,7 @@ class ArchitectureTest {
             entry("spirv", List.of("flatbuffer")),
             entry("vm.isa", List.of()),
             entry("vm", List.of("vm.isa")),
-            // Bytes of modules lie where kernels cannot write.
+            // Module bytes are in memory that kernels cannot write.
             entry("vm.bytecode", List.of("vm", "vm.isa", "flatbuffer", "nativeaccess")),
             entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode", "flatbuffer")),
             entry("module", List.of("vm", "async")),
@@ -103,19 +104,19 @@ class ArchitectureTest {
                             "hal.local",
                             "frontier",
                             "async")),
-            // Which call has submitted something: a holder of memory is a call.
+            // The memory holder identifies the submitting call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
-            // Elements in memory of the host or of a device; the root package wraps them as tensors.
+            // Elements in host or device memory; the root package wraps them as tensors.
             entry("tensor", List.of("hal", "hal.pool")),
-            // How a call is made, of elements; the root package has what callers name.
+            // Calls on elements; the root package has the public types.
             entry("call", List.of("tensor", "vm", "hal", "hal.pool", "async", "task")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
-            // VMVX executables are bytecode modules: the loader is registered with the local device, not known to it.
+            // VMVX executables are bytecode modules: the loader is registered with the local device, unknown to it.
             entry("modules.vmvx", List.of("vm", "vm.bytecode", "hal", "hal.loader")));
 
-    /** What users may name. Everything else is not exported by the module descriptor. */
+    /** Public packages. The module descriptor exports no others. */
     private static final Set<String> EXPORTED = Set.of(
             R,
             R + ".status",
@@ -258,7 +259,7 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(R + ".task", R + ".async")
-                // The VM knows neither; its compiler has a thread that runs nothing of users.
+                // The VM knows neither; its compiler has a thread that runs no user code.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".vm.bytecode.CompilerThread")
                 .should()

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls with a priority and for a limited time, and what a function says of its arguments. */
+/** Calls with a priority and for a limited time, and declarations of arguments. */
 @Timeout(300)
 class CallOptionsTest {
     private final IreeRuntime runtime = IreeRuntime.create();

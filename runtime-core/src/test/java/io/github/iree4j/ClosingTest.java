@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When close() of a program has returned, its calls have ended and none of its memory is in use, whatever they were doing. */
+/** When close() of a program has returned, its calls have ended and none of its memory is in use, whatever their state. */
 @Timeout(300)
 class ClosingTest {
     /** wait: waits for a fence. spin: never returns. */
@@ -100,7 +100,7 @@ class ClosingTest {
                 .build());
     }
 
-    /** Programs that submit work and return before it is done. */
+    /** Programs that submit work and return before it is complete. */
     private Program worker() {
         VmModule module = NativeModule.builder("worker", 1, Object::new)
                 .function("hold", "0rr_v", (state, call) -> hold(call))
@@ -112,7 +112,7 @@ class ClosingTest {
         return runtime.load(ProgramOptions.builder().module(module).build());
     }
 
-    /** Has memory, to be used after the fence. */
+    /** Holds memory, to be used after the fence. */
     private void hold(VmCall call) {
         DeviceQueue queue = runtime.device().queue(0);
         try (TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -133,14 +133,14 @@ class ClosingTest {
                 : new Fence.Entry(wait.semaphore(0), wait.value(0));
     }
 
-    /** Has memory in use by work that has begun. */
+    /** Holds memory in use by running work. */
     private void slow(VmCall call) {
         DeviceQueue queue = runtime.device().queue(0);
         try (TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Fence there = Fence.at(own, 1);
                 Fence over = Fence.at(own, 2)) {
             Buffer buffer = queue.alloca(call.ref(Fence.class), there, BufferParams.DEFAULT, SIZE, 0);
-            buffer.retain(); // as a kernel does that uses it
+            buffer.retain(); // like a kernel that uses it
             queue.hostCall(
                     there,
                     over,
@@ -412,7 +412,7 @@ class ClosingTest {
         program.close();
     }
 
-    /** Nothing in order: any kind of call, from any thread, while others close. */
+    /** Random calls of any kind, from any thread, while others close. */
     @Test
     void whateverCallsDoNoByteIsLiveAfterClose() throws InterruptedException {
         int rounds = Effort.rounds(40, 2000);

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What {@code docs/compatibility.md} says is accepted is what is, and the tests it names are there and use it. */
+/** The forms that {@code docs/compatibility.md} lists are those accepted, and the tests it names exist and use them. */
 class CompatibilityTableTest {
     private static final Path DOCUMENT = Path.of("../docs/compatibility.md");
     private static final Pattern FORM = Pattern.compile(

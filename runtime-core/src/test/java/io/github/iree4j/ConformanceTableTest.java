@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whether the tests that docs/conformance/tasks.md names are there. */
+/** Checks that the tests named by docs/tasks-conformance.md exist. */
 class ConformanceTableTest {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w*))?`");
     private static final Path TABLE = Path.of("../docs/conformance/tasks.md");

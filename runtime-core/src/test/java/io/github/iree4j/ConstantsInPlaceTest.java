@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Programs that write into constants of their module, as compilers since 3.6 make them. Each call begins with the constants that the
- * module has, and keeps what it has made of them, whoever calls at the same time or later.
+ * Programs that write into constants of their module, as compilers since 3.6 make them. Each call begins with the module's
+ * constants, and sees its own changes, regardless of concurrent and later calls.
  */
 class ConstantsInPlaceTest {
     private static final String SORTED = "4x4xi32=[1 2 3 4][1 2 3 4][7 8 9 9][-3 -1 0 5]";
@@ -38,7 +38,7 @@ class ConstantsInPlaceTest {
         }
     }
 
-    /** A runtime for a fixture. */
+    /** Creates a runtime for a fixture. */
     private IreeRuntime runtime(String file) {
         if (file.contains("/vulkan")) {
             VulkanOfProcess.assume();
@@ -105,7 +105,7 @@ class ConstantsInPlaceTest {
             for (int t = 0; t < threads; t++) {
                 int thread = t;
                 work.add(() -> {
-                    together.await(); // the first store of all is made with others under way
+                    together.await(); // the first store of all happens with other calls in progress
                     for (int i = 0; i < 150; i++) {
                         int x = 1_000 * thread + 4 * i + 100;
                         try (Results results = insert(thread % 3 == 0 ? other : one, x)) {
@@ -142,9 +142,9 @@ class ConstantsInPlaceTest {
                 Program writes = vulkan.load(Fixtures.file("3.13.0/vulkan/insert_constant.vmfb"))) {
             long before = bytesLive(vulkan);
             reads.function("constants").invoke((Object) new float[4][4]).close();
-            assertThat(bytesLive(vulkan)).as("after one that reads").isEqualTo(before);
+            assertThat(bytesLive(vulkan)).as("after a call that reads").isEqualTo(before);
             insert(writes, 1).close();
-            assertThat(bytesLive(vulkan)).as("after one that writes").isGreaterThan(before);
+            assertThat(bytesLive(vulkan)).as("after a call that writes").isGreaterThan(before);
         }
     }
 
@@ -158,7 +158,7 @@ class ConstantsInPlaceTest {
             insert(program, 1).close();
             long withCopy = bytesLive(vulkan) - before - tables;
             assertThat(withCopy)
-                    .as("after one that writes, less one that reads")
+                    .as("after a call that writes, less one that reads")
                     .isGreaterThan(tables);
         }
     }

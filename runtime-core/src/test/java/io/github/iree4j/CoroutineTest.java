@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Calls that wait for fences inside of the program, and occupy no thread while they do. */
+/** Calls that wait for fences inside the program, and occupy no thread while they do. */
 @Timeout(600)
 class CoroutineTest {
     private static final int MANY = 10_000;
@@ -98,7 +98,7 @@ class CoroutineTest {
         return all;
     }
 
-    /** All calls have gone as far as they can: nothing is on its way to a worker. */
+    /** Waits until all calls have progressed as far as possible and no worker has work. */
     private void awaitSleep() {
         while (runtime.executor().sleepingWorkers() < runtime.executor().workers()) {
             Thread.onSpinWait();
@@ -118,7 +118,7 @@ class CoroutineTest {
         long queues = runtime.executor().liveProcesses();
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
-            number(program.function("wait").invokeAsync(7, null)); // whatever is started once has been
+            number(program.function("wait").invokeAsync(7, null)); // so that one-time initialisation is done
             awaitSleep();
             int threads = Thread.getAllStackTraces().size();
             long before = heapInUse();
@@ -224,7 +224,7 @@ class CoroutineTest {
             CompletableFuture<Integer> after = future.thenApply(results -> {
                 told.set(Thread.currentThread());
                 results.close();
-                // What follows a call may block, for another call too: it is on no worker.
+                // A continuation may block, even on another call: it never runs on a worker.
                 try (Results more = program.function("wait").invoke(5, null)) {
                     return more.intValue(0);
                 }
@@ -282,7 +282,7 @@ class CoroutineTest {
             assertThat(number(program.function("count").invokeAsync((Object) null)))
                     .isEqualTo(1);
             timeline.semaphore().signal(1);
-            assertThat(number(first)).as("read before the other wrote").isEqualTo(1);
+            assertThat(number(first)).as("read before the other call wrote").isEqualTo(1);
         }
     }
 

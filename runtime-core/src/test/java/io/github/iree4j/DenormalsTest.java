@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What programs make of denormals, wherever their kernels run: on the caller, on workers, after a fence. */
+/** How programs treat denormals, wherever their kernels run: on the caller, on workers, after a fence. */
 @Timeout(300)
 class DenormalsTest {
     private static final float[] A = {Float.MIN_NORMAL / 2, Float.MIN_NORMAL, 1, Float.MIN_VALUE};
@@ -48,7 +48,7 @@ class DenormalsTest {
             try (Fence start = timeline.at(1);
                     Fence done = timeline.at(2)) {
                 var future = add.submit(start, done, A, B);
-                start.signal(); // whatever runs on this thread leaves it as it was
+                start.signal(); // kernels on this thread restore its mode
                 assertJavaKeepsDenormals();
                 done.await();
                 try (Results results = future.get()) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which programs signal their caller's fence too early, and that the caller does not notice. */
+/** Which programs signal their caller's fence too early, and that callers do not notice. */
 class EarlySignalTest {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
@@ -49,11 +49,11 @@ class EarlySignalTest {
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence open = Fence.at(gate, 1);
                 Fence done = Fence.at(timeline, 1)) {
-            // The end of the program waits for the end of the call, which gives its inputs back.
+            // Closing the program waits for the end of the call, which releases its inputs.
             try (Program program = runtime.load(Fixtures.file(variant + "/host_for.vmfb"));
                     Results results = program.function("repeat")
                             .call(CallOptions.DEFAULTS.between(open, done), 5, new float[] {1, 2, 3, 4})
-                            .get()) { // whose contents are not there yet
+                            .get()) { // whose contents are not ready yet
                 assertThat(done.query()).isEqualTo(StatusCode.DEFERRED);
                 gate.signal(1);
                 done.await(Duration.ofMinutes(1));

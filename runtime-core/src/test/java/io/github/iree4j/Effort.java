@@ -4,41 +4,43 @@ import java.util.PrimitiveIterator;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How much a test of random things or of races does, and from which seed: an eighth of what is usual where Maven builds, all of that in the nightly run, by
- * {@code bin/mutate}, and where nobody says ({@code -Dtest.effort=usual} tells Maven). One that is tagged {@code long} runs at night once more, at length and with new seeds. Programs are taken
- * in the same order each time: a build does the first of them. The large generators go on in a build, to the usual number, while a minute has not passed ({@link #programs}).
+ * The number of rounds of a random or race test, and its seed: an eighth of the usual number in a Maven build, all of it in the
+ * nightly run, by {@code bin/mutate}, and by default outside of Maven ({@code -Dtest.effort=usual} for Maven). Tests tagged
+ * {@code long} run once more at night, longer and with new seeds. Programs are generated in the same order each time: a build
+ * runs the first of them. The large generators continue in a build, up to the usual number, for at most a minute
+ * ({@link #programs}).
  *
- * <p>{@code -Diree4j.test.effort=brief} for little, {@code long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for so much, from there.
+ * <p>{@code -Diree4j.test.effort=brief} for little, {@code long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for a number of rounds and a seed.
  */
 public final class Effort {
     private Effort() {}
 
-    /** Whether there is time. */
+    /** Whether this is a long run. */
     public static boolean isLong() {
         return "long".equals(System.getProperty("iree4j.test.effort"));
     }
 
-    /** Whether a build is waiting. */
+    /** Whether this is a build. */
     public static boolean isBrief() {
         return "brief".equals(System.getProperty("iree4j.test.effort"));
     }
 
-    /** Returns how many rounds to run: so many, an eighth of that in a build, so many at night, unless somebody wants another number. */
+    /** Returns the number of rounds: the usual number, an eighth of it in a build, another at night, unless overridden by a property. */
     public static int rounds(int usual, int atNight) {
         return Integer.getInteger("iree4j.test.rounds", isLong() ? atNight : isBrief() ? (usual + 7) / 8 : usual);
     }
 
-    /** Returns how many rounds to run that are as many at night: of races, which another seed does not change. */
+    /** Returns the number of rounds of a race test, which is the same at night, since seeds do not matter. */
     public static int rounds(int usual) {
         return rounds(usual, usual);
     }
 
     /**
-     * Returns the programs of a generator: so many, or, in a build, as many of them as a minute is enough for, but an eighth at least. How many that were is
-     * printed where the scripts look for it.
+     * Returns the programs of a generator: the usual number, or, in a build, as many as fit a minute, but at least an eighth.
+     * Prints their number for the scripts.
      *
-     * @param test who asks
-     * @param seed of the first, when nobody wants another
+     * @param test the calling test
+     * @param seed the default seed of the first
      */
     public static Programs programs(Class<?> test, int usual, int atNight, long seed) {
         return new Programs(
@@ -66,7 +68,7 @@ public final class Effort {
             this.most = Math.max(least, most);
         }
 
-        /** Says how many there were when that is the last. */
+        /** Prints the number of programs after the last one. */
         @Override
         public boolean hasNext() {
             if (count < least || count < most && System.nanoTime() - start < SHARE) {
@@ -89,20 +91,20 @@ public final class Effort {
     }
 
     /**
-     * Returns the seed of a test that is as short at night, and says its seed when it fails.
+     * Returns the seed of a test that is equally short at night, and reports its seed on failure.
      *
-     * @param usual the seed when nobody wants another, so that every build does the same
+     * @param usual the default seed, so that every build does the same
      */
     public static long seed(long usual) {
         return Long.getLong("iree4j.test.seed", usual);
     }
 
     /**
-     * Returns the seed of the first round, and prints it where the scripts look for it.
+     * Returns the seed of the first round, and prints it for the scripts.
      *
-     * @param test who asks
-     * @param what what is done, for people: a number and a noun
-     * @param usual the seed when nobody wants another
+     * @param test the calling test
+     * @param what the work, for display: a number and a noun
+     * @param usual the default seed
      */
     public static long seed(Class<?> test, String what, long usual) {
         long seed = seed(usual);

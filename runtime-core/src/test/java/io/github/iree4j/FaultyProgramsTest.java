@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs of the compiler whose kernels fault: the call fails, the next is right. */
+/** Compiled programs whose kernels fault: the call fails, the next one succeeds. */
 @Timeout(900)
 class FaultyProgramsTest {
     private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();

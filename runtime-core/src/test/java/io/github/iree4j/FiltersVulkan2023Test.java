@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A program that a compiler of 2023 made for Vulkan: three filters of images with four bytes a pixel. Its shader adds each byte to itself;
+ * A program compiled in 2023 for Vulkan: three filters of images with four bytes a pixel. Its shader adds each byte to itself;
  * the third filter returns three boxes of sixteen numbers too, which are constants. All are asynchronous, with a fence to wait for and
  * one to signal. The reference is {@link #filtered}, in Java.
  */
@@ -61,7 +61,7 @@ class FiltersVulkan2023Test {
 
     private record Image(byte[] pixels, int height, int width) {
         static Image random(Random random) {
-            // Widths that are no multiple of a workgroup's, images of one pixel, and none.
+            // Widths that are not multiples of a workgroup's, images of one pixel, and none.
             int height = random.nextInt(8) == 0 ? random.nextInt(2) : 1 + random.nextInt(70);
             int width = random.nextInt(8) == 0 ? random.nextInt(2) : 1 + random.nextInt(90);
             byte[] pixels = new byte[height * width * 4];
@@ -74,7 +74,7 @@ class FiltersVulkan2023Test {
         }
     }
 
-    /** What the shader computes. */
+    /** The computation of the shader. */
     private static byte[] filtered(Image image) {
         byte[] out = new byte[image.pixels.length];
         for (int i = 0; i < out.length; i++) {
@@ -115,7 +115,7 @@ class FiltersVulkan2023Test {
         }
     }
 
-    /** The compiler of 2023 took the storage and did not use it: the result is elsewhere, and right. */
+    /** The compiler of 2023 accepted the storage but did not use it: the result is elsewhere, and correct. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void filterAddInplaceDoublesEachByteWithOrWithoutStorageForTheResult(boolean given) {

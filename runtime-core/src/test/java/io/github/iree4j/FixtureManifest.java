@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** {@code fixtures/manifest.txt}: what each module is made of and what IREE's own runtime of its release says that it gives. */
+/** {@code fixtures/manifest.txt}: the source of each module, and its results from IREE's own runtime of that release. */
 record FixtureManifest(List<Module> modules) {
 
     /**
@@ -19,9 +19,9 @@ record FixtureManifest(List<Module> modules) {
      * @param release the release of the compiler and of the runtime that computed the results
      * @param variant target and form: {@code cpu}, {@code vmvx-async}, {@code inline-static}
      * @param program its source below {@code fixtures}
-     * @param source SHA-256 of the source when it was compiled
+     * @param source SHA-256 of the source at compilation
      * @param sha256 of the module
-     * @param tolerance by how much numbers may differ, relative to the larger of one and what is expected
+     * @param tolerance allowed deviation of numbers, relative to the larger of one and the expected number
      * @param with modules that it imports from, loaded before it
      * @param parameters archives by scope
      * @param sequence whether the calls are made one after the other in one context, which remembers

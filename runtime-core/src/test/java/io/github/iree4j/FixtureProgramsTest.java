@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What compilers made, called through the front door. The expected values are those of the fixtures' own description. */
+/** Compiled programs, called through the public API. The expected values are those of the fixtures' own description. */
 class FixtureProgramsTest {
     private static final float[] A = {1, 2, 3, 4};
     private static final float[] B = {10, 20, 30, 40};

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 
-/** Programs of our own that releases of IREE's compiler made, in {@code fixtures/}; see the README there. */
+/** The project's own programs, compiled by releases of IREE's compiler, in {@code fixtures/}; see the README there. */
 public final class Fixtures {
-    /** The folder, or another of the same form, as {@code bin/compatibility} makes them; tests run in that of their Maven module. */
+    /** The folder, or another of the same form, created by {@code bin/compatibility}; tests run in the folder of their Maven module. */
     public static final Path DIRECTORY = Path.of(System.getProperty("iree4j.fixtures", "../fixtures"));
 
     private Fixtures() {}

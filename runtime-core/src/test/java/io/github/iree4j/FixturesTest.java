@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every program of {@code fixtures/} gives what IREE's own runtime of its release said. Each call is made twice, since the second must
- * not see what the first left.
+ * Every program of {@code fixtures/} gives the results of IREE's own runtime of its release. Each call is made twice, since the
+ * second must not see state of the first.
  */
 class FixturesTest {
     private static final long LIMIT = 8 << 20;
@@ -41,9 +41,9 @@ class FixturesTest {
 
     private static final Map<String, IreeRuntime> RUNTIMES = new HashMap<>();
 
-    /** One call of a module, or all of them where they follow one another. */
+    /** One call of a module, or all of them where they depend on one another. */
     record Case(Module module, List<Call> calls) {
-        /** As in the list of what is known to fail. */
+        /** The key in the list of known failures. */
         String key() {
             return module.name()
                     + (module.sequence() ? "" : " " + calls.getFirst().function());
@@ -133,12 +133,12 @@ class FixturesTest {
             try {
                 check(given);
             } catch (AssertionError _) {
-                // What nobody has written is whatever the memory held before.
+                // Unwritten elements have undefined contents.
             }
         } else {
             ThrowingCallable attempt = () -> check(given);
             assertThatThrownBy(attempt)
-                    .as("take it from known-failures.txt, where it is said to fail: %s", reason)
+                    .as("take it from known-failures.txt, where it is listed as failing: %s", reason)
                     .isNotNull();
         }
     }
@@ -245,7 +245,7 @@ class FixturesTest {
             written.add(module.name());
             assertThat(sha256(Fixtures.file(module.name()))).as(module.name()).isEqualTo(module.sha256());
             assertThat(sha256(Fixtures.DIRECTORY.resolve(module.program())))
-                    .as("%s is made of an older %s; run fixtures/make.py", module.name(), module.program())
+                    .as("%s was compiled from an older %s; run fixtures/make.py", module.name(), module.program())
                     .isEqualTo(module.source());
         }
         Path modules = Fixtures.DIRECTORY.resolve("modules");

@@ -13,11 +13,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The same program as compilers of four years would have written it, with a portable kernel inside: {@code add} returns its integers plus
+ * The same program as compilers of four years would have emitted it, with a portable kernel inside: {@code add} returns its integers plus
  * 100. Together with the published modules these are whole programs of every generation.
  */
 class HalGenerationProgramsTest {
-    /** Adds a constant that was pushed or passed to the integer that the workgroup stands for. */
+    /** Adds a constant that was pushed or passed to the integer of the workgroup. */
     private static final String KERNEL = """
         vm.module @kernels
         vm.bytecode %d

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tensors on a device whose memory the host does not see. */
+/** Tensors on a device whose memory is not host-visible. */
 class HiddenMemoryTensorTest {
     @TempDir
     Path directory;
@@ -51,7 +51,7 @@ class HiddenMemoryTensorTest {
 
     @Test
     void uploadedTensorIsReadBack() {
-        float[] values = new float[700_000]; // more than a slot of staging
+        float[] values = new float[700_000]; // more than a staging slot
         for (int i = 0; i < values.length; i++) {
             values[i] = i;
         }

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Memory of applications used where it lies, or refused. */
+/** Application memory used in place, or refused. */
 class ImportedMemoryTest extends ProgramFixture {
     @TempDir
     private Path directory;
@@ -69,7 +69,7 @@ class ImportedMemoryTest extends ProgramFixture {
     }
 
     @Test
-    void memoryThatSomebodyMayCloseIsRefusedWithTheRemedy() {
+    void memoryThatMayBeClosedIsRefusedWithTheRemedy() {
         try (Arena arena = Arena.ofShared()) {
             assertFails(
                     StatusCode.INVALID_ARGUMENT,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs as compilers make them for {@code --iree-execution-model=inline-static} and {@code inline-dynamic}. */
+/** Programs as compilers emit them for {@code --iree-execution-model=inline-static} and {@code inline-dynamic}. */
 class InlineModelsTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -318,7 +318,7 @@ class InlineModelsTest {
                   vm.buffer.copy %r2, %i16:17, %r8, %i16:17, %i6:7
                   vm.buffer.copy %r3, %i16:17, %r8, %i22:23, %i6:7
                 """ + BY_ORDINAL;
-        // All three bindings are parts of one memory of the program.
+        // All three bindings are parts of one buffer of the program.
         String text = dynamic(
                         "vmvx-bytecode-fb",
                         "0riiiiCiDCrIID_v",

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * Makes a module as large as that of a language model: 443 places that dispatch, in two functions of dynamic shapes, each with the index
+ * Creates a module as large as that of a language model: 443 dispatch sites, in two functions of dynamic shapes, each with the index
  * arithmetic that compilers put before it; an executable with many functions; and parameters, which {@code __init} loads last.
  */
 final class LanguageModel {
@@ -130,7 +130,7 @@ final class LanguageModel {
                 .append('\n');
     }
 
-    /** Takes tokens, allocates, records so many dispatches between parameters and temporary memory, submits them and waits. */
+    /** Takes tokens, allocates, records a number of dispatches between parameters and temporary memory, submits them and waits. */
     private static void function(StringBuilder text, String name, int dispatches) {
         text.append("vm.export @").append(name).append('\n');
         text.append("vm.func @").append(name).append("(%r0: !vm.ref<?>) -> (!vm.ref<?>) {\n^bb0:\n");

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program of the size of a language model, up to the parameters that it does not get. */
+/** A program of the size of a language model, without its parameters. */
 @Tag("nightly")
 class LargeProgramTest {
     private static final int BYTES = 630 << 10;
 
-    /** In a virtual machine of its own: {@code LargeProgramTest$Cold <module>}. */
+    /** In a separate JVM: {@code LargeProgramTest$Cold <module>}. */
     static final class Cold {
         private Cold() {}
 

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What tests of applications hear of what they did not close. */
+/** What application tests report about unclosed objects. */
 class LeakCheckTest {
     private static final float[] VALUES = {1, 2};
 

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A class that Lincheck looks at, in a JVM of its own. A build does so while it is young: the agent transforms every class that is loaded, which takes
- * seconds as a rule, and minutes for each class of tests where a machine is slow; there the nightly run is left to do it.
+ * A class that Lincheck checks, in a separate JVM. A build does so while within its time limit: the agent transforms every loaded
+ * class, which usually takes seconds, but minutes per test class on a slow machine; there only the nightly run does it.
  */
 @Tag("lincheck")
 @ExtendWith(Lincheck.WhileTheBuildIsYoung.class)
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Lincheck {
 
-    /** Skips what a build has no time for. */
+    /** Skips tests for which a build has no time. */
     final class WhileTheBuildIsYoung implements ExecutionCondition {
         private static final Duration YOUNG = Duration.ofMinutes(10);
 

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Several threads do whatever they like with the same few objects: use them, close them, use them after that. Whatever they see is either
- * right or an {@link IreeException} that says what was wrong; at the end nothing is held. The seed is in the message of a failure.
+ * Several threads use the same few objects at random: use them, close them, use them after that. Every outcome is either correct
+ * or an {@link IreeException} that names the error; at the end nothing is held. The seed is in the message of a failure.
  */
 @Tag("long")
 @Timeout(600)
@@ -68,7 +68,7 @@ class MisuseTest {
         hammer(ProgramOptions.builder().module(second).build(), "second", new float[] {10, 20, 30, 40});
     }
 
-    /** What the threads share in one round; replaced by fresh ones after being closed, so that there is always something to do. */
+    /** The shared objects of one round; replaced after being closed, so that there is always work. */
     private static final class Shared {
         final IreeRuntime runtime;
         final ProgramOptions options;
@@ -142,7 +142,7 @@ class MisuseTest {
             while (!shared.runtime.programs().isEmpty()) { // cancelled calls end on their own threads
                 Thread.onSpinWait();
             }
-            // Their work ends on workers, which let go of buffers then.
+            // Their work ends on workers, which then release buffers.
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
             while (bytesLive(shared) != 0 && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
@@ -252,7 +252,7 @@ class MisuseTest {
         throw new AssertionError("accepted " + input);
     }
 
-    /** Memory that its owner closes while the call runs, or that belongs to one thread. */
+    /** Memory that its owner closes while the call runs, or that is confined to one thread. */
     private static void confinedAndShort(ProgramFunction function, Random random, float[] expected) throws Exception {
         Arena arena = random.nextBoolean() ? Arena.ofConfined() : Arena.ofShared();
         CompletableFuture<Results> future;

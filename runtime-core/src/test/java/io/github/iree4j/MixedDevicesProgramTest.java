@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Programs with steps on the CPU and on a Vulkan device: each reads what the other made where that lies. IREE's own runtime has no such
- * sharing, so results are those of arithmetic.
+ * Programs with steps on the CPU and on a Vulkan device: each reads the other's results in place. IREE's own runtime has no such
+ * sharing, so the expected results are computed here.
  */
 @Timeout(300)
 class MixedDevicesProgramTest {
@@ -95,7 +95,7 @@ class MixedDevicesProgramTest {
         }
     }
 
-    /** 64x64 through the matrix product on Vulkan of what the CPU made, ending there. */
+    /** A 64x64 matrix product on Vulkan of the CPU's results, ending there. */
     @Test
     void resultsMayBeOfEither() {
         float[] ones = new float[64 * 64];

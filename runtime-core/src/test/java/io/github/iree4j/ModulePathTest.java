@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * All other tests run on the class path; this one starts a JVM that sees the runtime as a named module. Nothing requires the library's
- * module (io.github.iree4j.shim), so whoever starts the JVM names it.
+ * module (io.github.iree4j.shim), so the command line names it.
  */
 @Tag("nightly")
 class ModulePathTest {
@@ -28,7 +28,7 @@ class ModulePathTest {
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--module-path",
                         path(true),
-                        // In a build that makes no jars the library's resources are a directory, which is no module.
+                        // In a build without jars the library's resources are a directory, which is not a module.
                         "--class-path",
                         path(false),
                         "--add-modules",

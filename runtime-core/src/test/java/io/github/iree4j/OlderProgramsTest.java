@@ -33,14 +33,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What compilers of 2023 and 2024 made: bytecode 15, descriptor sets, and CPU code of that time. */
+/** Programs compiled in 2023 and 2024: bytecode 15, descriptor sets, and CPU code of that time. */
 class OlderProgramsTest {
     private static final int ELEMENTS = 4 * 16 * 16;
     private static final int STEPS = 3;
 
     private static IreeRuntime runtime;
 
-    /** What the program passed to the module written in Java. */
+    /** Arguments passed by the program to the module written in Java. */
     private final List<Long> steps = new ArrayList<>();
 
     private int initialized;
@@ -56,7 +56,7 @@ class OlderProgramsTest {
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
     }
 
-    /** The model that the pipeline imports, with very little in it: each step adds its number to each element. */
+    /** A minimal version of the model that the pipeline imports: each step adds its number to each element. */
     private VmModule scheduler() {
         return NativeModule.builder("scheduler", 0, () -> "")
                 .function("start", "0r_rrr", (state, call) -> {
@@ -132,7 +132,7 @@ class OlderProgramsTest {
             }
         }
         assertThat(initialized).isEqualTo(1);
-        assertThat(steps).as("what the pipeline said").containsExactly(0L, 1L, 2L);
+        assertThat(steps).as("steps reported by the pipeline").containsExactly(0L, 1L, 2L);
     }
 
     @ParameterizedTest
@@ -162,9 +162,9 @@ class OlderProgramsTest {
         }
     }
 
-    /** Its initializer looks for the format and goes on without; a call then says so itself. */
+    /** Its initializer looks for the format and continues without it; a call then reports that. */
     @Test
-    void vulkanProgramOf2023SaysItselfThatItIsNotForTheCpu() {
+    void vulkanProgramOf2023ReportsThatItIsNotForTheCpu() {
         try (Program program = runtime.load(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
                 Tensor image = Tensor.ofBytes(new byte[24], 2, 3, 4)) {
             assertThatExceptionOfType(IreeException.class)

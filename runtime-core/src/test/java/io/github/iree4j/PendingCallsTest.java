@@ -15,10 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a program says of its calls that are under way. */
+/** The descriptions of calls in progress. */
 @Timeout(300)
 class PendingCallsTest {
-    /** wait: waits for a fence. barrier: a function with fences, whose device goes from one to the other. */
+    /** wait: waits for a fence. barrier: a function with fences, whose device waits for one and signals the other. */
     private static final String WAITER = """
             vm.module @waiter version 0
             vm.type !hal.device
@@ -154,7 +154,7 @@ class PendingCallsTest {
             done.await();
         }
         while (!program.pendingCalls(10).isEmpty()) {
-            Thread.onSpinWait(); // leaves on a thread of its own
+            Thread.onSpinWait(); // leaves on a separate thread
         }
     }
 

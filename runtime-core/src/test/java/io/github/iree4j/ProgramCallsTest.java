@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls that meet one another, closing, fences, time and cancellation. */
+/** Calls concurrent with other calls, closing, fences, timeouts and cancellation. */
 class ProgramCallsTest extends ProgramFixture {
     // -- threads
 
@@ -161,7 +161,7 @@ class ProgramCallsTest extends ProgramFixture {
                 assertThat(made).hasValue(1);
             } else {
                 program.function("inner").invoke().close();
-                assertThat(made).as("the call that was given up was not made").hasValue(1);
+                assertThat(made).as("the abandoned call was not made").hasValue(1);
             }
         }
     }
@@ -311,7 +311,7 @@ class ProgramCallsTest extends ProgramFixture {
             running.orTimeout(10, TimeUnit.MILLISECONDS);
             assertThatExceptionOfType(ExecutionException.class).isThrownBy(running::get);
             program.function("fail").invokeAsync().exceptionally(e -> null).get();
-            assertThat(calls).as("neither ran to its end").hasValue(0);
+            assertThat(calls).as("neither completed").hasValue(0);
         }
         awaitEndOfCalls();
         assertThat(closedStates).hasValue(1);
@@ -334,7 +334,7 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @Test
-    void resultsNobodyCanReceiveAreFreed() throws Exception {
+    void resultsWithoutAReceiverAreFreed() throws Exception {
         try (Program program = program()) {
             for (int i = 0; i < 200; i++) {
                 CompletableFuture<Results> future = program.function("same").invokeAsync((Object) new float[] {1, 2});
@@ -342,7 +342,7 @@ class ProgramCallsTest extends ProgramFixture {
                     future.get().close();
                 }
             }
-        } // closeRuntime() sees that no bytes are left
+        } // closeRuntime() checks that no bytes are left
         awaitEndOfCalls();
     }
 
@@ -364,7 +364,7 @@ class ProgramCallsTest extends ProgramFixture {
         }
     }
 
-    /** Calls that were cancelled end on their own threads; a closed program is gone after the last. */
+    /** Calls that were cancelled end on their own threads; a closed program is freed after the last. */
     private void awaitEndOfCalls() {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What loading makes of modules that fit together and of those that do not. */
+/** Loading of modules that match each other and of those that do not. */
 class ProgramLoadingTest {
     private static final String QUADRUPLE = """
             vm.module @main version 0
@@ -123,8 +123,7 @@ class ProgramLoadingTest {
                 "'hal.command_buffer.teleport'",
                 "iree-compile");
         assertRefused(
-                StatusCode.INCOMPATIBLE,
-                assembled("""
+                StatusCode.INCOMPATIBLE, assembled("""
                         vm.module @new version 0
                         vm.dependency @hal version 99
                         vm.export @f
@@ -132,9 +131,7 @@ class ProgramLoadingTest {
                         ^bb0:
                           vm.return
                         }
-                        """).build(),
-                "needs module 'hal' of version 99",
-                "found version 7");
+                        """).build(), "needs module 'hal' of version 99", "found version 7");
     }
 
     @Test

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Programs of modules that are written in Java, so that a test decides when a call goes on. */
+/** Programs of modules that are written in Java, so that a test decides when a call continues. */
 @Timeout(300)
 class ProgramTest extends ProgramFixture {
     // -- values
@@ -58,7 +58,7 @@ class ProgramTest extends ProgramFixture {
             assertFails(StatusCode.INVALID_ARGUMENT, "ragged", () -> same.invoke((Object) new float[][] {{1, 2}, {1}}));
             assertFails(
                     StatusCode.INVALID_ARGUMENT, "ragged", () -> same.invoke((Object) new float[][] {{1, 2}, null}));
-            assertFails(StatusCode.INVALID_ARGUMENT, "no array", () -> same.invoke((Object) new String[] {"a"}));
+            assertFails(StatusCode.INVALID_ARGUMENT, "not an array", () -> same.invoke((Object) new String[] {"a"}));
             assertFails(
                     StatusCode.OUT_OF_RANGE,
                     "256",

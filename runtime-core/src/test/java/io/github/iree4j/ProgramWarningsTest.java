@@ -32,7 +32,7 @@ class ProgramWarningsTest {
     @ValueSource(
             strings = {
                 "3.13.0/vulkan/add.vmfb", // elements are wide
-                "3.13.0/vulkan-ampere/f16_ops.vmfb", // so are not shaders
+                "3.13.0/vulkan-ampere/f16_ops.vmfb", // shaders access narrow elements
                 "3.13.0/vulkan-ampere/int_i8.vmfb",
                 "3.13.0/cpu/int_i8.vmfb", // there are no shaders
                 "20231004.665/vulkan/add.vmfb"

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The repository stands on its own: nothing in it reads what lies beside it, or where only some machines have it. */
+/** The repository is self-contained: nothing in it reads files outside of it, or paths of certain machines. */
 class RepositoryTest {
     private static final Path ROOT = Path.of("..");
     private static final Set<String> MADE =
@@ -59,7 +59,7 @@ class RepositoryTest {
                 }
             }
         } catch (MalformedInputException e) {
-            // No text.
+            // Not a text file.
         }
     }
 }

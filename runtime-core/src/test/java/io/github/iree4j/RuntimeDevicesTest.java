@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Devices with names and options of their own, and programs that are there several times. */
+/** Devices with their own names and options, and programs loaded several times. */
 class RuntimeDevicesTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 
@@ -142,7 +142,7 @@ class RuntimeDevicesTest {
                 .build();
         try (IreeRuntime runtime =
                 IreeRuntime.builder().device("local", "local", frugal).build()) {
-            runtime.upload(Tensor.of(new float[8 << 20], 8 << 20)).close(); // 32 MiB: a slab of its own
+            runtime.upload(Tensor.of(new float[8 << 20], 8 << 20)).close(); // 32 MiB: its own slab
             assertThat(runtime.device().allocator().poolStatistics().bytesReserved())
                     .isZero();
         }

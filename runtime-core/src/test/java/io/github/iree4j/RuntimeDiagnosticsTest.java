@@ -17,7 +17,7 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What can be seen of work that does not move. */
+/** Diagnostics of work that makes no progress. */
 @Timeout(300)
 class RuntimeDiagnosticsTest {
 

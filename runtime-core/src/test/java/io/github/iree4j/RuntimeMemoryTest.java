@@ -7,7 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.Test;
 
-/** What a runtime lets its devices and its programs take. */
+/** Memory limits of devices and programs. */
 class RuntimeMemoryTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 

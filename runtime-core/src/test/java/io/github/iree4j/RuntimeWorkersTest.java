@@ -20,10 +20,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The workers of a runtime: how many, where, and what is left when it is closed. */
+/** The workers of a runtime: their number, places, and end when it is closed. */
 @Timeout(300)
 class RuntimeWorkersTest {
-    /** Runs something on a worker. */
+    /** Runs an action on a worker. */
     private static <T> T onWorker(IreeRuntime runtime, Supplier<T> body) throws Exception {
         CompletableFuture<T> result = new CompletableFuture<>();
         runtime.executor().submit(new TaskProcess(ProcessOptions.named("test")) {
@@ -67,7 +67,7 @@ class RuntimeWorkersTest {
         }
     }
 
-    /** Its name is in what it says of itself. */
+    /** Its name is in its description. */
     private static long workerThreads(IreeRuntime runtime) {
         String prefix = runtime.executor().toString().split("'")[1] + "-worker-";
         return Thread.getAllStackTraces().keySet().stream()
@@ -150,6 +150,6 @@ class RuntimeWorkersTest {
         while (executor.liveProcesses() > 0) {
             Thread.onSpinWait();
         }
-        executor.close(); // is, or waits until it is
+        executor.close(); // already closed, or waits until it is
     }
 }

@@ -69,9 +69,9 @@ class ShapeRulesTest {
                 "'[a mask' | the end",
                 "'[a] fill=x' | 'fill=x'",
                 "'[fill=1]' | 'fill=1'",
-                "'[a] -> [b]' | axis 'b' is of a result",
+                "'[a] -> [b]' | axis 'b' occurs in a result",
                 "'[a] -> [a] mask' | 'mask'",
-                "'[a], [4] mask' | a mask without an axis",
+                "'[a], [4] mask' | a mask must have an axis",
                 "'[a] i64 f32' | 'f32'",
                 "'[a] i4' | 'i4'",
                 "'[a] mask fill=1' | 'fill=1'",
@@ -81,7 +81,7 @@ class ShapeRulesTest {
                 "'[a.b]' | another word",
                 "'[-1]' | another word"
             })
-    void textThatIsNoRulesIsRefusedSayingWhere(String text, String said) {
+    void malformedRulesAreRefusedWithThePosition(String text, String said) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> ShapeRules.parse(text))
                 .withMessageContaining(said)

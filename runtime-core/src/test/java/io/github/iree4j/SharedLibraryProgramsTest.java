@@ -94,7 +94,7 @@ class SharedLibraryProgramsTest {
         }
     }
 
-    /** What this process has mapped of libraries in memory. */
+    /** The mappings of in-memory libraries of this process. */
     private static List<String> mappedLibraries() throws IOException {
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.contains("memfd:iree4j-library")).toList();

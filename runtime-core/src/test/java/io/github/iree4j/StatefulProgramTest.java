@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A program that orders its calls on a timeline of its own, because each depends on what the one before left behind. */
+/** A program that orders its calls on its own timeline, because each depends on the state left by the one before. */
 @Timeout(300)
 class StatefulProgramTest {
     private static final float[] INPUT = {1, 2, 3, 4};
@@ -38,7 +38,7 @@ class StatefulProgramTest {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();
         }
-        // The kernel gives its references up when its own fence is reached, which may be after that of the caller.
+        // The kernel releases its references when its own fence is reached, which may be after that of the caller.
         while (runtime.device().allocator().statistics().bytesLive() != 0) {
             Thread.onSpinWait();
         }
@@ -163,7 +163,7 @@ class StatefulProgramTest {
             m.function("matmul").submit(null, null, A);
             m.function("matmul").submit(null, null, B);
             m.function("matmul").submit(null, null, C);
-            // The results are there before their contents are, and so go on into the next program.
+            // The results are available before their contents, and so can be passed to the next program.
             try (Results output = m.function("get").submit(null, computed).get()) {
                 next.function("set").submit(computed, null, output.tensor(0));
                 CompletableFuture<Results> copied = next.function("get").submit(null, passedOn);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls submitted to timelines, before anything that they wait for has happened. */
+/** Calls submitted to timelines, before any of their waits is reached. */
 @Timeout(300)
 class SubmissionTest {
     /** Functions with fences: one fills an element of the buffer they are given, the other copies it to the next. */
@@ -94,7 +94,7 @@ class SubmissionTest {
                 .isZero();
     }
 
-    /** Submissions end on threads of their own; a closed program is gone after the last. */
+    /** Submissions end on separate threads; a closed program is freed after the last. */
     private void awaitEndOfPrograms() {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();
@@ -215,13 +215,13 @@ class SubmissionTest {
                 Fence a = timeline.at(1);
                 Fence b = timeline.at(2);
                 Fence c = timeline.at(3)) {
-            program.function("fn0").submit(a, b, x).get().close(); // submitted; its contents are there at b
+            program.function("fn0").submit(a, b, x).get().close(); // submitted; its contents are ready at b
             program.function("fn1").submit(b, c, x).get().close();
             CompletableFuture<Results> second = program.function("fn2").submit(b, c, x);
             CompletableFuture<Results> third = program.function("fn3").submit(null, c, x);
             program.function("fn4").submit(a, c, x).get().close();
 
-            third.get().close(); // waits for nothing, so nothing keeps it
+            third.get().close(); // has no waits, so nothing delays it
             assertThat(second).isNotDone();
             assertThat(timeline.value()).as("one of four has signalled c").isZero();
             assertThat(x.toIntArray()).containsExactly(0, 0, 0, 9, 0);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tensors from and to streams, and inputs that are made where the device has them. */
+/** Tensors from and to streams, and inputs created in device memory. */
 class TensorStreamsTest {
 
     @ParameterizedTest

@@ -227,7 +227,7 @@ class TensorTest {
     }
 
     @Test
-    void onlyMemoryThatNobodyCanCloseIsLentToDevices() {
+    void onlyMemoryThatCannotBeClosedIsLentToDevices() {
         try (Arena shared = Arena.ofShared();
                 Arena confined = Arena.ofConfined()) {
             assertThat(importable(shared.allocate(64, 64))).isFalse();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Who may free an input: the program, of what was transferred to it; nobody but the caller, of what was lent. */
+/** Ownership of inputs: the program may free a transferred one; only the caller may free a lent one. */
 class TransferredInputsTest {
     private static final long BYTES = 4096;
     private static final long[] SHAPE = {1024};
@@ -54,7 +54,7 @@ class TransferredInputsTest {
         return runtime.leakReport().bytesLive();
     }
 
-    /** A tensor of memory in queue order, full of ones. */
+    /** A tensor in queue-ordered memory, full of ones. */
     private void make(VmCall call) {
         call.returnRef(ones());
     }
@@ -85,7 +85,7 @@ class TransferredInputsTest {
         seen.add(live());
     }
 
-    /** Frees its input if it may, as compiled programs do; says whether it was the last owner. */
+    /** Frees its input if it may, as compiled programs do; returns whether it was the last owner. */
     private void free(VmCall call) {
         BufferView view = call.required(BufferView.class);
         boolean last = view.buffer().isTerminal();
@@ -102,7 +102,7 @@ class TransferredInputsTest {
         call.returnRef(next);
     }
 
-    /** Takes back an owner that it never was, and frees. */
+    /** Drops an ownership that it never had, and frees. */
     private void discards(VmCall call) {
         Buffer buffer = call.required(BufferView.class).buffer();
         boolean last = buffer.discard() || buffer.discard();
@@ -110,7 +110,7 @@ class TransferredInputsTest {
         call.returnI32(last ? 1 : 0);
     }
 
-    /** Has its input freed by the device, between the fences it was given. */
+    /** Has its input freed by the device, between its fences. */
     private void freeLater(VmCall call) {
         Buffer buffer = call.required(BufferView.class).buffer();
         Fence wait = call.ref(Fence.class);
@@ -173,7 +173,7 @@ class TransferredInputsTest {
         Tensor input = made();
         program.function("look").invoke(input.transfer()).close();
         assertThat(seen).containsExactly(BYTES);
-        assertThat(live()).as("without anybody closing it").isZero();
+        assertThat(live()).as("without a close()").isZero();
         assertThat(input.isClosed()).isTrue();
         assertFails("tensor 1024xi32, which was transferred to a call, is closed", input::toIntArray);
         assertFails("is closed", () -> program.function("look").invoke(input));

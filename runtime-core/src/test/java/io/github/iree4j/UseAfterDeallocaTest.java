@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which programs use buffers after their deallocation, and that they run. */
+/** Which programs use buffers after their deallocation, and that they run correctly. */
 class UseAfterDeallocaTest {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
@@ -53,7 +53,7 @@ class UseAfterDeallocaTest {
         }
     }
 
-    // ---- Ways through the code.
+    // ---- Paths through the code.
 
     private static final String HEAD = """
             vm.module @m

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What modules and options may say of variants, with functions in Java that return their first argument. */
+/** Declarations of variants by modules and options, with functions in Java that return their first argument. */
 class VariantDeclarationsTest {
     private final IreeRuntime runtime = IreeRuntime.create();
     private final AtomicReference<@Nullable BufferView> seen = new AtomicReference<>();
@@ -186,9 +186,9 @@ class VariantDeclarationsTest {
                 "%x: tensor<4xf32> | [n], [n] -> [n]  | are for 2 arguments and 1 results, and 'java.f' has 1 and 1",
                 "%x: tensor<4xf32> | [n]              | are for 1 arguments and 0 results",
                 "%x: tensor<4xi8>  | [n] fill=300 -> [n] | argument 0 of 'java.f' cannot be filled",
-                "%x: tensor<4xi8>  | [n] fill=0.5 -> [n] | 0.5 is no number of element type i8",
+                "%x: tensor<4xi8>  | [n] fill=0.5 -> [n] | 0.5 is not a number of element type i8",
                 "%x: tensor<4xi4>  | [n] -> [n]       | whose elements share bytes",
-                "%x: tensor<4xf32>, %m: tensor<4x?xi1> | [n], [n _] mask -> [n] | is a mask, and nothing says how large its dimension 1 is",
+                "%x: tensor<4xf32>, %m: tensor<4x?xi1> | [n], [n _] mask -> [n] | is a mask, and nothing determines the size of its dimension 1",
             })
     void rulesThatDoNotFitAreRefusedAtLoad(String arguments, String rules, String said) {
         NativeModule.Builder<List<Object>> module = module();
@@ -211,7 +211,7 @@ class VariantDeclarationsTest {
         add(module, "a", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
         add(module, "b", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
         add(module, "c", "%x: tensor<8xf64>", "%y: tensor<8xf64>");
-        refused("'java.a' and 'java.b' are of the same sizes, 4", module, rules("f", "[n] -> [n]", "a", "b"));
+        refused("'java.a' and 'java.b' have the same sizes, 4", module, rules("f", "[n] -> [n]", "a", "b"));
         refused(
                 "'java.a' and 'java.c' differ in more than the sizes of axes",
                 module,
@@ -219,12 +219,12 @@ class VariantDeclarationsTest {
         refused("there is no function 'd'; there are a, b, c", module, rules("f", "[n] -> [n]", "a", "d"));
         refused("there is no function 'x*'", module, rules("f", "[n] -> [n]", "x*"));
         refused(
-                "no function is called so and fits the rules [n] -> [n]; there are a, b, c",
+                "no function with this name fits the rules [n] -> [n]; there are a, b, c",
                 module,
                 rules("f", "[n] -> [n]"));
     }
 
-    /** As what is imported from ONNX. */
+    /** Like a function imported from ONNX. */
     private Program undeclared(String... names) {
         NativeModule.Builder<List<Object>> module = module();
         for (String each : names) {
@@ -259,9 +259,9 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void sizesThatNobodySaysAreNotGuessed() {
+    void undeclaredSizesAreNotGuessed() {
         NativeModule.Builder<List<Object>> module = module().function("g", "0r_r", this::first);
-        refused("the module says nothing of the shapes of 'java.g'", module, rules("f", "[n] -> [n]", "g"));
+        refused("the module declares no shapes for 'java.g'", module, rules("f", "[n] -> [n]", "g"));
         refused(
                 "there is no axis 'm' in the rules",
                 module.function("h_4", "0r_r", this::first),
@@ -277,7 +277,7 @@ class VariantDeclarationsTest {
             ProgramFunction f = program.function("f");
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> f.invoke((Object) new float[3]))
-                    .withMessageContaining("is a mask of a type that neither the module nor its rule says");
+                    .withMessageContaining("is a mask whose type neither the module nor its rule declares");
             f.invoke(new float[3], new int[3]).close();
         }
     }
@@ -294,7 +294,7 @@ class VariantDeclarationsTest {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
         refused(
-                "neither the options nor the module say the rules",
+                "neither the options nor the module declare the rules",
                 module,
                 new VariantOptions("f", null, List.of(), List.of(), 1));
     }

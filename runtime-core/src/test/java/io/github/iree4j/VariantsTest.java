@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A program that a compiler made for some shapes and for any: what is padded gives what the program for any shape gives. */
+/** A program compiled for some shapes and for any: padded calls give the same results as the variant for any shape. */
 class VariantsTest {
     private static final ShapeRules RULES =
             ShapeRules.parse("[batch length] fill=1, [batch length] mask -> [batch length], [batch 4]");
@@ -56,7 +56,7 @@ class VariantsTest {
                 .build());
     }
 
-    /** Only functions for some shapes. */
+    /** A program with functions for some shapes only. */
     private Program staticOnly() {
         return load(VariantOptions.of("sentences", RULES).among("encode_*"));
     }
@@ -180,7 +180,7 @@ class VariantsTest {
             assertThat(read(sentences.invoke((Object) words))).isDeepEqualTo(sums);
             assertThat(read(sentences.invoke(words, null))).isDeepEqualTo(sums);
             assertThat(read(sentences.invoke((Object) new float[][] {{1, 2, 3, 4}})))
-                    .as("just the shape of one")
+                    .as("exactly the shape of one")
                     .isDeepEqualTo(new float[][] {{11, 12, 13, 14}, {20, 20, 20, 20}});
         }
     }
@@ -291,7 +291,7 @@ class VariantsTest {
             ProgramFunction sentences = program.function("sentences");
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> sentences.submit(null, done, (Object) new float[1][3]))
-                    .withMessageContaining("no variant of 'module.sentences' has just batch 1, length 3")
+                    .withMessageContaining("no variant of 'module.sentences' has exactly batch 1, length 3")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
             CompletableFuture<Results> exact = sentences.submit(null, later, (Object) new float[1][4]);
             later.await();
@@ -367,7 +367,7 @@ class VariantsTest {
                 assertThat(variants.all().getLast().function().program()).isNotSameAs(each);
                 assertThat(variants.all())
                         .extracting(FunctionVariant::name)
-                        .as("those of one name are told apart")
+                        .as("those of one name are distinguished")
                         .contains("encode_?x?", "encode_2x16")
                         .doesNotHaveDuplicates();
                 float[][] words = new float[2][14];

@@ -46,7 +46,7 @@ public final class Fills {
             codec.putLong(one, 0, (long) number);
         } else {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "%s is no number of element type %s".formatted(number, type));
+                    StatusCode.INVALID_ARGUMENT, "%s is not a number of element type %s".formatted(number, type));
         }
         return one;
     }

@@ -58,7 +58,7 @@ public final class HeapElements {
         if (codec.kind() == ElementCodec.Kind.FLOAT) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "element type %s is no integer type; use of(type, float[])".formatted(type));
+                    "element type %s is not an integer type; use of(type, float[])".formatted(type));
         }
         MemorySegment data = allocate(ElementCodec.byteSize(type, values.length));
         for (int i = 0; i < values.length; i++) {

@@ -87,7 +87,7 @@ public final class JavaArrays {
             }
             level = length == 0 ? null : Array.get(level, 0);
         }
-        throw invalid("%s is no array of numbers".formatted(array.getClass().getSimpleName()));
+        throw invalid("%s is not an array of numbers".formatted(array.getClass().getSimpleName()));
     }
 
     private static Object flatten(Object array, long[] nesting) {
@@ -153,7 +153,7 @@ public final class JavaArrays {
         if (open >= 0 && known > 0 && nesting[0] % known == 0) {
             shape[open] = nesting[0] / known;
         } else if (open >= 0 || known != nesting[0]) {
-            throw invalid("array of %d elements is no %s".formatted(nesting[0], wanted));
+            throw invalid("array of %d elements is not a %s".formatted(nesting[0], wanted));
         }
         return shape;
     }
@@ -175,8 +175,8 @@ public final class JavaArrays {
             case byte[] _ -> ElementType.I8;
             case boolean[] _ -> ElementType.BOOL_8;
             default ->
-                throw invalid(
-                        "%s is no array of numbers".formatted(flat.getClass().getSimpleName()));
+                throw invalid("%s is not an array of numbers"
+                        .formatted(flat.getClass().getSimpleName()));
         };
     }
 

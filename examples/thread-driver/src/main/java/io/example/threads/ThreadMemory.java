@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of the process: allocated, or somewhere in it. */
+/** Memory of the process: allocated here, or imported. */
 final class ThreadMemory extends DriverMemory {
     private final Handles handles;
     private final long handle;
@@ -53,10 +53,9 @@ final class ThreadMemory extends DriverMemory {
         }
     }
 
-    /** Memory that somebody else frees, later. */
-    @SuppressWarnings("restricted")
-    static ThreadMemory at(Handles handles, long address, long size) {
-        return new ThreadMemory(handles, MemorySegment.ofAddress(address).reinterpret(size), true, null);
+    /** Imported memory, which its owner frees later. */
+    static ThreadMemory at(long address) {
+        return new ThreadMemory(Arena.ofShared(), address);
     }
 
     @Override

@@ -64,7 +64,7 @@ class CallFutureTest {
     }
 
     @Test
-    void aVirtualThreadRunsTheEndWhenNobodyWaits() throws Exception {
+    void aVirtualThreadRunsTheEndWithoutAWaiter() throws Exception {
         CallFuture<Object> future = future();
         future.conclude("end", endOf(future, results()));
         future.get();
@@ -72,7 +72,7 @@ class CallFutureTest {
     }
 
     @Test
-    void whoeverGivesTheCallUpWakesThoseWhoWait() throws Exception {
+    void abandoningTheCallWakesItsWaiters() throws Exception {
         CallFuture<Object> future = future();
         Thread waiting = Thread.ofPlatform()
                 .start(() ->
@@ -114,7 +114,7 @@ class CallFutureTest {
     }
 
     @Test
-    void endsAreRunOnceWhoeverWaitsAndLeaves() throws Exception {
+    void endsAreRunOnceWhicheverThreadsWaitAndLeave() throws Exception {
         long seed = Effort.seed(20261120);
         int rounds = Effort.rounds(20_000);
         List<CallFuture<Object>> futures =

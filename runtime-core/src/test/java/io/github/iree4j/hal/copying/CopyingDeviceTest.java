@@ -126,10 +126,10 @@ class CopyingDeviceTest {
         List<Device> views =
                 CopyingDevice.of(plain, "", (one, other) -> other.equals(first) && !one.equals(first) ? "card" : null);
         assertThat(CopyingDevice.indexOfShared(views))
-                .as("only the first uses its own memory")
+                .as("no other device can use the memory of the first")
                 .isOne();
         assertThat(CopyingDevice.indexOfShared(List.of(a, b)))
-                .as("nobody uses another's")
+                .as("no device uses another's")
                 .isZero();
         assertThat(CopyingDevice.indexOfShared(List.of(b))).isZero();
     }

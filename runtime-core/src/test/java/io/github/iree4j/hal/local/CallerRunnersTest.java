@@ -63,8 +63,8 @@ class CallerRunnersTest {
     }
 
     @Test
-    void whoComesBackAfterTheEndFreesItsMemoryAndNobodyElsesAgain() {
-        CallerRunners guests = new CallerRunners(0, 1);
+    void aGuestReturnedAfterTheEndFreesOnlyItsOwnMemory() {
+        Guests guests = new Guests(0, 1);
         CommandRunner late = guests.acquire();
         CommandRunner other = guests.acquire();
         late.worker().growLocal(64);

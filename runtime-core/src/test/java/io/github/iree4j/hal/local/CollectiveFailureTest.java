@@ -93,7 +93,7 @@ class CollectiveFailureTest extends CollectiveFixture {
     }
 
     @Test
-    void aLostDeviceFailsThoseWhoWaitForItAndNobodyElse() {
+    void aLostDeviceFailsOnlyItsWaiters() {
         VirtualClock clock = VirtualClock.stepped();
         VirtualDevice lost = closed(VirtualDevice.builder().clock(clock).build());
         VirtualDevice other = closed(VirtualDevice.builder().clock(clock).build());

@@ -25,7 +25,7 @@ class FifoRetirementTest {
     private static final int OPERATIONS = 400;
 
     @Test
-    void signalsComeInOrderWhoeverReportsCompletions() throws Exception {
+    void signalsComeInOrderWhicheverThreadReportsCompletions() throws Exception {
         for (int round = 0; round < 50; round++) {
             long seed = Effort.seed(20261120) + round;
             try (FrontierTracker tracker = FrontierTracker.create();

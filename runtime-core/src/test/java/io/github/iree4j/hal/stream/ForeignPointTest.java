@@ -88,7 +88,7 @@ class ForeignPointTest {
     }
 
     @Test // PREM-3
-    void aPointThatIsReachedAndClosedBetweenDecidingAndIssuingHoldsNobodyUp() {
+    void aPointThatIsReachedAndClosedBetweenDecidingAndIssuingDelaysNothing() {
         queue().scheduler().submit(wait, signal, () -> new Step(this::reachAndClose));
         assertThat(queue().counters().deviceWaits()).isOne();
         signal.await();

@@ -148,11 +148,11 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void memoryIsDeallocatedThoughNobodyCanLearnOfIt() {
+    void memoryIsDeallocatedEvenIfUnobservable() {
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore failed = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Buffer buffer = queue.alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, 4096, 0)) {
-            failed.fail(new IreeException(StatusCode.CANCELLED, "nobody listens"));
+            failed.fail(new IreeException(StatusCode.CANCELLED, "failed without a listener"));
             queue.dealloca(Fence.at(timeline, 1), Fence.at(failed, 1), buffer, 0);
             queue.barrier(null, Fence.at(timeline, 2), 0);
             Fence.at(timeline, 2).await();
@@ -243,7 +243,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void memoryStaysWhileSomebodyHasItsDescriptor() {
+    void memoryStaysWhileADescriptorIsOpen() {
         assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver exports no memory");
         Buffer mine = device.allocator().allocateExportable(BufferParams.DEFAULT, 4096);
         mine.write(0, MemorySegment.ofArray(new byte[] {4, 5, 6, 7}));

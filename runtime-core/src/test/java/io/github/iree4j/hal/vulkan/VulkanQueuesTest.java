@@ -308,7 +308,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatSomebodyDeclaresLostLetsItsQueuesGo() {
+    void aDeviceThatIsDeclaredLostReleasesItsQueues() {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -400,7 +400,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void anExportOfATimelineThatFailsReachesAValueThatNobodyUses() {
+    void anExportOfATimelineThatFailsReachesAReservedValue() {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
         TimelineSemaphore target = semaphore();

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the tests named by docs/tasks-conformance.md exist. */
+/** Checks that the tests named by docs/conformance/tasks.md exist. */
 class ConformanceTableTest {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w*))?`");
     private static final Path TABLE = Path.of("../docs/conformance/tasks.md");

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
  * An export of a {@link KernelLibrary}.
  *
  * @param name its name
- * @param constantCount number of constants of each dispatch
- * @param bindingCount number of buffers of each dispatch
+ * @param constantCount how many constants each dispatch passes
+ * @param bindingCount how many buffers each dispatch binds
  * @param function runs one workgroup
  */
 public record Kernel(String name, int constantCount, int bindingCount, Function function) {
@@ -27,7 +27,7 @@ public record Kernel(String name, int constantCount, int bindingCount, Function 
     }
 
     /**
-     * The shared state of all workgroups of a dispatch.
+     * What all workgroups of a dispatch share.
      *
      * @param countX workgroups in the first dimension
      * @param countY workgroups in the second dimension

@@ -7,11 +7,11 @@ import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that executes its submissions in order. */
+/** A thread that works off its submissions. */
 final class ThreadLane implements Lane {
     private final Clock clock;
     private final Clock.Timeline timeline;
-    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, like the rest
+    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, as the rest
     private boolean held;
     private boolean closed;
     private final Thread thread;
@@ -46,7 +46,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Pauses or continues, like hardware that is busy with other work. */
+    /** Begins nothing, or goes on: as hardware that is busy with something else. */
     void hold(boolean on) {
         synchronized (clock) {
             held = on;
@@ -72,12 +72,24 @@ final class ThreadLane implements Lane {
                     clock.end(cause);
                 }
             }
-        } catch (Throwable t) { // a kernel threw: later submissions rely on it, so the device is lost
-            clock.lose(t);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e); // only the lane has the thread
         }
     }
 
-    /** Under the lock: whether all waits of the first submission are reached. */
+    /** Runs commands; returns what a kernel threw: nothing that was submitted can be relied on then. */
+    private static @Nullable Throwable execute(Submission next) {
+        try {
+            if (next.commands() instanceof ThreadCommands commands) {
+                commands.run();
+            }
+            return null;
+        } catch (Throwable t) {
+            return t;
+        }
+    }
+
+    /** Under the lock: whether the first submission has nothing more to wait for. */
     private boolean isReady() {
         Submission first = submissions.peek();
         if (first == null || held) {

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of the process: allocated here, or imported. */
+/** Memory of the process: allocated, or somewhere in it. */
 final class ThreadMemory extends DriverMemory {
     private final Handles handles;
     private final long handle;
@@ -53,9 +53,10 @@ final class ThreadMemory extends DriverMemory {
         }
     }
 
-    /** Imported memory, which its owner frees later. */
-    static ThreadMemory at(long address) {
-        return new ThreadMemory(Arena.ofShared(), address);
+    /** Memory that somebody else frees, later. */
+    @SuppressWarnings("restricted")
+    static ThreadMemory at(Handles handles, long address, long size) {
+        return new ThreadMemory(handles, MemorySegment.ofAddress(address).reinterpret(size), true, null);
     }
 
     @Override

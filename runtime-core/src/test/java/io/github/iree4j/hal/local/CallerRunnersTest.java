@@ -64,7 +64,7 @@ class CallerRunnersTest {
 
     @Test
     void aGuestReturnedAfterTheEndFreesOnlyItsOwnMemory() {
-        Guests guests = new Guests(0, 1);
+        CallerRunners guests = new CallerRunners(0, 1);
         CommandRunner late = guests.acquire();
         CommandRunner other = guests.acquire();
         late.worker().growLocal(64);

@@ -125,7 +125,7 @@ class SpeculationScopeTest {
 
     @Test
     @Timeout(150)
-    void aScopeThatIsClosedIsFollowedByNobody() {
+    void aClosedScopeTracksNothing() {
         WeakReference<SpeculationScope> gone = openAndClose();
         while (gone.get() != null) {
             System.gc();

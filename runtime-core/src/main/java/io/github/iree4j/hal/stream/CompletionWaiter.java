@@ -214,7 +214,7 @@ final class CompletionWaiter implements CompletionSource {
         imports.clear();
     }
 
-    /** Frees what it has of the driver. Nobody waits. */
+    /** Frees its driver resources. No thread waits here any more. */
     void free() {
         if (wakeup != null) {
             wakeup.close();

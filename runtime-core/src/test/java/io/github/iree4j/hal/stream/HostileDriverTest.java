@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What drivers do that they should not: nothing hangs, nothing is left behind, and whoever waits is told. */
+/** Misbehaving drivers: nothing hangs, nothing leaks, and waiters are notified. */
 @Timeout(60)
 class HostileDriverTest {
     private static final Duration LONG = Duration.ofSeconds(10);

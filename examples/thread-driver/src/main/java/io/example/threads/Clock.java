@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The timelines of a device, and how threads wait for them: one lock for all. */
 final class Clock {
-    private @Nullable Throwable failed; // why nothing begins any more; guarded by this, as the next
-    private int running; // lanes that are in the middle of commands
+    private @Nullable Throwable failed; // the cause of the loss; guarded by this, like the next
+    private int running; // lanes that are running commands
 
     /** A timeline. */
     final class Timeline extends Resource implements DriverTimeline {
@@ -51,7 +51,7 @@ final class Clock {
         protected void destroy() {}
     }
 
-    /** Under the lock: waits until a condition holds, or the time is over, or the device is lost. */
+    /** Under the lock: waits until a condition holds, the time is up, or the device is lost. */
     boolean await(BooleanSupplier condition, long timeoutNanos) throws InterruptedException {
         long start = System.nanoTime();
         while (!condition.getAsBoolean() && !isLost()) {

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
  * An export of a {@link KernelLibrary}.
  *
  * @param name its name
- * @param constantCount how many constants each dispatch passes
- * @param bindingCount how many buffers each dispatch binds
+ * @param constantCount number of constants of each dispatch
+ * @param bindingCount number of buffers of each dispatch
  * @param function runs one workgroup
  */
 public record Kernel(String name, int constantCount, int bindingCount, Function function) {
@@ -27,7 +27,7 @@ public record Kernel(String name, int constantCount, int bindingCount, Function 
     }
 
     /**
-     * What all workgroups of a dispatch share.
+     * The shared state of all workgroups of a dispatch.
      *
      * @param countX workgroups in the first dimension
      * @param countY workgroups in the second dimension

@@ -2,11 +2,11 @@ package io.example.threads;
 
 import java.util.List;
 
-/** Code for devices of this driver: a service, since an executable of this driver carries no code of its own. */
+/** Code for devices of this driver: a service, since executables of this driver carry no code. */
 public interface KernelLibrary {
 
     /**
-     * Returns the format of executables that stand for this library.
+     * Returns the format of executables that refer to this library.
      *
      * @return for example {@code my-kernels}
      */

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Commands, one after the other: that is more order than anybody asks for. */
+/** A list of commands, run in order: a stronger order than required. */
 final class ThreadCommands implements TransferCommands, DriverCommands {
     private final ThreadDriver driver;
     private final List<Runnable> commands = new ArrayList<>();

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One device: some threads, and the memory of this process. */
 final class ThreadDriver implements StreamDriver {
-    private static final int LANES = 2; // unless the options say
+    private static final int LANES = 2; // unless set in the options
     private static final long ALIGNMENT = 64;
     private static final int HOST =
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED;
@@ -70,7 +70,7 @@ final class ThreadDriver implements StreamDriver {
         return memory.bytes(storage.handle()).asSlice(storage.offset() + offset, length);
     }
 
-    /** Has the lanes begin nothing, or go on. */
+    /** Pauses or continues the lanes. */
     void hold(boolean on) {
         lanes.forEach(lane -> lane.hold(on));
     }
@@ -155,7 +155,7 @@ final class ThreadDriver implements StreamDriver {
         KernelLibrary library = libraries.stream()
                 .filter(each -> each.format().equals(params.format()))
                 .findFirst()
-                .orElseThrow(); // the device asks for what formats() has
+                .orElseThrow(); // the device only loads formats()
         return new KernelExecutable(this, params.format(), library.kernels(params.constants()));
     }
 

@@ -44,7 +44,7 @@ public final class ThreadDriverProvider implements DriverProvider {
         return open(options, new ThreadDriver(options));
     }
 
-    /** Makes a device of a driver, which it owns from then on. */
+    /** Creates a device of a driver, which the device then owns. */
     static StreamDevice open(DeviceOptions options, ThreadDriver driver) {
         try {
             return new StreamDevice(DEVICE, options, driver, StreamDevice.CLOSE_LIMIT);

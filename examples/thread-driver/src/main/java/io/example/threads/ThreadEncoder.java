@@ -14,7 +14,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** Makes lists of functions of recordings. */
+/** Translates recordings into lists of functions. */
 final class ThreadEncoder implements StreamEncoder {
     private static final int COUNT_LIMIT = 65535; // in each dimension
 
@@ -56,7 +56,7 @@ final class ThreadEncoder implements StreamEncoder {
 
     @Override
     public boolean mayWrite(Executable executable, int export, int binding) {
-        return true; // functions do not say
+        return true; // unknown for Java functions
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/** A recording as commands, made anew whenever a buffer lies elsewhere. */
+/** A recording as commands, rebuilt whenever a buffer has moved. */
 final class ThreadForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 

@@ -7,11 +7,11 @@ import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that works off its submissions. */
+/** A thread that executes its submissions in order. */
 final class ThreadLane implements Lane {
     private final Clock clock;
     private final Clock.Timeline timeline;
-    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, as the rest
+    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, like the rest
     private boolean held;
     private boolean closed;
     private final Thread thread;
@@ -46,7 +46,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Begins nothing, or goes on: as hardware that is busy with something else. */
+    /** Pauses or continues, like hardware that is busy with other work. */
     void hold(boolean on) {
         synchronized (clock) {
             held = on;
@@ -73,11 +73,11 @@ final class ThreadLane implements Lane {
                 }
             }
         } catch (InterruptedException e) {
-            throw new AssertionError(e); // only the lane has the thread
+            throw new AssertionError(e); // no other code has a reference to the thread
         }
     }
 
-    /** Runs commands; returns what a kernel threw: nothing that was submitted can be relied on then. */
+    /** Runs commands; returns what a kernel threw, after which no submission can be relied on. */
     private static @Nullable Throwable execute(Submission next) {
         try {
             if (next.commands() instanceof ThreadCommands commands) {
@@ -89,7 +89,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Under the lock: whether the first submission has nothing more to wait for. */
+    /** Under the lock: whether all waits of the first submission are reached. */
     private boolean isReady() {
         Submission first = submissions.peek();
         if (first == null || held) {

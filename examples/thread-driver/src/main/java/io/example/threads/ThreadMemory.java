@@ -8,13 +8,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of the process: allocated, or somewhere in it. */
+/** Memory of the process: allocated here, or imported. */
 final class ThreadMemory extends DriverMemory {
     private final Handles handles;
     private final long handle;
-    private final @Nullable Arena arena; // null for memory that somebody else frees
+    private final @Nullable Arena arena; // null for imported memory
 
-    /** The memory of a device, by the handles that storage has. */
+    /** The memory of a device, by the handles of storage. */
     static final class Handles {
         private final Map<Long, MemorySegment> segments = new ConcurrentHashMap<>();
         private final AtomicLong last = new AtomicLong();
@@ -53,7 +53,7 @@ final class ThreadMemory extends DriverMemory {
         }
     }
 
-    /** Memory that somebody else frees, later. */
+    /** Imported memory, which its owner frees later. */
     @SuppressWarnings("restricted")
     static ThreadMemory at(Handles handles, long address, long size) {
         return new ThreadMemory(handles, MemorySegment.ofAddress(address).reinterpret(size), true, null);

@@ -1,6 +1,6 @@
 /**
- * A driver that is complete and has no hardware: threads are its streams, memory of the process is its memory, functions in Java are its
- * code. Written against what iree4j exports, as an example of a driver in a project of its own.
+ * A complete driver without hardware: its streams are threads, its memory is that of the process, and its code is Java functions.
+ * Written against the exported packages of iree4j only, as an example of a driver in a separate project.
  */
 @NullMarked
 package io.example.threads;

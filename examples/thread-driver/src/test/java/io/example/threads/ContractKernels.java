@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/** The kernels that the contract suites dispatch, as this driver has them. */
+/** The kernels of the contract suites, for this driver. */
 public final class ContractKernels implements KernelLibrary {
     private static final String FORMAT = "contract-kernels";
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;

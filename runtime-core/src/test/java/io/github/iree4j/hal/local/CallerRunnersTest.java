@@ -63,7 +63,7 @@ class CallerRunnersTest {
     }
 
     @Test
-    void aGuestReturnedAfterTheEndFreesOnlyItsOwnMemory() {
+    void aRunnerReturnedAfterTheEndFreesOnlyItsOwnMemory() {
         CallerRunners guests = new CallerRunners(0, 1);
         CommandRunner late = guests.acquire();
         CommandRunner other = guests.acquire();

@@ -142,7 +142,7 @@ public final class StorageGrant<S extends BufferStorage> {
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
         ReservationListener listener = (granted, failure) -> {
             if (granted != null && !GRANT.compareAndSet(this, null, granted)) {
-                granted.cancel(); // the operation has failed meanwhile
+                granted.cancel(); // too late: the operation has failed
             }
             done.accept(failure);
         };

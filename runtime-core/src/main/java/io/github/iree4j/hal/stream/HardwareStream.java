@@ -229,8 +229,22 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
+    /** The answer of a premise that is asserted: it must not end the retirement that asks while the device is being lost. */
     @Override
     public boolean hasPassed(long epoch) {
+        try {
+            return hasReached(epoch);
+        } catch (IreeException e) {
+            return true; // not known to be under way
+        }
+    }
+
+    /**
+     * Returns whether the hardware is past an epoch.
+     *
+     * @throws IreeException ABORTED when the device is lost
+     */
+    boolean hasReached(long epoch) {
         long point = point(epoch);
         return point == 0 || point > 0 && point <= queue.timeline.value();
     }
@@ -260,6 +274,8 @@ final class HardwareStream implements FifoBackend {
         }
         try {
             return point.timeline().value() >= point.value();
+        } catch (IreeException e) {
+            return true; // as above
         } finally {
             point.timeline().release();
         }

@@ -290,7 +290,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
      * that: host calls, and work behind a completion that another queue reports first.
      */
     private boolean isPassed(Frontier allocation) {
-        return origin() instanceof StreamQueue queue && queue.stream().hasPassed(allocation.producerEpoch());
+        return origin() instanceof StreamQueue queue && queue.stream().hasReached(allocation.producerEpoch());
     }
 
     /**

@@ -407,6 +407,22 @@ class HostileDriverTest {
         failure(fill(lanes - 1, buffer, 8));
     }
 
+    @Test
+    void premisesThatTheDriverCannotAnswerAreTakenAsHeld() {
+        open(1, 1, false);
+        Buffer buffer = buffer();
+        assertWorks(0, buffer);
+        driver.hold(true);
+        fill(0, buffer, 7);
+        driver.failAlways("value", status(StatusCode.ABORTED));
+        HardwareStream stream = ((StreamQueue) device.queue(0)).stream();
+        for (long epoch = 1; epoch < 20; epoch++) {
+            stream.hasPassed(epoch); // one of these is under way
+        }
+        driver.heal();
+        driver.hold(false);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aDeviceThatIsLostAtOnceIsClosed(int lanes) {

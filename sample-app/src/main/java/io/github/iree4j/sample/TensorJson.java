@@ -100,7 +100,7 @@ record TensorJson(long[] shape, String type, Object data) {
         try {
             return ElementType.parse(json.stringValue());
         } catch (IreeException e) {
-            throw new InvalidFieldException(field, "is not an element type: " + e.getMessage());
+            throw new InvalidFieldException(field, "is invalid: " + e.getMessage());
         }
     }
 

@@ -120,7 +120,7 @@ public final class TensorJsonModule extends SimpleModule {
             try {
                 return ElementType.parse(String.valueOf(json.getValueAsString()));
             } catch (IreeException e) {
-                throw problem(json, "'type' is not an element type: " + e.getMessage());
+                throw problem(json, "'type': " + e.getMessage());
             }
         }
     }

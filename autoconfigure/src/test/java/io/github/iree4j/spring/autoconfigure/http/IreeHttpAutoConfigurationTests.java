@@ -212,7 +212,7 @@ class IreeHttpAutoConfigurationTests {
                 "{\"shape\": [1], \"type\": \"i8\", \"data\": [1.5]} | with a fraction",
                 "{\"shape\": [1], \"type\": \"i8\", \"data\": [300]} | 300",
                 "{\"shape\": [1], \"data\": [\"x\"]} | element 0 is not a number",
-                "{\"shape\": [1], \"type\": \"q\", \"data\": [1]} | no element type",
+                "{\"shape\": [1], \"type\": \"q\", \"data\": [1]} | not an element type",
                 "{\"colour\": 1} | no 'colour'",
             })
     void reportsInvalidJson(String json, String message) {

@@ -3,7 +3,6 @@ package io.github.iree4j.nativeaccess;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * <p>The caller closes it once no submitted work uses it any more.
  */
 public final class VulkanAllocation extends VulkanObject {
-    private static final AtomicLong GENERATIONS = new AtomicLong();
-
-    private final long generation = GENERATIONS.incrementAndGet();
     private final long buffer;
     private final long deviceAddress;
     private final long host;
@@ -34,16 +30,6 @@ public final class VulkanAllocation extends VulkanObject {
         } finally {
             device.scratch.give(scratch);
         }
-    }
-
-    /**
-     * Returns a number that identifies this allocation within the process. Handles and addresses do not: drivers reuse them as soon as they
-     * are free.
-     *
-     * @return a number above 0 that increases with each allocation
-     */
-    public long generation() {
-        return generation;
     }
 
     /**

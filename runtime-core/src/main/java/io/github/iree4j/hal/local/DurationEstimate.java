@@ -47,10 +47,9 @@ final class DurationEstimate {
     }
 
     private static long dispatch(Recording recording, int at, @Nullable BindingTable table) {
-        long[] code = recording.code();
-        long groups = Integer.toUnsignedLong((int) (code[at + 2] >>> 32))
-                * Integer.toUnsignedLong((int) code[at + 2])
-                * (int) (code[at + 3] >>> 32);
+        long groups = Integer.toUnsignedLong(recording.workgroupCount(at, 0))
+                * Integer.toUnsignedLong(recording.workgroupCount(at, 1))
+                * recording.workgroupCount(at, 2);
         int known = LocalExecutable.of(recording, at).nanos(recording.export(at), groups);
         if (known != 0) {
             return DISPATCH_NANOS + known;

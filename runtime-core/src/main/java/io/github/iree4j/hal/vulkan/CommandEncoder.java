@@ -74,11 +74,6 @@ final class CommandEncoder implements TransferSink {
         count++;
     }
 
-    /** Overwrites a word whose value is known late. */
-    void setWord(int index, long value) {
-        words.setAtIndex(ValueLayout.JAVA_LONG, index, value);
-    }
-
     /** Orders later commands after earlier ones, for the given stages and accesses. */
     void barrier(long sourceStages, long sourceAccess, long targetStages, long targetAccess) {
         word(VulkanWords.BARRIER);

@@ -1,0 +1,65 @@
+// Types and numbers of CUDA's and HIP's driver interface, as far as the shim
+// uses them; the same in both unless two are given. Written from the public
+// documentation, so that no SDK is needed.
+#ifndef IREE4J_GPU_TYPES_H_
+#define IREE4J_GPU_TYPES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sgpu_context* sgpu_context_t;
+typedef struct sgpu_stream* sgpu_stream_t;
+typedef struct sgpu_event* sgpu_event_t;
+typedef struct sgpu_module* sgpu_module_t;
+typedef struct sgpu_function* sgpu_function_t;
+typedef struct sgpu_graph* sgpu_graph_t;
+typedef struct sgpu_graph_exec* sgpu_graph_exec_t;
+
+typedef struct sgpu_uuid_t {
+  uint8_t bytes[16];
+} sgpu_uuid_t;
+
+enum {
+  SGPU_STREAM_NON_BLOCKING = 1,
+  SGPU_EVENT_BLOCKING_SYNC = 1,
+  SGPU_EVENT_DISABLE_TIMING = 2,
+  SGPU_HOST_ALLOC_PORTABLE = 1,
+  SGPU_HOST_ALLOC_MAPPED = 2,
+  SGPU_HOST_REGISTER_PORTABLE = 1,
+  SGPU_HOST_REGISTER_MAPPED = 2,
+  SGPU_CAPTURE_THREAD_LOCAL = 1,
+  SGPU_COPY_DEFAULT = 4,  // HIP's kind of copy: by addresses
+
+  SGPU_FUNCTION_MAX_THREADS = 0,
+  SGPU_FUNCTION_SHARED_BYTES = 1,
+  SGPU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8,
+
+  SGPU_JIT_ERROR_LOG = 5,
+  SGPU_JIT_ERROR_LOG_BYTES = 6,
+};
+
+// Codes of errors that both libraries share.
+enum {
+  SGPU_SUCCESS = 0,
+  SGPU_INVALID_VALUE = 1,
+  SGPU_OUT_OF_MEMORY = 2,
+  SGPU_NOT_INITIALIZED = 3,
+  SGPU_DEINITIALIZED = 4,
+  SGPU_NO_DEVICE = 100,
+  SGPU_INVALID_DEVICE = 101,
+  SGPU_INVALID_IMAGE = 200,
+  SGPU_INVALID_CONTEXT = 201,
+  SGPU_NO_BINARY_FOR_GPU = 209,
+  SGPU_INVALID_PTX = 218,
+  SGPU_NOT_FOUND = 500,
+  SGPU_NOT_READY = 600,
+  SGPU_ILLEGAL_ADDRESS = 700,
+  SGPU_OUT_OF_RESOURCES = 701,
+  SGPU_LAUNCH_TIMEOUT = 702,
+  SGPU_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  SGPU_LAUNCH_FAILED = 719,
+  SGPU_NOT_PERMITTED = 800,
+  SGPU_NOT_SUPPORTED = 801,
+};
+
+#endif  // IREE4J_GPU_TYPES_H_

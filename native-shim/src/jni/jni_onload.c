@@ -1,9 +1,10 @@
-// Registers the native methods of Shim.java and VulkanShim.java when the
-// library is loaded: a mismatch fails there, naming the method, rather than at
-// the first call.
+// Registers the native methods of Shim.java, GpuShim.java and VulkanShim.java
+// when the library is loaded: a mismatch fails there, naming the method, rather
+// than at the first call.
 #include "jni_shim.h"
 
 #define SHIM_CLASS "io/github/iree4j/nativeaccess/Shim"
+#define GPU_CLASS "io/github/iree4j/nativeaccess/GpuShim"
 #define VULKAN_CLASS "io/github/iree4j/nativeaccess/VulkanShim"
 
 const shim__method_table_t shim__method_tables[] = {
@@ -12,6 +13,7 @@ const shim__method_table_t shim__method_tables[] = {
     {SHIM_CLASS, shim__event_methods, &shim__event_method_count},
     {SHIM_CLASS, shim__file_methods, &shim__file_method_count},
     {SHIM_CLASS, shim__thread_methods, &shim__thread_method_count},
+    {GPU_CLASS, shim__gpu_methods, &shim__gpu_method_count},
     {VULKAN_CLASS, shim__vulkan_methods, &shim__vulkan_method_count},
     {NULL, NULL, NULL},
 };

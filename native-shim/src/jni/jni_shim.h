@@ -20,6 +20,8 @@ extern const JNINativeMethod shim__event_methods[];
 extern const jint shim__event_method_count;
 extern const JNINativeMethod shim__file_methods[];
 extern const jint shim__file_method_count;
+extern const JNINativeMethod shim__gpu_methods[];
+extern const jint shim__gpu_method_count;
 extern const JNINativeMethod shim__thread_methods[];
 extern const jint shim__thread_method_count;
 extern const JNINativeMethod shim__vulkan_methods[];

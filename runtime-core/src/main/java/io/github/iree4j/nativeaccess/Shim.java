@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 10;
+    static final int ABI_VERSION = 11;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;

@@ -19,7 +19,7 @@ public final class VulkanAllocation extends VulkanObject {
 
     VulkanAllocation(VulkanHandle device, long handle) {
         super(device, handle, VulkanShim::memoryRelease);
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             VulkanShim.memoryQuery(handle, scratch.memory.address());
             this.buffer = scratch.memory.get(ValueLayout.JAVA_LONG, 0);
@@ -95,7 +95,7 @@ public final class VulkanAllocation extends VulkanObject {
      */
     public int exportDescriptor() {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.memoryExport(handle, scratch.memory.address(), scratch.error.address()));
             return scratch.memory.get(ValueLayout.JAVA_INT, 0);

@@ -49,7 +49,7 @@ public final class VulkanCommands extends VulkanObject {
     public void record(MemorySegment words, long count) {
         checkWords(words, count);
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.commandsRecord(handle, words.address(), count, scratch.error.address()));
         } finally {
@@ -73,7 +73,7 @@ public final class VulkanCommands extends VulkanObject {
         long count = words.byteSize() / Long.BYTES;
         checkWords(words, count);
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(
                     VulkanShim.commandsBind(handle, dispatchOrdinal, words.address(), count, scratch.error.address()));

@@ -30,7 +30,7 @@ public final class VulkanHandle extends Resource {
 
     private static final int KINDS = VulkanApi.KINDS.size();
 
-    final VulkanScratch.Pool scratch = new VulkanScratch.Pool();
+    final NativeScratch.Pool scratch = new NativeScratch.Pool();
     private final VulkanDeviceProperties properties;
     private final List<Integer> queueFamilies;
     private final long handle;
@@ -125,7 +125,7 @@ public final class VulkanHandle extends Resource {
 
     private <T> T create(Creator creator, LongFunction<T> wrap) {
         retain(); // for the object
-        VulkanScratch call = scratch.take();
+        NativeScratch call = scratch.take();
         long object = 0;
         try {
             object = creator.create(handle, call.error.address());
@@ -237,7 +237,7 @@ public final class VulkanHandle extends Resource {
         }
         guard.enter();
         int entered = 0;
-        VulkanScratch call = scratch.take();
+        NativeScratch call = scratch.take();
         try {
             while (entered < count) {
                 timelines[entered].guard.enter();
@@ -253,10 +253,10 @@ public final class VulkanHandle extends Resource {
         }
     }
 
-    private int wait(VulkanScratch call, VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+    private int wait(NativeScratch call, VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         long bytes = 2L * count * Long.BYTES;
         MemorySegment words =
-                bytes <= VulkanScratch.SIZE ? call.memory : Arena.ofAuto().allocate(bytes, 8);
+                bytes <= NativeScratch.SIZE ? call.memory : Arena.ofAuto().allocate(bytes, 8);
         for (int i = 0; i < count; i++) {
             words.setAtIndex(ValueLayout.JAVA_LONG, i, timelines[i].handle);
             words.setAtIndex(ValueLayout.JAVA_LONG, (long) count + i, values[i]);
@@ -369,7 +369,7 @@ public final class VulkanHandle extends Resource {
         long count = words.byteSize() / Long.BYTES;
         VulkanCommands.checkWords(words, count);
         guard.enter();
-        VulkanScratch call = scratch.take();
+        NativeScratch call = scratch.take();
         try {
             call.check(VulkanShim.submit(handle, queue, words.address(), count, call.error.address()));
         } finally {

@@ -19,7 +19,7 @@ public final class VulkanPipelineCache extends VulkanObject {
      */
     public byte[] data() {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try (Arena arena = Arena.ofConfined()) {
             long outSize = scratch.memory.address();
             long error = scratch.error.address();

@@ -31,7 +31,7 @@ public final class VulkanTimeline extends VulkanObject {
      */
     public long value() {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.timelineValue(handle, scratch.memory.address(), scratch.error.address()));
             return scratch.memory.get(ValueLayout.JAVA_LONG, 0);
@@ -49,7 +49,7 @@ public final class VulkanTimeline extends VulkanObject {
      */
     public void signal(long value) {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.timelineSignal(handle, value, scratch.error.address()));
         } finally {
@@ -66,7 +66,7 @@ public final class VulkanTimeline extends VulkanObject {
      */
     public int exportDescriptor() {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.timelineExport(handle, scratch.memory.address(), scratch.error.address()));
             return scratch.memory.get(ValueLayout.JAVA_INT, 0);
@@ -84,7 +84,7 @@ public final class VulkanTimeline extends VulkanObject {
      */
     public void importDescriptor(int descriptor) {
         guard.enter();
-        VulkanScratch scratch = device.scratch.take();
+        NativeScratch scratch = device.scratch.take();
         try {
             scratch.check(VulkanShim.timelineImport(handle, descriptor, scratch.error.address()));
         } finally {

@@ -21,7 +21,7 @@ class ShimTest {
 
     @Test
     void everyNativeMethodIsRegisteredAndNoOther() {
-        List<String> declared = Stream.of(Shim.class, VulkanShim.class)
+        List<String> declared = Stream.of(Shim.class, GpuShim.class, VulkanShim.class)
                 .flatMap(c -> Arrays.stream(c.getDeclaredMethods()))
                 .filter(m -> Modifier.isNative(m.getModifiers()))
                 .map(m -> m.getName() + descriptor(m))
@@ -32,7 +32,7 @@ class ShimTest {
             registered.add(Shim.text((out, capacity) -> Shim.methodName(index, out, capacity))
                     + Shim.text((out, capacity) -> Shim.methodSignature(index, out, capacity)));
         }
-        assertThat(registered).doesNotHaveDuplicates().containsExactlyInAnyOrderElementsOf(declared);
+        assertThat(registered).containsExactlyInAnyOrderElementsOf(declared);
     }
 
     private static String descriptor(Method m) {

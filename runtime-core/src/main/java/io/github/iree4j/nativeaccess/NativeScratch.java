@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Native memory for one call: its outputs, small input arrays, and its error. Lent by a {@link Pool}; freed by the garbage collector. */
-final class VulkanScratch {
+final class NativeScratch {
     /** Bytes of {@link #memory}. */
     static final long SIZE = 2048;
 
@@ -22,19 +22,19 @@ final class VulkanScratch {
 
     /** A small pool, so that calls allocate nothing while few threads make them. */
     static final class Pool {
-        private final AtomicReference<@Nullable VulkanScratch> first = new AtomicReference<>();
-        private final AtomicReference<@Nullable VulkanScratch> second = new AtomicReference<>();
+        private final AtomicReference<@Nullable NativeScratch> first = new AtomicReference<>();
+        private final AtomicReference<@Nullable NativeScratch> second = new AtomicReference<>();
 
-        VulkanScratch take() {
-            VulkanScratch scratch = first.getAndSet(null);
+        NativeScratch take() {
+            NativeScratch scratch = first.getAndSet(null);
             if (scratch == null) {
                 scratch = second.getAndSet(null);
             }
-            return scratch != null ? scratch : new VulkanScratch();
+            return scratch != null ? scratch : new NativeScratch();
         }
 
         /** Returns one after the call, when its memory is no longer in use. */
-        void give(VulkanScratch scratch) {
+        void give(NativeScratch scratch) {
             if (!first.compareAndSet(null, scratch)) {
                 second.set(scratch);
             }

@@ -1,0 +1,223 @@
+// Devices of CUDA and HIP: memory, code, streams and events. The rules of
+// shim.h apply. One implementation serves both libraries, whose driver
+// interfaces correspond call by call; `kind` picks the names.
+//
+// Every function makes the device's context current for its own calls and then
+// restores the thread's, so threads may be of any kind. Nothing here calls
+// back: completion is a wait for an event on a thread of the caller.
+//
+// A failure that the driver calls permanent (a kernel that faults, a device that
+// is gone) loses the device: from then on every call on it fails with ABORTED.
+#ifndef IREE4J_SHIM_GPU_H_
+#define IREE4J_SHIM_GPU_H_
+
+#include "shim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  SHIM_GPU_CUDA = 0,
+  SHIM_GPU_HIP = 1,
+};
+
+typedef struct shim_gpu_api_t shim_gpu_api_t;
+typedef struct shim_gpu_device_t shim_gpu_device_t;
+
+// Opens a library: |name|, or the usual one of its |kind| when that is NULL.
+// UNAVAILABLE, saying why, when there is none, it lacks an entry point, or its
+// driver does not start. A driver without devices is no failure.
+shim_status_t shim_gpu_open(int32_t kind, const char* name,
+                            shim_gpu_api_t** out_api, shim_error_t* error);
+
+// Devices must be released before. The library stays loaded: drivers have
+// threads and exit handlers of their own.
+void shim_gpu_close(shim_gpu_api_t* api);
+
+// The version of the driver's interface, as it counts them.
+int32_t shim_gpu_version(const shim_gpu_api_t* api);
+uint32_t shim_gpu_device_count(const shim_gpu_api_t* api);
+
+// Attributes of a device, in the order of shim_gpu_device_info_t. X(name, CUDA's
+// number, HIP's number); -1 for one that a library does not have: its value is
+// 0 then.
+#define SHIM_GPU_ATTRIBUTES(X)         \
+  X(max_threads_per_block, 1, 56)      \
+  X(max_block_x, 2, 26)                \
+  X(max_block_y, 3, 27)                \
+  X(max_block_z, 4, 28)                \
+  X(max_grid_x, 5, 29)                 \
+  X(max_grid_y, 6, 30)                 \
+  X(max_grid_z, 7, 31)                 \
+  X(shared_bytes_per_block, 8, 74)     \
+  X(shared_bytes_opt_in, 97, -1)       \
+  X(warp_size, 10, 87)                 \
+  X(multiprocessors, 16, 63)           \
+  X(integrated, 18, 16)                \
+  X(maps_host_memory, 19, 3)           \
+  X(registers_host_memory, 99, -1)     \
+  X(compute_major, 75, 23)             \
+  X(compute_minor, 76, 61)
+
+typedef struct shim_gpu_device_info_t {
+  char name[256];
+  uint8_t uuid[16];  // zeros where the library does not tell
+  uint64_t memory;   // bytes
+#define SHIM_GPU_FIELD(name, cuda, hip) int32_t name;
+  SHIM_GPU_ATTRIBUTES(SHIM_GPU_FIELD)
+#undef SHIM_GPU_FIELD
+} shim_gpu_device_info_t;
+
+// Fills |out_info|, of |size| bytes, which must be those of the struct.
+shim_status_t shim_gpu_device_query(const shim_gpu_api_t* api, uint32_t index,
+                                    void* out_info, size_t size,
+                                    shim_error_t* error);
+
+// Opens a device: retains its primary context. |api| must outlive it.
+shim_status_t shim_gpu_device_open(shim_gpu_api_t* api, uint32_t index,
+                                   shim_gpu_device_t** out_device,
+                                   shim_error_t* error);
+
+// Everything of the device was released before.
+void shim_gpu_device_release(shim_gpu_device_t* device);
+int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device);
+
+// Loses the device, as a fault would: for callers who find that it no longer
+// answers.
+void shim_gpu_device_lose(shim_gpu_device_t* device);
+
+#define SHIM_GPU_KIND_MAP(X) \
+  X(0, STREAMS)              \
+  X(1, EVENTS)               \
+  X(2, MEMORY)               \
+  X(3, HOST_MEMORY)          \
+  X(4, REGISTRATIONS)        \
+  X(5, MODULES)              \
+  X(6, GRAPHS)
+
+enum {
+#define SHIM_GPU_KIND_ENUM(number, name) SHIM_GPU_KIND_##name = number,
+  SHIM_GPU_KIND_MAP(SHIM_GPU_KIND_ENUM)
+#undef SHIM_GPU_KIND_ENUM
+  SHIM_GPU_KIND_COUNT = 7,
+};
+
+const char* shim_gpu_kind_name(int32_t kind);
+void shim_gpu_device_live_objects(const shim_gpu_device_t* device,
+                                  int64_t out_counts[SHIM_GPU_KIND_COUNT]);
+
+//===--------------------------------------------------------------------===//
+// Memory
+//===--------------------------------------------------------------------===//
+
+// Handles are addresses. |out_address| is for code of the device.
+shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
+                                       uint64_t* out_address,
+                                       shim_error_t* error);
+void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address);
+
+// Memory of the host that the device uses: |out_addresses| has the host's and
+// the device's address of it.
+shim_status_t shim_gpu_host_allocate(shim_gpu_device_t* device, uint64_t size,
+                                     uint64_t out_addresses[2],
+                                     shim_error_t* error);
+void shim_gpu_host_free(shim_gpu_device_t* device, uint64_t host);
+
+// Lets the device use memory of the caller. No byte of its pages may be
+// registered already.
+shim_status_t shim_gpu_host_register(shim_gpu_device_t* device, void* host,
+                                     uint64_t size, uint64_t* out_address,
+                                     shim_error_t* error);
+void shim_gpu_host_unregister(shim_gpu_device_t* device, void* host);
+
+//===--------------------------------------------------------------------===//
+// Code
+//===--------------------------------------------------------------------===//
+
+// Loads a module, of which the library knows the length. What the library's
+// compiler says about it goes to |out_log|, of |log_size| bytes.
+shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
+                                   char* out_log, size_t log_size,
+                                   uint64_t* out_module, shim_error_t* error);
+void shim_gpu_module_unload(shim_gpu_device_t* device, uint64_t module);
+
+typedef struct shim_gpu_function_t {
+  uint64_t handle;
+  int32_t max_threads;   // of one block
+  int32_t shared_bytes;  // that it declares itself
+} shim_gpu_function_t;
+
+// Finds a function, and lets it have |dynamic_shared_bytes| of shared memory.
+shim_status_t shim_gpu_module_function(shim_gpu_device_t* device,
+                                       uint64_t module, const char* name,
+                                       uint32_t dynamic_shared_bytes,
+                                       shim_gpu_function_t* out_function,
+                                       shim_error_t* error);
+
+//===--------------------------------------------------------------------===//
+// Streams, events, commands
+//===--------------------------------------------------------------------===//
+
+shim_status_t shim_gpu_stream_create(shim_gpu_device_t* device,
+                                     uint64_t* out_stream, shim_error_t* error);
+// May block, until the driver has let go of it.
+void shim_gpu_stream_release(shim_gpu_device_t* device, uint64_t stream);
+
+shim_status_t shim_gpu_event_create(shim_gpu_device_t* device,
+                                    uint64_t* out_event, shim_error_t* error);
+void shim_gpu_event_release(shim_gpu_device_t* device, uint64_t event);
+
+// May block, until everything before the event's last record is over: looks for
+// |spin_nanos| first, and has the driver wait then.
+shim_status_t shim_gpu_event_wait(shim_gpu_device_t* device, uint64_t event,
+                                  int64_t spin_nanos, shim_error_t* error);
+
+// Whether everything before the event's last record is over.
+shim_status_t shim_gpu_event_query(shim_gpu_device_t* device, uint64_t event,
+                                   int32_t* out_over, shim_error_t* error);
+
+// Commands, as words of 64 bits; "a | b" is a in the upper and b in the lower
+// half of one.
+enum {
+  // event: what follows begins once the event's last record is over
+  SHIM_GPU_WAIT = 1,
+  // event
+  SHIM_GPU_RECORD = 2,
+  // address, bytes, pattern | its bytes (1, 2 or 4, to which the address is
+  // aligned)
+  SHIM_GPU_FILL = 3,
+  // target, source, bytes
+  SHIM_GPU_COPY = 4,
+  // function, grid y | x, shared bytes | grid z, block y | x, count of
+  // parameters | block z, parameters in a word each
+  SHIM_GPU_LAUNCH = 5,
+  // address of words, their count: these follow here. Not within such words.
+  SHIM_GPU_CALL = 6,
+  // graph
+  SHIM_GPU_GRAPH = 7,
+};
+
+// Parameters of one function.
+#define SHIM_GPU_MAX_PARAMS 512
+
+// Gives a stream commands. May block while the stream is full. On failure what
+// comes before the failed command was given, nothing after it.
+shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
+                           const uint64_t* words, size_t count,
+                           shim_error_t* error);
+
+// Makes a graph of commands, which must not wait or record: |stream| is in use
+// by nobody else. |*graph| is 0 for a new one, or one that had the same commands
+// with other parameters; on failure it stays what it was.
+// UNIMPLEMENTED where the library has no graphs.
+shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
+                                  const uint64_t* words, size_t count,
+                                  uint64_t* graph, shim_error_t* error);
+void shim_gpu_graph_release(shim_gpu_device_t* device, uint64_t graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // IREE4J_SHIM_GPU_H_

@@ -1,0 +1,168 @@
+// Opens the library and describes its devices. Calls gpu_status.c.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu_internal.h"
+
+static const char* const cuda_libraries[] = {"libcuda.so.1", "libcuda.so",
+                                             NULL};
+static const char* const hip_libraries[] = {
+    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+    "libamdhip64.so", NULL};
+
+static const char* kind_name(int32_t kind) {
+  return kind == SHIM_GPU_CUDA ? "CUDA" : "HIP";
+}
+
+// Opens the library by |name|, or the first of its kind.
+static void* open_library(shim_gpu_api_t* api, const char* name,
+                          shim_error_t* error) {
+  if (name) {
+    snprintf(api->name, sizeof(api->name), "%s", name);
+    void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char* cause = dlerror();
+      shim_error_set(error, SHIM_UNAVAILABLE, 0, "cannot open '%s': %s", name,
+                     cause ? cause : "no cause given");
+    }
+    return library;
+  }
+  const char* const* names =
+      api->kind == SHIM_GPU_CUDA ? cuda_libraries : hip_libraries;
+  for (int i = 0; names[i]; ++i) {
+    void* library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+      snprintf(api->name, sizeof(api->name), "%s", names[i]);
+      return library;
+    }
+  }
+  shim_error_set(error, SHIM_UNAVAILABLE, 0,
+                 api->kind == SHIM_GPU_CUDA
+                     ? "there is no '%s'; install NVIDIA's driver, or in a "
+                       "container give it the GPU (--gpus all)"
+                     : "there is no '%s'; install AMD's ROCm runtime, or in a "
+                       "container give it the GPU (--device=/dev/kfd "
+                       "--device=/dev/dri)",
+                 names[0]);
+  return NULL;
+}
+
+static bool is_none(const char* symbol) { return strcmp(symbol, "none") == 0; }
+
+static shim_status_t resolve(shim_gpu_api_t* api, void* library,
+                             shim_error_t* error) {
+  bool cuda = api->kind == SHIM_GPU_CUDA;
+#define REQUIRED_SYMBOL 1
+#define OPTIONAL_SYMBOL 0
+#define X(need, field, cuda_symbol, hip_symbol, arguments)                  \
+  do {                                                                      \
+    const char* symbol = cuda ? #cuda_symbol : #hip_symbol;                 \
+    void* found = is_none(symbol) ? NULL : dlsym(library, symbol);          \
+    if (!found && need##_SYMBOL) {                                          \
+      return shim_error_set(error, SHIM_UNAVAILABLE, 0,                     \
+                            "'%s' has no symbol %s; update the %s driver",  \
+                            api->name, symbol, kind_name(api->kind));       \
+    }                                                                       \
+    memcpy(&api->table.field, &found, sizeof(found));                       \
+  } while (0);
+#include "gpu/gpu_symbols.inc"
+#undef X
+  if (!api->table.copy_cuda && !api->table.copy_hip) {
+    return shim_error_set(error, SHIM_UNAVAILABLE, 0,
+                          "'%s' has no symbol %s; update the %s driver",
+                          api->name, cuda ? "cuMemcpyAsync" : "hipMemcpyAsync",
+                          kind_name(api->kind));
+  }
+  return SHIM_OK;
+}
+
+static shim_status_t start(shim_gpu_api_t* api, shim_error_t* error) {
+  int code = api->table.init(0);
+  if (code == SGPU_NO_DEVICE) return SHIM_OK;
+  if (code) {
+    shim_status_t status = shim__gpu_fail(
+        NULL, code, error, "starting the %s driver of '%s'",
+        kind_name(api->kind), api->name);
+    if (error) error->status = SHIM_UNAVAILABLE;
+    return status ? SHIM_UNAVAILABLE : status;
+  }
+  code = api->table.driver_version(&api->version);
+  if (code) return shim__gpu_fail(NULL, code, error, "asking for the version");
+  code = api->table.device_count(&api->device_count);
+  if (code == SGPU_NO_DEVICE) {
+    api->device_count = 0;
+    return SHIM_OK;
+  }
+  return code ? shim__gpu_fail(NULL, code, error, "counting devices") : SHIM_OK;
+}
+
+shim_status_t shim_gpu_open(int32_t kind, const char* name,
+                            shim_gpu_api_t** out_api, shim_error_t* error) {
+  *out_api = NULL;
+  shim_gpu_api_t* api = calloc(1, sizeof(*api));
+  if (!api) return shim__no_memory(error, sizeof(*api), "a GPU library");
+  api->kind = kind;
+  void* library = open_library(api, name, error);
+  shim_status_t status = library ? SHIM_OK : SHIM_UNAVAILABLE;
+  if (!status) status = resolve(api, library, error);
+  if (!status) status = start(api, error);
+  if (status) {
+    free(api);
+    return status;
+  }
+  *out_api = api;
+  return SHIM_OK;
+}
+
+void shim_gpu_close(shim_gpu_api_t* api) { free(api); }
+
+int32_t shim_gpu_version(const shim_gpu_api_t* api) { return api->version; }
+
+uint32_t shim_gpu_device_count(const shim_gpu_api_t* api) {
+  return (uint32_t)api->device_count;
+}
+
+static int attribute(const shim_gpu_api_t* api, int cuda, int hip, int device,
+                     int32_t* out) {
+  int number = api->kind == SHIM_GPU_CUDA ? cuda : hip;
+  *out = 0;
+  if (number < 0) return 0;
+  int value = 0;
+  int code = api->table.device_attribute(&value, number, device);
+  *out = code ? 0 : value;
+  // A driver that is older than the attribute does not have what it is about.
+  return code == SGPU_INVALID_VALUE ? 0 : code;
+}
+
+shim_status_t shim_gpu_device_query(const shim_gpu_api_t* api, uint32_t index,
+                                    void* out_info, size_t size,
+                                    shim_error_t* error) {
+  shim_gpu_device_info_t* info = out_info;
+  if (size != sizeof(*info)) {
+    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
+                          "info of %zu bytes, it has %zu", size, sizeof(*info));
+  }
+  memset(info, 0, sizeof(*info));
+  int device = 0;
+  int code = api->table.device_get(&device, (int)index);
+  if (!code) {
+    code = api->table.device_name(info->name, sizeof(info->name) - 1, device);
+  }
+  size_t bytes = 0;
+  if (!code) code = api->table.device_memory(&bytes, device);
+  info->memory = bytes;
+#define QUERY(name, cuda, hip) \
+  if (!code) code = attribute(api, cuda, hip, device, &info->name);
+  SHIM_GPU_ATTRIBUTES(QUERY)
+#undef QUERY
+  if (code) {
+    return shim__gpu_fail(NULL, code, error, "asking about device %u", index);
+  }
+  sgpu_uuid_t uuid = {{0}};
+  if (api->table.device_uuid && !api->table.device_uuid(&uuid, device)) {
+    memcpy(info->uuid, uuid.bytes, sizeof(info->uuid));
+  }
+  return SHIM_OK;
+}

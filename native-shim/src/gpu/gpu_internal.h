@@ -1,0 +1,57 @@
+// What the files of CUDA and HIP share. Private to the shim.
+#ifndef IREE4J_GPU_INTERNAL_H_
+#define IREE4J_GPU_INTERNAL_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "gpu/gpu_types.h"
+#include "shim_gpu.h"
+#include "shim_internal.h"
+
+// The entry points, by their common names.
+typedef struct shim__gpu_table_t {
+#define X(need, name, cuda, hip, arguments) int(*name) arguments;
+#include "gpu/gpu_symbols.inc"
+#undef X
+} shim__gpu_table_t;
+
+struct shim_gpu_api_t {
+  int32_t kind;
+  shim__gpu_table_t table;
+  int version;
+  int device_count;
+  char name[256];
+};
+
+struct shim_gpu_device_t {
+  shim_gpu_api_t* api;
+  sgpu_context_t context;
+  int device;  // the library's number
+  _Atomic bool lost;
+  _Atomic int32_t cause;  // the code of the loss
+  _Atomic int64_t live[SHIM_GPU_KIND_COUNT];
+  char name[256];
+};
+
+const char* shim__gpu_code_name(int code);
+
+// Fills the error of a call that returned |code|, and loses |device|, which may
+// be NULL, if that is permanent.
+shim_status_t shim__gpu_fail(shim_gpu_device_t* device, int code,
+                             shim_error_t* error, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// Makes the device's context current; ABORTED when it is lost. Each success is
+// followed by one shim__gpu_leave.
+shim_status_t shim__gpu_enter(shim_gpu_device_t* device, shim_error_t* error);
+void shim__gpu_leave(shim_gpu_device_t* device);
+
+// The same for what frees: a lost device still has objects.
+bool shim__gpu_enter_to_free(shim_gpu_device_t* device);
+
+void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by);
+
+#define SHIM__GPU_TABLE(device) (&(device)->api->table)
+
+#endif  // IREE4J_GPU_INTERNAL_H_

@@ -1,0 +1,321 @@
+// Streams, events and commands. Calls gpu_status.c.
+#include <string.h>
+#include <time.h>
+
+#include "gpu/gpu_internal.h"
+
+#define EVENT(value) ((sgpu_event_t)(uintptr_t)(value))
+#define STREAM(value) ((sgpu_stream_t)(uintptr_t)(value))
+#define GRAPH(value) ((sgpu_graph_exec_t)(uintptr_t)(value))
+
+shim_status_t shim_gpu_stream_create(shim_gpu_device_t* device,
+                                     uint64_t* out_stream,
+                                     shim_error_t* error) {
+  *out_stream = 0;
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  sgpu_stream_t stream = NULL;
+  int code = SHIM__GPU_TABLE(device)->stream_create(&stream,
+                                                    SGPU_STREAM_NON_BLOCKING);
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "creating a stream");
+  } else {
+    shim__gpu_count(device, SHIM_GPU_KIND_STREAMS, 1);
+    *out_stream = (uint64_t)(uintptr_t)stream;
+  }
+  shim__gpu_leave(device);
+  return status;
+}
+
+void shim_gpu_stream_release(shim_gpu_device_t* device, uint64_t stream) {
+  if (shim__gpu_enter_to_free(device)) {
+    SHIM__GPU_TABLE(device)->stream_destroy(STREAM(stream));
+    shim__gpu_leave(device);
+  }
+  shim__gpu_count(device, SHIM_GPU_KIND_STREAMS, -1);
+}
+
+shim_status_t shim_gpu_event_create(shim_gpu_device_t* device,
+                                    uint64_t* out_event, shim_error_t* error) {
+  *out_event = 0;
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  sgpu_event_t event = NULL;
+  int code = SHIM__GPU_TABLE(device)->event_create(
+      &event, SGPU_EVENT_DISABLE_TIMING | SGPU_EVENT_BLOCKING_SYNC);
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "creating an event");
+  } else {
+    shim__gpu_count(device, SHIM_GPU_KIND_EVENTS, 1);
+    *out_event = (uint64_t)(uintptr_t)event;
+  }
+  shim__gpu_leave(device);
+  return status;
+}
+
+void shim_gpu_event_release(shim_gpu_device_t* device, uint64_t event) {
+  if (shim__gpu_enter_to_free(device)) {
+    SHIM__GPU_TABLE(device)->event_destroy(EVENT(event));
+    shim__gpu_leave(device);
+  }
+  shim__gpu_count(device, SHIM_GPU_KIND_EVENTS, -1);
+}
+
+static int64_t now_nanos(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+shim_status_t shim_gpu_event_wait(shim_gpu_device_t* device, uint64_t event,
+                                  int64_t spin_nanos, shim_error_t* error) {
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  int code = table->event_query(EVENT(event));
+  if (code == SGPU_NOT_READY) {
+    int64_t until = now_nanos() + spin_nanos;
+    while (code == SGPU_NOT_READY && now_nanos() < until) {
+      code = table->event_query(EVENT(event));
+    }
+  }
+  if (code == SGPU_NOT_READY) code = table->event_synchronize(EVENT(event));
+  if (code) status = shim__gpu_fail(device, code, error, "waiting for an event");
+  shim__gpu_leave(device);
+  return status;
+}
+
+shim_status_t shim_gpu_event_query(shim_gpu_device_t* device, uint64_t event,
+                                   int32_t* out_over, shim_error_t* error) {
+  *out_over = 0;
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  int code = SHIM__GPU_TABLE(device)->event_query(EVENT(event));
+  if (code && code != SGPU_NOT_READY) {
+    status = shim__gpu_fail(device, code, error, "looking at an event");
+  }
+  *out_over = !code;
+  shim__gpu_leave(device);
+  return status;
+}
+
+//===--------------------------------------------------------------------===//
+// Commands
+//===--------------------------------------------------------------------===//
+
+static uint32_t low(uint64_t word) { return (uint32_t)word; }
+static uint32_t high(uint64_t word) { return (uint32_t)(word >> 32); }
+
+// A command in words that are within bounds, its name for messages, and how
+// many words it has.
+typedef struct command_t {
+  const uint64_t* words;
+  const char* name;
+  size_t count;
+} command_t;
+
+static int fill(const shim__gpu_table_t* table, sgpu_stream_t stream,
+                const uint64_t* words) {
+  uint64_t address = words[1];
+  size_t bytes = words[2];
+  uint32_t pattern = high(words[3]);
+  switch (low(words[3])) {
+    case 4:
+      return table->fill_32(address, (int)pattern, bytes / 4, stream);
+    case 2:
+      return table->fill_16(address, (unsigned short)pattern, bytes / 2,
+                            stream);
+    default:
+      return table->fill_8(address, (unsigned char)pattern, bytes, stream);
+  }
+}
+
+static int copy(const shim__gpu_table_t* table, sgpu_stream_t stream,
+                const uint64_t* words) {
+  return table->copy_cuda
+             ? table->copy_cuda(words[1], words[2], words[3], stream)
+             : table->copy_hip(words[1], words[2], words[3], SGPU_COPY_DEFAULT,
+                               stream);
+}
+
+static int launch(const shim__gpu_table_t* table, sgpu_stream_t stream,
+                  const uint64_t* words) {
+  void* params[SHIM_GPU_MAX_PARAMS];
+  uint32_t count = high(words[5]);
+  for (uint32_t i = 0; i < count; ++i) {
+    params[i] = (void*)(uintptr_t)(words + 6 + i);
+  }
+  return table->launch((sgpu_function_t)(uintptr_t)words[1], low(words[2]),
+                       high(words[2]), low(words[3]), low(words[4]),
+                       high(words[4]), low(words[5]), high(words[3]), stream,
+                       params, NULL);
+}
+
+// Finds the bounds of a command; false when its words are none.
+static bool parse(const uint64_t* words, size_t left, command_t* out) {
+  out->words = words;
+  switch (words[0]) {
+    case SHIM_GPU_WAIT:
+      out->name = "waiting for an event on a stream";
+      out->count = 2;
+      break;
+    case SHIM_GPU_RECORD:
+      out->name = "recording an event";
+      out->count = 2;
+      break;
+    case SHIM_GPU_FILL:
+      out->name = "a fill";
+      out->count = 4;
+      break;
+    case SHIM_GPU_COPY:
+      out->name = "a copy";
+      out->count = 4;
+      break;
+    case SHIM_GPU_LAUNCH:
+      out->name = "a launch";
+      if (left < 6 || high(words[5]) > SHIM_GPU_MAX_PARAMS) return false;
+      out->count = 6 + (size_t)high(words[5]);
+      break;
+    case SHIM_GPU_CALL:
+      out->name = "commands";
+      out->count = 3;
+      break;
+    case SHIM_GPU_GRAPH:
+      out->name = "launching a graph";
+      out->count = 2;
+      break;
+    default:
+      return false;
+  }
+  return out->count <= left;
+}
+
+static int give(const shim__gpu_table_t* table, sgpu_stream_t stream,
+                const uint64_t* words) {
+  switch (words[0]) {
+    case SHIM_GPU_WAIT:
+      return table->stream_wait_event(stream, EVENT(words[1]), 0);
+    case SHIM_GPU_RECORD:
+      return table->event_record(EVENT(words[1]), stream);
+    case SHIM_GPU_FILL:
+      return fill(table, stream, words);
+    case SHIM_GPU_COPY:
+      return copy(table, stream, words);
+    case SHIM_GPU_LAUNCH:
+      return launch(table, stream, words);
+    default:
+      return table->graph_launch ? table->graph_launch(GRAPH(words[1]), stream)
+                                 : SGPU_NOT_SUPPORTED;
+  }
+}
+
+// Gives commands to a stream in an entered context.
+static shim_status_t run(shim_gpu_device_t* device, uint64_t stream,
+                         const uint64_t* words, size_t count, bool within,
+                         shim_error_t* error) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  for (size_t at = 0; at < count;) {
+    command_t command;
+    if (!parse(words + at, count - at, &command) ||
+        (within && words[at] == SHIM_GPU_CALL)) {
+      return shim_error_set(error, SHIM_INTERNAL, 0,
+                            "word %zu of %zu, %llu, begins no command", at,
+                            count, (unsigned long long)words[at]);
+    }
+    if (words[at] == SHIM_GPU_CALL) {
+      shim_status_t status =
+          run(device, stream, (const uint64_t*)(uintptr_t)words[at + 1],
+              words[at + 2], true, error);
+      if (status) return status;
+    } else {
+      int code = give(table, STREAM(stream), command.words);
+      if (code) return shim__gpu_fail(device, code, error, "%s", command.name);
+    }
+    at += command.count;
+  }
+  return SHIM_OK;
+}
+
+shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
+                           const uint64_t* words, size_t count,
+                           shim_error_t* error) {
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  status = run(device, stream, words, count, false, error);
+  shim__gpu_leave(device);
+  return status;
+}
+
+// Captures commands in an entered context.
+static shim_status_t capture(shim_gpu_device_t* device, uint64_t stream,
+                             const uint64_t* words, size_t count,
+                             sgpu_graph_t* out_graph, shim_error_t* error) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  *out_graph = NULL;
+  int code = table->stream_begin_capture(STREAM(stream),
+                                         SGPU_CAPTURE_THREAD_LOCAL);
+  if (code) {
+    return shim__gpu_fail(device, code, error, "beginning to capture");
+  }
+  shim_status_t status = run(device, stream, words, count, true, error);
+  code = table->stream_end_capture(STREAM(stream), out_graph);
+  if (!status && code) {
+    status = shim__gpu_fail(device, code, error, "capturing a graph");
+  }
+  if (status && *out_graph) {
+    table->graph_destroy(*out_graph);
+    *out_graph = NULL;
+  }
+  return status;
+}
+
+// Has an executable graph do what |captured| says.
+static int make(shim_gpu_device_t* device, sgpu_graph_t captured,
+                uint64_t* graph) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (*graph) {
+    void* node = NULL;
+    int result = 0;
+    return table->graph_update(GRAPH(*graph), captured, &node, &result);
+  }
+  sgpu_graph_exec_t made = NULL;
+  int code = table->graph_instantiate(&made, captured, 0);
+  if (!code) {
+    *graph = (uint64_t)(uintptr_t)made;
+    shim__gpu_count(device, SHIM_GPU_KIND_GRAPHS, 1);
+  }
+  return code;
+}
+
+shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
+                                  const uint64_t* words, size_t count,
+                                  uint64_t* graph, shim_error_t* error) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (!table->stream_begin_capture || !table->stream_end_capture ||
+      !table->graph_instantiate || !table->graph_update ||
+      !table->graph_launch || !table->graph_destroy ||
+      !table->graph_exec_destroy) {
+    return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
+                          "'%s' has no graphs; update its driver",
+                          device->api->name);
+  }
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  sgpu_graph_t captured = NULL;
+  status = capture(device, stream, words, count, &captured, error);
+  if (!status) {
+    int code = make(device, captured, graph);
+    table->graph_destroy(captured);
+    if (code) status = shim__gpu_fail(device, code, error, "making a graph");
+  }
+  shim__gpu_leave(device);
+  return status;
+}
+
+void shim_gpu_graph_release(shim_gpu_device_t* device, uint64_t graph) {
+  if (shim__gpu_enter_to_free(device)) {
+    SHIM__GPU_TABLE(device)->graph_exec_destroy(GRAPH(graph));
+    shim__gpu_leave(device);
+  }
+  shim__gpu_count(device, SHIM_GPU_KIND_GRAPHS, -1);
+}

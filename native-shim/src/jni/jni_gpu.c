@@ -1,0 +1,224 @@
+// JNI glue for CUDA and HIP: argument conversion and nothing else.
+#include "jni_shim.h"
+#include "shim_gpu.h"
+
+#define ERROR HANDLE(shim_error_t, error)
+#define API HANDLE(shim_gpu_api_t, api)
+#define DEVICE HANDLE(shim_gpu_device_t, device)
+#define OUT HANDLE(uint64_t, out)
+
+static jint jni_kind_name(JNIEnv* env, jclass cls, jint kind, jlong out,
+                          jint capacity) {
+  (void)env, (void)cls;
+  const char* name = shim_gpu_kind_name(kind);
+  return name ? shim__copy_text(name, out, capacity) : 0;
+}
+
+static jlong jni_open(JNIEnv* env, jclass cls, jint kind, jlong name,
+                      jlong error) {
+  (void)env, (void)cls;
+  shim_gpu_api_t* api = NULL;
+  shim_gpu_open(kind, HANDLE(const char, name), &api, ERROR);
+  return (jlong)(uintptr_t)api;
+}
+
+static void jni_close(JNIEnv* env, jclass cls, jlong api) {
+  (void)env, (void)cls;
+  shim_gpu_close(API);
+}
+
+static jint jni_version(JNIEnv* env, jclass cls, jlong api) {
+  (void)env, (void)cls;
+  return shim_gpu_version(API);
+}
+
+static jint jni_device_count(JNIEnv* env, jclass cls, jlong api) {
+  (void)env, (void)cls;
+  return (jint)shim_gpu_device_count(API);
+}
+
+static jint jni_device_query(JNIEnv* env, jclass cls, jlong api, jint index,
+                             jlong out, jlong size, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_device_query(API, (uint32_t)index, HANDLE(void, out),
+                               (size_t)size, ERROR);
+}
+
+static jlong jni_device_open(JNIEnv* env, jclass cls, jlong api, jint index,
+                             jlong error) {
+  (void)env, (void)cls;
+  shim_gpu_device_t* device = NULL;
+  shim_gpu_device_open(API, (uint32_t)index, &device, ERROR);
+  return (jlong)(uintptr_t)device;
+}
+
+static void jni_device_release(JNIEnv* env, jclass cls, jlong device) {
+  (void)env, (void)cls;
+  shim_gpu_device_release(DEVICE);
+}
+
+static jint jni_device_is_lost(JNIEnv* env, jclass cls, jlong device) {
+  (void)env, (void)cls;
+  return shim_gpu_device_is_lost(DEVICE);
+}
+
+static void jni_device_lose(JNIEnv* env, jclass cls, jlong device) {
+  (void)env, (void)cls;
+  shim_gpu_device_lose(DEVICE);
+}
+
+static void jni_device_live_objects(JNIEnv* env, jclass cls, jlong device,
+                                    jlong out) {
+  (void)env, (void)cls;
+  shim_gpu_device_live_objects(DEVICE, HANDLE(int64_t, out));
+}
+
+static jint jni_memory_allocate(JNIEnv* env, jclass cls, jlong device,
+                                jlong size, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_memory_allocate(DEVICE, (uint64_t)size, OUT, ERROR);
+}
+
+static void jni_memory_free(JNIEnv* env, jclass cls, jlong device,
+                            jlong address) {
+  (void)env, (void)cls;
+  shim_gpu_memory_free(DEVICE, (uint64_t)address);
+}
+
+static jint jni_host_allocate(JNIEnv* env, jclass cls, jlong device, jlong size,
+                              jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_host_allocate(DEVICE, (uint64_t)size, OUT, ERROR);
+}
+
+static void jni_host_free(JNIEnv* env, jclass cls, jlong device, jlong host) {
+  (void)env, (void)cls;
+  shim_gpu_host_free(DEVICE, (uint64_t)host);
+}
+
+static jint jni_host_register(JNIEnv* env, jclass cls, jlong device, jlong host,
+                              jlong size, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_host_register(DEVICE, HANDLE(void, host), (uint64_t)size, OUT,
+                                ERROR);
+}
+
+static void jni_host_unregister(JNIEnv* env, jclass cls, jlong device,
+                                jlong host) {
+  (void)env, (void)cls;
+  shim_gpu_host_unregister(DEVICE, HANDLE(void, host));
+}
+
+static jint jni_module_load(JNIEnv* env, jclass cls, jlong device, jlong image,
+                            jlong log, jlong log_size, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_module_load(DEVICE, HANDLE(const void, image),
+                              HANDLE(char, log), (size_t)log_size, OUT, ERROR);
+}
+
+static void jni_module_unload(JNIEnv* env, jclass cls, jlong device,
+                              jlong module) {
+  (void)env, (void)cls;
+  shim_gpu_module_unload(DEVICE, (uint64_t)module);
+}
+
+static jint jni_module_function(JNIEnv* env, jclass cls, jlong device,
+                                jlong module, jlong name, jint shared,
+                                jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_module_function(DEVICE, (uint64_t)module,
+                                  HANDLE(const char, name), (uint32_t)shared,
+                                  HANDLE(shim_gpu_function_t, out), ERROR);
+}
+
+static jint jni_stream_create(JNIEnv* env, jclass cls, jlong device, jlong out,
+                              jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_stream_create(DEVICE, OUT, ERROR);
+}
+
+static void jni_stream_release(JNIEnv* env, jclass cls, jlong device,
+                               jlong stream) {
+  (void)env, (void)cls;
+  shim_gpu_stream_release(DEVICE, (uint64_t)stream);
+}
+
+static jint jni_event_create(JNIEnv* env, jclass cls, jlong device, jlong out,
+                             jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_event_create(DEVICE, OUT, ERROR);
+}
+
+static void jni_event_release(JNIEnv* env, jclass cls, jlong device,
+                              jlong event) {
+  (void)env, (void)cls;
+  shim_gpu_event_release(DEVICE, (uint64_t)event);
+}
+
+static jint jni_event_wait(JNIEnv* env, jclass cls, jlong device, jlong event,
+                           jlong spin, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_event_wait(DEVICE, (uint64_t)event, spin, ERROR);
+}
+
+static jint jni_event_query(JNIEnv* env, jclass cls, jlong device, jlong event,
+                            jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_event_query(DEVICE, (uint64_t)event, HANDLE(int32_t, out),
+                              ERROR);
+}
+
+static jint jni_run(JNIEnv* env, jclass cls, jlong device, jlong stream,
+                    jlong words, jlong count, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_run(DEVICE, (uint64_t)stream, HANDLE(const uint64_t, words),
+                      (size_t)count, ERROR);
+}
+
+static jint jni_graph_make(JNIEnv* env, jclass cls, jlong device, jlong stream,
+                           jlong words, jlong count, jlong graph, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_graph_make(DEVICE, (uint64_t)stream,
+                             HANDLE(const uint64_t, words), (size_t)count,
+                             HANDLE(uint64_t, graph), ERROR);
+}
+
+static void jni_graph_release(JNIEnv* env, jclass cls, jlong device,
+                              jlong graph) {
+  (void)env, (void)cls;
+  shim_gpu_graph_release(DEVICE, (uint64_t)graph);
+}
+
+const JNINativeMethod shim__gpu_methods[] = {
+    SHIM__METHOD("kindName", "(IJI)I", jni_kind_name),
+    SHIM__METHOD("open", "(IJJ)J", jni_open),
+    SHIM__METHOD("close", "(J)V", jni_close),
+    SHIM__METHOD("version", "(J)I", jni_version),
+    SHIM__METHOD("deviceCount", "(J)I", jni_device_count),
+    SHIM__METHOD("deviceQuery", "(JIJJJ)I", jni_device_query),
+    SHIM__METHOD("deviceOpen", "(JIJ)J", jni_device_open),
+    SHIM__METHOD("deviceRelease", "(J)V", jni_device_release),
+    SHIM__METHOD("deviceIsLost", "(J)I", jni_device_is_lost),
+    SHIM__METHOD("deviceLose", "(J)V", jni_device_lose),
+    SHIM__METHOD("deviceLiveObjects", "(JJ)V", jni_device_live_objects),
+    SHIM__METHOD("memoryAllocate", "(JJJJ)I", jni_memory_allocate),
+    SHIM__METHOD("memoryFree", "(JJ)V", jni_memory_free),
+    SHIM__METHOD("hostAllocate", "(JJJJ)I", jni_host_allocate),
+    SHIM__METHOD("hostFree", "(JJ)V", jni_host_free),
+    SHIM__METHOD("hostRegister", "(JJJJJ)I", jni_host_register),
+    SHIM__METHOD("hostUnregister", "(JJ)V", jni_host_unregister),
+    SHIM__METHOD("moduleLoad", "(JJJJJJ)I", jni_module_load),
+    SHIM__METHOD("moduleUnload", "(JJ)V", jni_module_unload),
+    SHIM__METHOD("moduleFunction", "(JJJIJJ)I", jni_module_function),
+    SHIM__METHOD("streamCreate", "(JJJ)I", jni_stream_create),
+    SHIM__METHOD("streamRelease", "(JJ)V", jni_stream_release),
+    SHIM__METHOD("eventCreate", "(JJJ)I", jni_event_create),
+    SHIM__METHOD("eventRelease", "(JJ)V", jni_event_release),
+    SHIM__METHOD("eventWait", "(JJJJ)I", jni_event_wait),
+    SHIM__METHOD("eventQuery", "(JJJJ)I", jni_event_query),
+    SHIM__METHOD("run", "(JJJJJ)I", jni_run),
+    SHIM__METHOD("graphMake", "(JJJJJJ)I", jni_graph_make),
+    SHIM__METHOD("graphRelease", "(JJ)V", jni_graph_release),
+};
+const jint shim__gpu_method_count =
+    sizeof(shim__gpu_methods) / sizeof(shim__gpu_methods[0]);

@@ -1,0 +1,133 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The driver library of CUDA or HIP, and the devices found when it was opened. Safe from any thread. Open devices hold a reference to it. */
+public final class GpuApi extends Resource {
+    private final GpuKind kind;
+    private final long handle;
+    private final List<GpuProperties> devices;
+
+    private GpuApi(GpuKind kind, long handle) {
+        this.kind = kind;
+        this.handle = handle;
+        this.devices = readDevices(handle);
+    }
+
+    /**
+     * Opens a library and enumerates the devices.
+     *
+     * @param kind whose interface the library has
+     * @param library file or name of the library; null for the value of {@link GpuKind#property} or {@link GpuKind#variable}, or else the
+     *     usual one
+     * @return the library; the caller closes it. Having no devices is not a failure
+     * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it lacks a symbol, naming that; when its driver does not
+     *     start; or without the native library of this runtime
+     */
+    public static GpuApi open(GpuKind kind, @Nullable String library) {
+        NativeLibrary.ensureAvailable();
+        String name = library != null ? library : System.getProperty(kind.property(), System.getenv(kind.variable()));
+        NativeError error = new NativeError();
+        try (Arena arena = Arena.ofConfined()) {
+            long text = name == null || name.isBlank()
+                    ? 0
+                    : arena.allocateFrom(name, StandardCharsets.UTF_8).address();
+            long handle = GpuShim.open(kind.ordinal(), text, error.address());
+            if (handle == 0) {
+                throw error.toException();
+            }
+            try {
+                return new GpuApi(kind, handle);
+            } catch (Throwable e) {
+                GpuShim.close(handle);
+                throw e;
+            }
+        }
+    }
+
+    private static List<GpuProperties> readDevices(long handle) {
+        NativeError error = new NativeError();
+        List<GpuProperties> devices = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment info = arena.allocate(GpuShim.DEVICE_INFO_SIZE, 8);
+            int count = GpuShim.deviceCount(handle);
+            for (int i = 0; i < count; i++) {
+                int status = GpuShim.deviceQuery(handle, i, info.address(), GpuShim.DEVICE_INFO_SIZE, error.address());
+                if (status != 0) {
+                    throw error.toException(status);
+                }
+                devices.add(GpuProperties.read(i, info));
+            }
+        }
+        return List.copyOf(devices);
+    }
+
+    /**
+     * Returns whose interface it has.
+     *
+     * @return the kind
+     */
+    public GpuKind kind() {
+        return kind;
+    }
+
+    /**
+     * Returns the devices, in the library's order.
+     *
+     * @return the devices found when the library was opened; may be empty
+     */
+    public List<GpuProperties> devices() {
+        return devices;
+    }
+
+    /**
+     * Returns the version of the driver's interface.
+     *
+     * @return as the driver counts: CUDA 12.4 is 12040, HIP 5.2 is 50221153 or the like
+     */
+    public int version() {
+        return GpuShim.version(handle);
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param index less than the number of {@link #devices}
+     * @return the device, which the caller closes
+     * @throws IreeException if the driver refuses it
+     */
+    public GpuDevice openDevice(int index) {
+        retain(); // for the device
+        boolean opened = false;
+        NativeError error = new NativeError();
+        try {
+            long device = GpuShim.deviceOpen(handle, index, error.address());
+            if (device == 0) {
+                throw error.toException();
+            }
+            opened = true;
+            return new GpuDevice(this, devices.get(index), device);
+        } finally {
+            if (!opened) {
+                release();
+            }
+        }
+    }
+
+    @Override
+    protected void destroy() {
+        GpuShim.close(handle);
+    }
+
+    @Override
+    protected String describe() {
+        return "driver library of " + kind;
+    }
+}

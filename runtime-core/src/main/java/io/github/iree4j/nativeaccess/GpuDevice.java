@@ -1,0 +1,425 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by the one who made it, who holds a
+ * reference to the device meanwhile. A lost device stays lost, and each call that needs it throws ABORTED; releasing still works.
+ */
+public final class GpuDevice extends Resource {
+    /** The kinds of objects whose live instances are counted, in the order of the counts. */
+    public static final List<String> KINDS =
+            List.of("STREAMS", "EVENTS", "MEMORY", "HOST_MEMORY", "REGISTRATIONS", "MODULES", "GRAPHS");
+
+    private static final int LOG_BYTES = 8192;
+
+    private final NativeScratch.Pool scratch = new NativeScratch.Pool();
+    private final GpuApi api;
+    private final GpuProperties properties;
+    private final long handle;
+    private volatile boolean wasLost;
+    private volatile long[] lastCounts = new long[0];
+
+    /** Takes ownership of the native device and of a reference to the library. */
+    GpuDevice(GpuApi api, GpuProperties properties, long handle) {
+        this.api = api;
+        this.properties = properties;
+        this.handle = handle;
+    }
+
+    /**
+     * Returns the library.
+     *
+     * @return the library, borrowed
+     */
+    public GpuApi api() {
+        return api;
+    }
+
+    /**
+     * Returns the properties of the device.
+     *
+     * @return the properties
+     */
+    public GpuProperties properties() {
+        return properties;
+    }
+
+    /**
+     * Returns whether a call found the device lost.
+     *
+     * @return true permanently once one did
+     */
+    public boolean isLost() {
+        if (!tryRetain()) {
+            return wasLost;
+        }
+        try {
+            return GpuShim.deviceIsLost(handle) != 0;
+        } finally {
+            release();
+        }
+    }
+
+    /** Loses the device, as a fault of it would. */
+    public void lose() {
+        GpuShim.deviceLose(handle);
+    }
+
+    /**
+     * Returns the number of live objects of each kind.
+     *
+     * @return counts in the order of {@link #KINDS}; the last ones once the device is closed
+     */
+    public long[] liveObjects() {
+        if (!tryRetain()) {
+            return lastCounts.clone();
+        }
+        try {
+            return readCounts();
+        } finally {
+            release();
+        }
+    }
+
+    private long[] readCounts() {
+        NativeScratch call = scratch.take();
+        try {
+            GpuShim.deviceLiveObjects(handle, call.memory.address());
+            return IntStream.range(0, KINDS.size())
+                    .mapToLong(i -> call.memory.getAtIndex(ValueLayout.JAVA_LONG, i))
+                    .toArray();
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    /** A native method with outputs and an error. */
+    private interface Call {
+        int make(long out, long error);
+    }
+
+    private long number(Call method) {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(method.make(call.memory.address(), call.error.address()));
+            return call.memory.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    private void check(Call method) {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(method.make(0, call.error.address()));
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    // ---- Memory.
+
+    /**
+     * Allocates memory of the device.
+     *
+     * @param size bytes
+     * @return its address, for {@link #freeMemory}
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    public long allocateMemory(long size) {
+        return number((out, error) -> GpuShim.memoryAllocate(handle, size, out, error));
+    }
+
+    /**
+     * Frees memory that {@link #allocateMemory} gave.
+     *
+     * @param address its address
+     */
+    public void freeMemory(long address) {
+        GpuShim.memoryFree(handle, address);
+    }
+
+    /**
+     * Memory of the host that the device uses.
+     *
+     * @param host its address for the host
+     * @param address its address for code of the device
+     */
+    public record HostMemory(long host, long address) {}
+
+    /**
+     * Allocates pinned memory of the host.
+     *
+     * @param size bytes
+     * @return the memory, for {@link #freeHostMemory}
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    public HostMemory allocateHostMemory(long size) {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(GpuShim.hostAllocate(handle, size, call.memory.address(), call.error.address()));
+            return new HostMemory(
+                    call.memory.get(ValueLayout.JAVA_LONG, 0), call.memory.get(ValueLayout.JAVA_LONG, Long.BYTES));
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Frees memory that {@link #allocateHostMemory} gave.
+     *
+     * @param host its address for the host
+     */
+    public void freeHostMemory(long host) {
+        GpuShim.hostFree(handle, host);
+    }
+
+    /**
+     * Lets the device use memory of the host, until {@link #unregisterHostMemory}.
+     *
+     * @param host first byte
+     * @param size bytes
+     * @return its address for code of the device
+     * @throws IreeException ALREADY_EXISTS when one of its pages is registered; or if the driver refuses it
+     */
+    public long registerHostMemory(long host, long size) {
+        return number((out, error) -> GpuShim.hostRegister(handle, host, size, out, error));
+    }
+
+    /**
+     * Ends {@link #registerHostMemory}.
+     *
+     * @param host first byte
+     */
+    public void unregisterHostMemory(long host) {
+        GpuShim.hostUnregister(handle, host);
+    }
+
+    // ---- Code.
+
+    /**
+     * Loads a module.
+     *
+     * @param image native memory: PTX text with a zero byte at its end, or an image for the device
+     * @return the module, for {@link #unloadModule}
+     * @throws IreeException INCOMPATIBLE or INVALID_ARGUMENT with what the driver's compiler says of it
+     */
+    public long loadModule(MemorySegment image) {
+        NativeScratch call = scratch.take();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment log = arena.allocate(LOG_BYTES);
+            int status = GpuShim.moduleLoad(
+                    handle,
+                    image.address(),
+                    log.address(),
+                    LOG_BYTES,
+                    call.memory.address(),
+                    call.error.address());
+            if (status != 0) {
+                IreeException failure = call.error.toException(status);
+                String said = text(log);
+                throw said.isBlank()
+                        ? failure
+                        : new IreeException(failure.code(), failure.getMessage() + "; its compiler says: " + said.strip());
+            }
+            return call.memory.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            Reference.reachabilityFence(image);
+            scratch.give(call);
+        }
+    }
+
+    private static String text(MemorySegment log) {
+        byte[] bytes = log.toArray(ValueLayout.JAVA_BYTE);
+        int length = 0;
+        while (length < bytes.length && bytes[length] != 0) {
+            length++;
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Unloads a module. No work runs its code.
+     *
+     * @param module from {@link #loadModule}
+     */
+    public void unloadModule(long module) {
+        GpuShim.moduleUnload(handle, module);
+    }
+
+    /**
+     * A function of a module, valid as long as that.
+     *
+     * @param handle for commands
+     * @param maxThreads threads of a workgroup at most
+     * @param sharedBytes shared memory that it declares
+     */
+    public record Function(long handle, int maxThreads, int sharedBytes) {}
+
+    /**
+     * Finds a function.
+     *
+     * @param module from {@link #loadModule}
+     * @param name its name
+     * @param dynamicSharedBytes shared memory that each workgroup gets besides what it declares
+     * @return the function
+     * @throws IreeException NOT_FOUND; or if the device has not that much shared memory
+     */
+    public Function function(long module, String name, int dynamicSharedBytes) {
+        NativeScratch call = scratch.take();
+        try (Arena arena = Arena.ofConfined()) {
+            call.check(GpuShim.moduleFunction(
+                    handle,
+                    module,
+                    arena.allocateFrom(name, StandardCharsets.UTF_8).address(),
+                    dynamicSharedBytes,
+                    call.memory.address(),
+                    call.error.address()));
+            return new Function(
+                    call.memory.get(ValueLayout.JAVA_LONG, 0),
+                    call.memory.get(ValueLayout.JAVA_INT, Long.BYTES),
+                    call.memory.get(ValueLayout.JAVA_INT, Long.BYTES + Integer.BYTES));
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    // ---- Streams, events, commands.
+
+    /**
+     * Creates a stream.
+     *
+     * @return the stream, for {@link #releaseStream}
+     */
+    public long createStream() {
+        return number((out, error) -> GpuShim.streamCreate(handle, out, error));
+    }
+
+    /**
+     * Releases a stream. Its work is over, or the device is lost.
+     *
+     * @param stream from {@link #createStream}
+     */
+    public void releaseStream(long stream) {
+        GpuShim.streamRelease(handle, stream);
+    }
+
+    /**
+     * Creates an event.
+     *
+     * @return the event, for {@link #releaseEvent}
+     */
+    public long createEvent() {
+        return number((out, error) -> GpuShim.eventCreate(handle, out, error));
+    }
+
+    /**
+     * Releases an event.
+     *
+     * @param event from {@link #createEvent}
+     */
+    public void releaseEvent(long event) {
+        GpuShim.eventRelease(handle, event);
+    }
+
+    /**
+     * Waits until everything before the last record of an event is over.
+     *
+     * @param event from {@link #createEvent}
+     * @param spinNanos how long to look before the thread sleeps
+     * @throws IreeException ABORTED when the device is lost
+     */
+    public void awaitEvent(long event, long spinNanos) {
+        check((out, error) -> GpuShim.eventWait(handle, event, spinNanos, error));
+    }
+
+    /**
+     * Returns whether everything before the last record of an event is over.
+     *
+     * @param event from {@link #createEvent}
+     * @return true if it is
+     * @throws IreeException ABORTED when the device is lost
+     */
+    public boolean isOver(long event) {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(GpuShim.eventQuery(handle, event, call.memory.address(), call.error.address()));
+            return call.memory.get(ValueLayout.JAVA_INT, 0) != 0;
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Gives a stream commands. Blocks while the stream is full.
+     *
+     * @param stream from {@link #createStream}
+     * @param words native memory with commands as in {@link GpuWords}
+     * @throws IreeException if the driver refuses one of them; those before it were given
+     */
+    public void run(long stream, MemorySegment words) {
+        try {
+            check((out, error) -> GpuShim.run(handle, stream, words.address(), words.byteSize() / Long.BYTES, error));
+        } finally {
+            Reference.reachabilityFence(words);
+        }
+    }
+
+    /**
+     * Makes a graph of commands.
+     *
+     * @param stream a stream in use by nobody else
+     * @param words native memory with commands as in {@link GpuWords} that neither wait nor record
+     * @param graph one that had the same commands with other parameters and becomes this one; 0 for a new one
+     * @return the graph, for {@link #releaseGraph}
+     * @throws IreeException UNIMPLEMENTED where the driver has no graphs; FAILED_PRECONDITION when the graph cannot become this one
+     */
+    public long makeGraph(long stream, MemorySegment words, long graph) {
+        NativeScratch call = scratch.take();
+        try {
+            call.memory.set(ValueLayout.JAVA_LONG, 0, graph);
+            call.check(GpuShim.graphMake(
+                    handle,
+                    stream,
+                    words.address(),
+                    words.byteSize() / Long.BYTES,
+                    call.memory.address(),
+                    call.error.address()));
+            return call.memory.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            Reference.reachabilityFence(words);
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Releases a graph. No work runs it.
+     *
+     * @param graph from {@link #makeGraph}
+     */
+    public void releaseGraph(long graph) {
+        GpuShim.graphRelease(handle, graph);
+    }
+
+    @Override
+    protected void destroy() {
+        wasLost = GpuShim.deviceIsLost(handle) != 0;
+        lastCounts = readCounts();
+        GpuShim.deviceRelease(handle);
+        api.release();
+    }
+
+    @Override
+    protected String describe() {
+        return "device '" + properties.name() + "'";
+    }
+}

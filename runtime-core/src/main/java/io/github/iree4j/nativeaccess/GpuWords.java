@@ -1,0 +1,184 @@
+package io.github.iree4j.nativeaccess;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Commands for {@link GpuDevice#run}, in native memory that grows: the words of {@code shim_gpu.h}. One thread at a time. */
+public final class GpuWords {
+    /** Parameters of one function at most: {@code SHIM_GPU_MAX_PARAMS}. */
+    public static final int MAXIMUM_PARAMETERS = 512;
+
+    private static final int WAIT = 1;
+    private static final int RECORD = 2;
+    private static final int FILL = 3;
+    private static final int COPY = 4;
+    private static final int LAUNCH = 5;
+    private static final int CALL = 6;
+    private static final int GRAPH = 7;
+
+    private static final int INITIAL_WORDS = 32;
+
+    private MemorySegment words = Arena.ofAuto().allocate((long) INITIAL_WORDS * Long.BYTES, Long.BYTES);
+    private int count;
+    private int commands;
+
+    /** Creates an empty list. */
+    public GpuWords() {}
+
+    /** Removes all commands. */
+    public void clear() {
+        count = 0;
+        commands = 0;
+    }
+
+    /**
+     * Returns the number of commands, those of lists that they call included.
+     *
+     * @return commands
+     */
+    public int commands() {
+        return commands;
+    }
+
+    /**
+     * Returns the words.
+     *
+     * @return valid until the next command
+     */
+    public MemorySegment segment() {
+        return words.asSlice(0, (long) count * Long.BYTES);
+    }
+
+    private int begin(int opcode, int length) {
+        if ((long) (count + length) * Long.BYTES > words.byteSize()) {
+            MemorySegment larger =
+                    Arena.ofAuto().allocate(Math.max(2 * words.byteSize(), (long) (count + length) * Long.BYTES), Long.BYTES);
+            words = larger.copyFrom(segment());
+        }
+        int at = count;
+        set(at, opcode);
+        count += length;
+        commands++;
+        return at;
+    }
+
+    private void set(int at, long word) {
+        words.setAtIndex(ValueLayout.JAVA_LONG, at, word);
+    }
+
+    private static long pair(int high, int low) {
+        return (long) high << Integer.SIZE | low & 0xFFFF_FFFFL;
+    }
+
+    /**
+     * What follows begins once the last record of an event is over.
+     *
+     * @param event the event
+     */
+    public void await(long event) {
+        set(begin(WAIT, 2) + 1, event);
+    }
+
+    /**
+     * Records an event.
+     *
+     * @param event the event
+     */
+    public void record(long event) {
+        set(begin(RECORD, 2) + 1, event);
+    }
+
+    /**
+     * Fills memory.
+     *
+     * @param address first byte, a multiple of the pattern's length
+     * @param length bytes, a multiple of the same
+     * @param pattern the pattern in the low bytes
+     * @param patternLength 1, 2 or 4 bytes
+     */
+    public void fill(long address, long length, int pattern, int patternLength) {
+        int at = begin(FILL, 4);
+        set(at + 1, address);
+        set(at + 2, length);
+        set(at + 3, pair(pattern, patternLength));
+    }
+
+    /**
+     * Copies memory.
+     *
+     * @param target first byte written
+     * @param source first byte read
+     * @param length bytes
+     */
+    public void copy(long target, long source, long length) {
+        int at = begin(COPY, 4);
+        set(at + 1, target);
+        set(at + 2, source);
+        set(at + 3, length);
+    }
+
+    /**
+     * Runs a function.
+     *
+     * @param function its handle
+     * @param countX workgroups
+     * @param countY workgroups
+     * @param countZ workgroups
+     * @param sizeX threads of a workgroup
+     * @param sizeY threads of a workgroup
+     * @param sizeZ threads of a workgroup
+     * @param sharedBytes dynamic shared memory
+     * @param parameters how many {@link #parameter}s it has, at most {@link #MAXIMUM_PARAMETERS}
+     * @return position of the first parameter
+     */
+    public int launch(
+            long function,
+            int countX,
+            int countY,
+            int countZ,
+            int sizeX,
+            int sizeY,
+            int sizeZ,
+            int sharedBytes,
+            int parameters) {
+        int at = begin(LAUNCH, 6 + parameters);
+        set(at + 1, function);
+        set(at + 2, pair(countY, countX));
+        set(at + 3, pair(sharedBytes, countZ));
+        set(at + 4, pair(sizeY, sizeX));
+        set(at + 5, pair(parameters, sizeZ));
+        return at + 6;
+    }
+
+    /**
+     * Sets a parameter.
+     *
+     * @param at position of the parameter
+     * @param value its value, or its low bytes
+     */
+    public void parameter(int at, long value) {
+        set(at, value);
+    }
+
+    /**
+     * Runs commands of another list, which must not change until these are given.
+     *
+     * @param other the list, which itself calls none
+     */
+    public void call(GpuWords other) {
+        int at = begin(CALL, 3);
+        set(at + 1, other.words.address());
+        set(at + 2, other.count);
+        commands += other.commands - 1;
+    }
+
+    /**
+     * Runs a graph.
+     *
+     * @param graph the graph
+     */
+    public void graph(long graph) {
+        set(begin(GRAPH, 2) + 1, graph);
+    }
+}

@@ -92,6 +92,7 @@ class ArchitectureTest {
             entry(
                     "hal.vulkan",
                     List.of("hal", "hal.record", "hal.spi", "hal.stream", "frontier", "nativeaccess", "spirv")),
+            entry("hal.gpu", List.of("flatbuffer")),
             // A virtual device is a CPU with other queues.
             entry(
                     "hal.virtual",

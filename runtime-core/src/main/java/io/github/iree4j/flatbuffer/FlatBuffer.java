@@ -224,6 +224,19 @@ public final class FlatBuffer {
         }
 
         /**
+         * Reads a struct.
+         *
+         * @param what its name
+         * @param slot its number
+         * @param size its bytes
+         * @return a view of its bytes; null when absent
+         */
+        public @Nullable MemorySegment struct(String what, int slot, int size) {
+            long at = find(what, slot, size);
+            return at < 0 ? null : bytes.asSlice(at, size);
+        }
+
+        /**
          * Reads a string.
          *
          * @param what its name

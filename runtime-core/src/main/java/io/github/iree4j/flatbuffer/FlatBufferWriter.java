@@ -38,6 +38,8 @@ public final class FlatBufferWriter {
 
     private record Scalar(int size, long value) {}
 
+    private record Struct(int[] values) {}
+
     /** A table; fields that are not set are absent. */
     public static final class Table extends Node {
         private final TreeMap<Integer, Object> fields = new TreeMap<>();
@@ -85,6 +87,18 @@ public final class FlatBufferWriter {
         }
 
         /**
+         * Sets a field that is a struct of 32-bit values.
+         *
+         * @param slot its number
+         * @param values the values
+         * @return this table
+         */
+        public Table struct(int slot, int... values) {
+            fields.put(slot, new Struct(values));
+            return this;
+        }
+
+        /**
          * Sets a field that refers to a node.
          *
          * @param slot its number
@@ -125,11 +139,11 @@ public final class FlatBufferWriter {
             int alignment = 4;
             int at = 4;
             for (Map.Entry<Integer, Object> field : fields.entrySet()) {
-                int fieldSize = field.getValue() instanceof Scalar scalar ? scalar.size() : 4;
-                alignment = Math.max(alignment, fieldSize);
-                at = (int) align(at, fieldSize);
+                int fieldAlignment = field.getValue() instanceof Scalar scalar ? scalar.size() : 4;
+                alignment = Math.max(alignment, fieldAlignment);
+                at = (int) align(at, fieldAlignment);
                 offsets[field.getKey()] = at;
-                at += fieldSize;
+                at += field.getValue() instanceof Struct struct ? 4 * struct.values().length : fieldAlignment;
             }
             size = at;
             long vtableAt = align(cursor, 2);
@@ -155,6 +169,11 @@ public final class FlatBufferWriter {
                             case 1 -> out.put(at, (byte) scalar.value());
                             case 4 -> out.putInt(at, (int) scalar.value());
                             default -> out.putLong(at, scalar.value());
+                        }
+                    }
+                    case Struct struct -> {
+                        for (int i = 0; i < struct.values().length; i++) {
+                            out.putInt(at + 4 * i, struct.values()[i]);
                         }
                     }
                     case Node node -> out.putInt(at, node.position - at);

@@ -1,0 +1,251 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.flatbuffer.FlatBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An executable for CUDA or HIP: modules, and the kernels exported from them.
+ *
+ * <p>Format: {@code schemas/cuda_executable_def.fbs} and {@code schemas/hip_executable_def.fbs} of IREE, after a header of 64
+ * bytes or, until 2025, without. {@code OldGpuExecutable} reads the versions until August 2024.
+ *
+ * @param modules what is given to the driver
+ * @param exports the kernels by ordinal
+ */
+record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
+    /** The format for CUDA. */
+    static final String CUDA = "cuda-nvptx-fb";
+
+    /** The format for HIP. */
+    static final String HIP = "rocm-hsaco-fb";
+
+    /** A flag of bindings that kernels only read. */
+    static final long READ_ONLY = 1;
+
+    /** A count that the file does not declare. */
+    static final int UNDECLARED = -1;
+
+    static final int HEADER_BYTES = 64;
+
+    // Far more than compilers make; they bound what a file can make a driver do.
+    private static final int EXPORTS_LIMIT = 4096;
+    private static final int MODULES_LIMIT = 4096;
+    private static final int NAME_LIMIT = 4096; // bytes
+    private static final int BINDINGS_LIMIT = 64; // of a dispatch
+    private static final int CONSTANTS_LIMIT = 64; // of a dispatch
+    private static final int IMAGE_LIMIT = 1 << 30; // bytes of a module
+    private static final int BLOCK_LIMIT = 1024; // threads; devices with CUDA or HIP run no more
+    private static final int SHARED_LIMIT = 1 << 20; // bytes; devices have a fourth of it
+
+    private static final int BLOCK_BYTES = 12;
+
+    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /**
+     * A kernel.
+     *
+     * @param name the function in its module, and the name for lookups
+     * @param module index of the module
+     * @param blockX threads of a block along x, at least 1
+     * @param blockY along y
+     * @param blockZ along z
+     * @param sharedBytes dynamic shared memory of a block
+     * @param constantCount 32-bit constants of a dispatch; {@value #UNDECLARED} before August 2024, when programs declared them
+     * @param bindingCount buffers of a dispatch; {@value #UNDECLARED} before August 2024
+     * @param bindingFlags of each buffer, {@value #READ_ONLY} or others; null before August 2024
+     */
+    record Export(
+            String name,
+            int module,
+            int blockX,
+            int blockY,
+            int blockZ,
+            int sharedBytes,
+            int constantCount,
+            int bindingCount,
+            long @Nullable [] bindingFlags) {}
+
+    /** Copies. */
+    GpuExecutableFile {
+        modules = List.copyOf(modules);
+        exports = List.copyOf(exports);
+    }
+
+    /**
+     * Reads an executable. Of its modules, only the outer structure is checked.
+     *
+     * @param data the executable, at any alignment; must not change while in use
+     * @param format {@value #CUDA} or {@value #HIP}
+     * @return its contents; images are slices of the data
+     * @throws IreeException INVALID_ARGUMENT naming the damage; INCOMPATIBLE or UNIMPLEMENTED for other versions and formats;
+     *     RESOURCE_EXHAUSTED for counts beyond limits
+     */
+    static GpuExecutableFile read(MemorySegment data, String format) {
+        try {
+            return switch (format) {
+                case CUDA -> read(data, "CUDA executable", "CDA1", List.of("CUDA"));
+                case HIP -> read(data, "HIP executable", "HIP1", List.of("HIPE", "ROCM"));
+                default ->
+                    throw new IreeException(
+                            StatusCode.UNIMPLEMENTED,
+                            "its format is '%s'; '%s' and '%s' are known".formatted(format, CUDA, HIP));
+            };
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "executable cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static GpuExecutableFile read(MemorySegment data, String what, String identifier, List<String> old) {
+        MemorySegment content = content(data, identifier);
+        String found = identifier(content, 4);
+        return old.contains(found)
+                ? OldGpuExecutable.read(new FlatBuffer(content).root(what, found))
+                : read(new FlatBuffer(content).root(what, identifier));
+    }
+
+    /** The content after the header, if there is one. */
+    private static MemorySegment content(MemorySegment data, String identifier) {
+        if (!identifier(data, 0).equals(identifier)) {
+            return data;
+        }
+        if (data.byteSize() < HEADER_BYTES) {
+            throw invalid("its header of %d bytes is cut off at %d", HEADER_BYTES, data.byteSize());
+        }
+        int version = data.get(U32, 4);
+        if (version != 0) {
+            throw new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "its header has version %s, only 0 is known; compile the program with a release of IREE that this runtime supports"
+                            .formatted(Integer.toUnsignedString(version)));
+        }
+        long size = data.get(U64, 8);
+        long available = data.byteSize() - HEADER_BYTES;
+        if (size <= 0 || size > available) {
+            throw invalid("its header announces %s bytes, there are %d", Long.toUnsignedString(size), available);
+        }
+        return data.asSlice(HEADER_BYTES, size);
+    }
+
+    private static String identifier(MemorySegment bytes, int at) {
+        return bytes.byteSize() < at + 4
+                ? ""
+                : new String(bytes.asSlice(at, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+    }
+
+    private static GpuExecutableFile read(FlatBuffer.Table root) {
+        FlatBuffer.Vector moduleTables = root.vector("modules", 1, 4, MODULES_LIMIT);
+        List<GpuImage> modules = new ArrayList<>();
+        for (int i = 0; i < moduleTables.count(); i++) {
+            modules.add(image(moduleTables.table(i), "image of module " + i, 0));
+        }
+        FlatBuffer.Vector exportTables = exports(root, "exports", 0);
+        List<Export> exports = new ArrayList<>();
+        for (int i = 0; i < exportTables.count(); i++) {
+            exports.add(export(i, exportTables.table(i), modules.size()));
+        }
+        return new GpuExecutableFile(modules, exports);
+    }
+
+    private static Export export(int ordinal, FlatBuffer.Table table, int modules) {
+        int module = table.i32("module", 0, 0);
+        String name = checkName(ordinal, table.string("kernel", 1));
+        if (module < 0 || module >= modules) {
+            throw invalid(
+                    "module %s of kernel '%s' does not exist, there are %d",
+                    Integer.toUnsignedString(module), name, modules);
+        }
+        MemorySegment block = table.struct("block size", 2, BLOCK_BYTES);
+        if (block == null) {
+            throw invalid("kernel '%s' has no block size", name);
+        }
+        int constants = table.i32("constants", 4, 0);
+        if (constants < 0 || constants > CONSTANTS_LIMIT) {
+            throw tooMany("constants of kernel '" + name + "'", Integer.toUnsignedLong(constants), CONSTANTS_LIMIT);
+        }
+        FlatBuffer.Vector flags = table.vector("buffers of kernel '" + name + "'", 5, 8, BINDINGS_LIMIT);
+        long[] bindingFlags = flags.bytes().toArray(U64);
+        return checkBlock(new Export(
+                name,
+                module,
+                block.get(U32, 0),
+                block.get(U32, 4),
+                block.get(U32, 8),
+                table.i32("shared memory", 3, 0),
+                constants,
+                bindingFlags.length,
+                bindingFlags));
+    }
+
+    /** Returns the export if a device could have room for its blocks. */
+    static Export checkBlock(Export export) {
+        long x = Integer.toUnsignedLong(export.blockX);
+        long y = Integer.toUnsignedLong(export.blockY);
+        long z = Integer.toUnsignedLong(export.blockZ);
+        if (x == 0 || y == 0 || z == 0) {
+            throw invalid("kernel '%s' has blocks of %dx%dx%d threads, none", export.name, x, y, z);
+        }
+        if (x > BLOCK_LIMIT || y > BLOCK_LIMIT || z > BLOCK_LIMIT || x * y * z > BLOCK_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "blocks of %dx%dx%d threads of kernel '%s' exceed the limit of %d; compile the program for smaller workgroups"
+                            .formatted(x, y, z, export.name, BLOCK_LIMIT));
+        }
+        long shared = Integer.toUnsignedLong(export.sharedBytes);
+        if (shared > SHARED_LIMIT) {
+            throw tooMany("bytes of shared memory of kernel '" + export.name + "'", shared, SHARED_LIMIT);
+        }
+        return export;
+    }
+
+    /** Returns the name if a driver can look it up. */
+    static String checkName(int ordinal, String name) {
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (name.isEmpty()) {
+            throw invalid("export %d has no name", ordinal);
+        }
+        if (bytes > NAME_LIMIT) {
+            throw tooMany("bytes of the name of export " + ordinal, bytes, NAME_LIMIT);
+        }
+        if (name.indexOf('\0') >= 0) {
+            throw invalid("the name of export %d contains a NUL at %d of %d", ordinal, name.indexOf('\0'), bytes);
+        }
+        return name;
+    }
+
+    /** Reads an image, which the schema calls a string; compilers before August 2024 left out the NUL after it. */
+    static GpuImage image(FlatBuffer.Table table, String what, int slot) {
+        MemorySegment bytes = table.vector(what, slot, 1, IMAGE_LIMIT).bytes();
+        if (bytes.byteSize() == 0) {
+            throw invalid("%s is empty", what);
+        }
+        return GpuImage.of(what, bytes);
+    }
+
+    static FlatBuffer.Vector exports(FlatBuffer.Table table, String what, int slot) {
+        return table.vector(what, slot, 4, EXPORTS_LIMIT);
+    }
+
+    static FlatBuffer.Vector blocks(FlatBuffer.Table table, String what, int slot) {
+        return table.vector(what, slot, BLOCK_BYTES, EXPORTS_LIMIT);
+    }
+
+    static IreeException invalid(String format, Object... arguments) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT, format.formatted(arguments) + "; compile the program again");
+    }
+
+    private static IreeException tooMany(String what, long count, long limit) {
+        return new IreeException(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "%d %s exceed the limit of %d; compile the program again with fewer".formatted(count, what, limit));
+    }
+}

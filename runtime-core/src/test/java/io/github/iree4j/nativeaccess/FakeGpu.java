@@ -1,0 +1,157 @@
+package io.github.iree4j.nativeaccess;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A library of CUDA's or HIP's driver without hardware, for tests: streams that run concurrently, memory that is not host-visible, modules
+ * in PTX, graphs, injected failures, complaints about misuse, counts of calls. {@code native-shim/test/gpu/fake_gpu.h} documents the
+ * settings. Each instance has its own copy of the library, and so its own settings and state.
+ *
+ * <pre>
+ *   FakeGpu fake = FakeGpu.in(temporaryDirectory, FakeGpu.Kind.CUDA, "devices=2 oom_allocation=3");
+ *   ... open fake.library() ... fake.lose(); ...
+ *   assertThat(fake.complaints()).isEmpty();
+ * </pre>
+ */
+public final class FakeGpu {
+    private static final Path BUILT =
+            Path.of(System.getProperty("iree4j.test.fake-gpu", "../native-shim/build/release/test"));
+
+    private static final AtomicInteger COPIES = new AtomicInteger();
+
+    private static final int COMPLAINTS_BYTES = 16384;
+
+    /** Whose driver. */
+    public enum Kind {
+        CUDA,
+        HIP;
+
+        private String fileName() {
+            return "libfake_" + name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final Path library;
+
+    private FakeGpu(Path library) {
+        this.library = library;
+    }
+
+    /** Creates a copy with settings, separated by blanks. Skips the test if the build of the shim produced none. */
+    public static FakeGpu in(Path directory, Kind kind, String settings) {
+        Path built = BUILT.resolve(kind.fileName() + ".so");
+        assumeTrue(Files.exists(built), "no fake library of " + kind + "; bin/cmake-native release builds it");
+        try {
+            Path copy = directory.resolve(kind.fileName() + "_" + COPIES.incrementAndGet() + ".so");
+            Files.copy(built, copy);
+            FakeGpu fake = new FakeGpu(copy);
+            fake.set(settings);
+            return fake;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The library's path, to open it. */
+    public String library() {
+        return library.toAbsolutePath().toString();
+    }
+
+    /** Replaces the settings; they are read by the next driver that starts while no device of this library is open. */
+    public void set(String settings) {
+        try {
+            Files.writeString(Path.of(library + ".conf"), settings);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Keeps its streams from starting enqueued work until {@link #goOn}. */
+    public void hang() {
+        create(".hang");
+    }
+
+    /** Ends {@link #hang}; does nothing without it. */
+    public void goOn() {
+        try {
+            Files.deleteIfExists(Path.of(library + ".hang"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Makes its devices lost from now on, which also ends waits in progress. */
+    public void lose() {
+        create(".lost");
+    }
+
+    /** What it complained about, the latest of it; empty as long as nothing misused it. */
+    public List<String> complaints() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(COMPLAINTS_BYTES);
+            int count = (int) function(
+                            arena,
+                            "fake_gpu_complaints",
+                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT))
+                    .invokeExact(text, COMPLAINTS_BYTES);
+            return count == 0 ? List.of() : text.getString(0).lines().toList();
+        } catch (Throwable e) {
+            throw new IllegalStateException("'" + library + "' cannot be asked for complaints", e);
+        }
+    }
+
+    /**
+     * How often an entry point was called.
+     *
+     * @param name as in {@code gpu_symbols.inc}, such as {@code launch}, or as in the library, such as {@code cuLaunchKernel}
+     */
+    public long calls(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            return (long) function(
+                            arena,
+                            "fake_gpu_calls",
+                            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
+                    .invokeExact(arena.allocateFrom(name));
+        } catch (Throwable e) {
+            throw new IllegalStateException("'" + library + "' cannot be asked for its calls", e);
+        }
+    }
+
+    /** Forgets complaints and counts of calls, which only works while something else has the library open. */
+    public void forget() {
+        try (Arena arena = Arena.ofConfined()) {
+            function(arena, "fake_gpu_forget", FunctionDescriptor.ofVoid()).invokeExact();
+        } catch (Throwable e) {
+            throw new IllegalStateException("'" + library + "' cannot be asked to forget", e);
+        }
+    }
+
+    private MethodHandle function(Arena arena, String name, FunctionDescriptor descriptor) {
+        MemorySegment address =
+                SymbolLookup.libraryLookup(library.toAbsolutePath(), arena).findOrThrow(name);
+        return Linker.nativeLinker().downcallHandle(address, descriptor);
+    }
+
+    private void create(String suffix) {
+        try {
+            Files.createFile(Path.of(library + suffix));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

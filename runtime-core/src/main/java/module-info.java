@@ -29,6 +29,8 @@ module io.github.iree4j.runtime {
     uses io.github.iree4j.hal.loader.ExecutableLoader;
 
     provides io.github.iree4j.hal.spi.DriverProvider with
+            io.github.iree4j.hal.gpu.CudaDriverProvider,
+            io.github.iree4j.hal.gpu.HipDriverProvider,
             io.github.iree4j.hal.local.LocalDriverProvider,
             io.github.iree4j.hal.vulkan.VulkanDriverProvider;
     provides io.github.iree4j.hal.loader.ExecutableLoader with

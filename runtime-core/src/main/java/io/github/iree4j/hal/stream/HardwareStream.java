@@ -543,6 +543,7 @@ final class HardwareStream implements FifoBackend {
             } catch (RuntimeException | Error e) {
                 LOG.error("the commands of {} could not be released", entry.operation.name(), e);
             }
+            entry.fail(entry.late);
             if (entry.failure == null) {
                 upTo = entry.epoch;
                 continue;

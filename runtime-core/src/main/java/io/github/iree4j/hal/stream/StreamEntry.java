@@ -37,6 +37,9 @@ final class StreamEntry {
     @Nullable
     IreeException failure;
 
+    /** What the driver reported after it took the submission: by any thread, without a lock, before the ticket is reached. */
+    volatile @Nullable IreeException late;
+
     StreamEntry(
             HardwareStream stream,
             StreamOperation operation,

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /** A submission to a {@link Lane}: it waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
@@ -70,6 +71,18 @@ public final class Submission {
      */
     public long ticket() {
         return ticket;
+    }
+
+    /**
+     * Reports that the driver refused the commands, or a part of them: the operation fails once the ticket is reached, which it must be all the
+     * same. For a driver that finds that out after {@link Lane#submit} took the submission. Before the ticket is reached.
+     *
+     * @param cause what the driver says
+     */
+    public void fail(IreeException cause) {
+        if (entry != null) {
+            entry.late = cause;
+        }
     }
 
     /**

@@ -1,0 +1,147 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferCommands;
+import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.nativeaccess.GpuWords;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Commands of one execution, as words. Commands of a stream run in their order, so nothing separates them. One thread at a time.
+ *
+ * <p>Steps of the host cut them: what comes after one is given when everything before is over and the step was taken.
+ */
+final class GpuCommands implements TransferCommands, DriverCommands {
+    private static final int SEED = 8; // bytes of a pattern that is written before it is doubled
+
+    /** A step of the host between commands. */
+    interface Step {
+        /**
+         * Takes the step: what comes before is over, what comes after was not given yet.
+         *
+         * @throws io.github.iree4j.status.IreeException if what comes after cannot run
+         */
+        void run();
+    }
+
+    /** A step, the commands that it makes, and those after it. */
+    private record Part(Step step, GpuWords made, GpuWords words) {}
+
+    private final GpuEncoder encoder;
+    private final GpuWords words = new GpuWords();
+    private final List<Part> parts = new ArrayList<>(0);
+    private GpuWords current = words;
+    private boolean blocks;
+
+    GpuCommands(GpuEncoder encoder) {
+        this.encoder = encoder;
+    }
+
+    /** Removes all commands. */
+    void clear() {
+        words.clear();
+        parts.clear();
+        current = words;
+        blocks = false;
+    }
+
+    /** The commands, those before the first step. */
+    GpuWords words() {
+        return words;
+    }
+
+    /** Where commands are added. */
+    GpuWords current() {
+        return current;
+    }
+
+    int count() {
+        int count = words.commands();
+        for (Part part : parts) {
+            count += 1 + part.words.commands();
+        }
+        return count;
+    }
+
+    /** Whether a thread that gives them may have to wait until what is before them is over. */
+    boolean needsHost() {
+        return blocks || !parts.isEmpty();
+    }
+
+    /** Adds a step: what is added from now on comes after it, and after the commands that it makes. */
+    void step(Step step, GpuWords made) {
+        current = new GpuWords();
+        parts.add(new Part(step, made, current));
+    }
+
+    /** On the lane's thread: gives the commands and takes the steps. */
+    void giveInSteps(GpuLane lane) {
+        GpuWords last = words;
+        for (Part part : parts) {
+            lane.runToEnd(last);
+            part.step.run();
+            lane.run(part.made);
+            last = part.words;
+        }
+        lane.run(last);
+    }
+
+    @Override
+    public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
+        if (length == 0) {
+            return;
+        }
+        long address = target.deviceAddress() + offset;
+        int unit = unit(pattern, patternLength);
+        if (unit <= Integer.BYTES && address % unit == 0) {
+            current.fill(address, length, (int) pattern, unit);
+            return;
+        }
+        // The driver fills neither eight bytes at a time nor at odd addresses.
+        int seed = (int) Math.min(SEED, length);
+        for (int i = 0; i < seed; i++) {
+            current.fill(address + i, 1, (int) (pattern >>> Byte.SIZE * (i % patternLength)) & 0xFF, 1);
+        }
+        for (long done = seed; done < length; ) {
+            long next = Math.min(done, length - done);
+            current.copy(address + done, address, next);
+            done += next;
+        }
+    }
+
+    /** The length of the shortest pattern that gives the same bytes. */
+    private static int unit(long pattern, int patternLength) {
+        int unit = patternLength;
+        while (unit > 1) {
+            int half = unit / 2;
+            long mask = (1L << half * Byte.SIZE) - 1;
+            if ((pattern & mask) != (pattern >>> half * Byte.SIZE & mask)) {
+                return unit;
+            }
+            unit = half;
+        }
+        return unit;
+    }
+
+    @Override
+    public void copy(
+            StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+        if (length == 0) {
+            return;
+        }
+        // From the host to the host the driver waits for the stream before it copies.
+        blocks |= source.host() != null && target.host() != null;
+        current.copy(target.deviceAddress() + targetOffset, source.deviceAddress() + sourceOffset, length);
+    }
+
+    @Override
+    public DriverCommands finish(String operation) {
+        return this;
+    }
+
+    @Override
+    public void release() {
+        encoder.giveBack(this);
+    }
+}

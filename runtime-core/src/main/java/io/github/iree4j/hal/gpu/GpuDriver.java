@@ -1,0 +1,163 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.GpuApi;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.GpuProperties;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** One library of CUDA or HIP and its devices, or the reason why there are none. Safe from any thread. */
+final class GpuDriver {
+    /** Streams of a device, unless its options say how many queues it has: one to compute, one to compute or copy meanwhile. */
+    private static final int LANES = 2;
+
+    /** Streams of a device at most; more queues share them. */
+    private static final int MAXIMUM_LANES = 16;
+
+    private final GpuKind kind;
+    private final String name;
+    private final @Nullable GpuApi api; // null without a library
+    private final List<GpuProperties> devices;
+    private final Availability availability;
+    private final Duration closeLimit; // of its devices
+
+    /**
+     * Opens a library. Never fails: {@link #availability} says why it cannot be used.
+     *
+     * @param library its path; null for the usual one
+     */
+    GpuDriver(GpuKind kind, @Nullable String library) {
+        this(kind, library, StreamDevice.CLOSE_LIMIT);
+    }
+
+    /**
+     * The same.
+     *
+     * @param closeLimit how long closing a device waits for work of its hardware
+     */
+    GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit) {
+        this.kind = kind;
+        this.name = kind.name().toLowerCase(Locale.ROOT);
+        this.closeLimit = closeLimit;
+        GpuApi opened = null;
+        List<GpuProperties> found = List.of();
+        Availability answer;
+        try {
+            opened = GpuApi.open(kind, library);
+            found = opened.devices();
+            answer = found.isEmpty()
+                    ? Availability.unavailable("its driver is there and finds no device")
+                    : Availability.AVAILABLE;
+        } catch (IreeException e) {
+            answer = Availability.unavailable(String.valueOf(e.getMessage()));
+        }
+        this.api = opened;
+        this.devices = found;
+        this.availability = answer;
+    }
+
+    String name() {
+        return name;
+    }
+
+    Availability availability() {
+        return availability;
+    }
+
+    List<DeviceInfo> devices() {
+        return devices.stream().map(this::info).toList();
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param id {@code cuda} for the first; {@code cuda:1}, {@code 1}, or a UUID in place of the number, for a specific one
+     */
+    StreamDevice open(String id, DeviceOptions options) {
+        GpuApi opened = api;
+        if (opened == null || !availability.available()) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "driver '%s' is not available: %s".formatted(name, availability.reason()));
+        }
+        GpuProperties properties = find(id);
+        DeviceInfo info = info(properties);
+        int lanes = Math.min(options.queueCount() == 0 ? LANES : options.queueCount(), MAXIMUM_LANES);
+        GpuDevice device = opened.openDevice(properties.index());
+        GpuHardware hardware = null;
+        try {
+            hardware = new GpuHardware(info.id(), device, memoryOfHost(), lanes);
+            return new StreamDevice(info, options, hardware, closeLimit);
+        } catch (RuntimeException | Error e) {
+            if (hardware != null) {
+                hardware.close();
+            } else {
+                device.close();
+            }
+            throw e;
+        }
+    }
+
+    private static long memoryOfHost() {
+        return ManagementFactory.getOperatingSystemMXBean()
+                        instanceof com.sun.management.OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : Long.MAX_VALUE;
+    }
+
+    private GpuProperties find(String id) {
+        if (id.equals(name)) {
+            return devices.getFirst();
+        }
+        String wanted = id.startsWith(name + ":") ? id.substring(name.length() + 1) : id;
+        String uuid = wanted.replace("-", "").toLowerCase(Locale.ROOT);
+        for (GpuProperties each : devices) {
+            if (wanted.equals(Integer.toString(each.index())) || uuid.equals(each.uuid())) {
+                return each;
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "driver '%s' has no device '%s'; it has: %s"
+                        .formatted(
+                                name,
+                                id,
+                                devices.stream()
+                                        .map(each -> name + ":" + each.index() + " (" + each.name() + ")")
+                                        .collect(Collectors.joining(", "))));
+    }
+
+    private DeviceInfo info(GpuProperties properties) {
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("uuid", properties.uuid());
+        details.put("api", version());
+        details.put(
+                "architecture",
+                (kind == GpuKind.CUDA ? "sm_" : "") + properties.major() + (kind == GpuKind.CUDA ? "" : ".")
+                        + properties.minor());
+        details.put("memory", (properties.memory() >> 20) + " MiB");
+        details.put("multiprocessors", Integer.toString(properties.multiprocessors()));
+        details.put("warp", Integer.toString(properties.warpSize()));
+        details.put("shared memory", (properties.maxSharedBytes() >> 10) + " KiB a workgroup");
+        return new DeviceInfo(name, name + ":" + properties.index(), properties.name(), details);
+    }
+
+    private String version() {
+        GpuApi opened = api;
+        int version = opened == null ? 0 : opened.version();
+        return kind == GpuKind.CUDA ? version / 1000 + "." + version % 1000 / 10 : Integer.toString(version);
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.nativeaccess.GpuDevice;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Events of a device, used again: the driver makes none while work is steady. Safe from any thread. */
+final class GpuEvents implements AutoCloseable {
+    /** An event, recorded anew once nobody looks at its last record any more. */
+    static final class Event {
+        final long handle;
+        private final AtomicInteger users = new AtomicInteger();
+
+        private Event(long handle) {
+            this.handle = handle;
+        }
+    }
+
+    private final GpuDevice device;
+    private final ArrayDeque<Event> idle = new ArrayDeque<>(); // guarded by itself, like the next two
+    private int made;
+    private boolean closed;
+
+    GpuEvents(GpuDevice device) {
+        this.device = device;
+    }
+
+    /**
+     * Takes an event, with one user.
+     *
+     * @throws io.github.iree4j.status.IreeException if the driver makes no more
+     */
+    Event take() {
+        Event event;
+        synchronized (idle) {
+            event = idle.pollLast();
+        }
+        if (event == null) {
+            event = new Event(device.createEvent());
+            synchronized (idle) {
+                made++;
+            }
+        }
+        event.users.set(1);
+        return event;
+    }
+
+    /** Adds a user; the caller knows of one. */
+    void retain(Event event) {
+        event.users.incrementAndGet();
+    }
+
+    /** Removes a user; the last one gives the event back. */
+    void release(Event event) {
+        if (event.users.decrementAndGet() > 0) {
+            return;
+        }
+        synchronized (idle) {
+            if (!closed) {
+                idle.addLast(event);
+                return;
+            }
+        }
+        device.releaseEvent(event.handle);
+    }
+
+    /** How many events the driver has made. */
+    int made() {
+        synchronized (idle) {
+            return made;
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (idle) {
+            closed = true;
+            idle.forEach(event -> device.releaseEvent(event.handle));
+            idle.clear();
+        }
+    }
+}

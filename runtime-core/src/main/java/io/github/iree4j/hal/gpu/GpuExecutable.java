@@ -1,0 +1,173 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableLayout;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuProperties;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Modules and kernels, loaded on a device, which they keep open. */
+final class GpuExecutable extends Executable {
+    private final GpuHardware hardware;
+    private final GpuDevice device;
+    private final String format;
+    private final List<Long> modules = new ArrayList<>();
+    private final List<GpuKernel> kernels = new ArrayList<>();
+
+    private GpuExecutable(GpuHardware hardware, String format) {
+        this.hardware = hardware;
+        this.device = hardware.device();
+        this.format = format;
+        device.retain();
+    }
+
+    /**
+     * Loads an executable: reads it, has the driver load its modules, and finds its kernels.
+     *
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED if it is invalid or unsupported
+     */
+    static GpuExecutable load(GpuHardware hardware, ExecutableParams params) {
+        GpuExecutableFile file = GpuExecutableFile.read(params.data(), params.format());
+        List<ExecutableLayout> layouts = params.layouts();
+        if (!layouts.isEmpty() && layouts.size() != file.exports().size()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "executable of format '%s' has %d exports and the program gives %d layouts"
+                            .formatted(params.format(), file.exports().size(), layouts.size()));
+        }
+        GpuExecutable made = new GpuExecutable(hardware, params.format());
+        boolean done = false;
+        try {
+            for (GpuImage image : file.modules()) {
+                made.loadModule(image);
+            }
+            for (int i = 0; i < file.exports().size(); i++) {
+                made.loadKernel(file.exports().get(i), layouts.isEmpty() ? null : layouts.get(i));
+            }
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                made.destroy();
+            }
+        }
+    }
+
+    private void loadModule(GpuImage image) {
+        try (Arena arena = Arena.ofConfined()) {
+            // The driver gets a copy: the data may be on a heap, at any alignment, and need not outlive the call.
+            MemorySegment copy = arena.allocate(image.bytes().byteSize(), 16).copyFrom(image.bytes());
+            modules.add(device.loadModule(copy));
+        } catch (IreeException e) {
+            throw new IreeException(
+                    e.code(),
+                    "module %d of the executable, %s%s, cannot be loaded on device '%s' (%s): %s%s"
+                            .formatted(
+                                    modules.size(),
+                                    image.kind(),
+                                    image.architecture().isEmpty() ? "" : " for " + image.architecture(),
+                                    hardware.id(),
+                                    hardware.architecture(),
+                                    e.getMessage(),
+                                    remedy(e.code())),
+                    e);
+        }
+    }
+
+    private String remedy(StatusCode code) {
+        return code == StatusCode.INCOMPATIBLE
+                ? "; compile the program for this architecture: " + hardware.compileFlag()
+                : "";
+    }
+
+    private void loadKernel(GpuExecutableFile.Export export, @Nullable ExecutableLayout layout) {
+        int constants = export.constantCount();
+        int bindings = export.bindingCount();
+        if (constants < 0 || bindings < 0) { // before August 2024
+            if (layout == null) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "kernel '%s' does not say how many buffers it takes, and neither does the program; compile it again"
+                                .formatted(export.name()));
+            }
+            constants = layout.constantCount();
+            bindings = layout.sets().stream().mapToInt(List::size).sum();
+        }
+        checkLimit(export, "constants", constants, CommandBuffer.MAXIMUM_CONSTANTS);
+        checkLimit(export, "buffers", bindings, CommandBuffer.MAXIMUM_BINDINGS);
+        GpuProperties limits = device.properties();
+        checkLimit(export, "threads of a workgroup along x", export.blockX(), limits.maxBlockX());
+        checkLimit(export, "threads of a workgroup along y", export.blockY(), limits.maxBlockY());
+        checkLimit(export, "threads of a workgroup along z", export.blockZ(), limits.maxBlockZ());
+        long threads = (long) export.blockX() * export.blockY() * export.blockZ();
+        checkLimit(export, "threads of a workgroup", threads, limits.maxThreads());
+        checkLimit(export, "bytes of dynamic shared memory", export.sharedBytes(), limits.maxSharedBytes());
+        GpuDevice.Function function =
+                device.function(modules.get(export.module()), export.name(), export.sharedBytes());
+        checkLimit(export, "threads of a workgroup, with the registers that it uses,", threads, function.maxThreads());
+        long shared = (long) function.sharedBytes() + export.sharedBytes();
+        checkLimit(export, "bytes of shared memory", shared, limits.maxSharedBytes());
+        boolean[] readOnly = new boolean[bindings];
+        long[] flags = export.bindingFlags();
+        for (int i = 0; flags != null && i < Math.min(bindings, flags.length); i++) {
+            readOnly[i] = (flags[i] & GpuExecutableFile.READ_ONLY) != 0;
+        }
+        ExecutableExport description = new ExecutableExport(
+                export.name(), 0, constants, bindings, export.blockX(), export.blockY(), export.blockZ(), shared);
+        kernels.add(new GpuKernel(description, function.handle(), export.sharedBytes(), readOnly));
+    }
+
+    private void checkLimit(GpuExecutableFile.Export export, String what, long value, long limit) {
+        if (value > limit) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "kernel '%s' has %d %s, the limit is %d of device '%s'; compile the program for it"
+                            .formatted(export.name(), value, what, limit, hardware.id()));
+        }
+    }
+
+    /** Whether a device loaded it. */
+    boolean isOf(GpuHardware other) {
+        return hardware == other;
+    }
+
+    GpuKernel kernel(int export) {
+        return kernels.get(export);
+    }
+
+    @Override
+    public String format() {
+        return format;
+    }
+
+    @Override
+    public int exportCount() {
+        return kernels.size();
+    }
+
+    @Override
+    public ExecutableExport export(int ordinal) {
+        if (ordinal < 0 || ordinal >= kernels.size()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "export %d of an executable of format '%s' with %d exports does not exist"
+                            .formatted(ordinal, format, kernels.size()));
+        }
+        return kernels.get(ordinal).export();
+    }
+
+    @Override
+    protected void destroy() {
+        modules.forEach(device::unloadModule);
+        device.release();
+    }
+}

@@ -1,0 +1,137 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.hal.stream.ResolvedBindings;
+import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The commands of a {@link Recording}, written again when a buffer has moved. */
+final class GpuForm implements CommandForm {
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final int COUNTS_BYTES = 3 * Integer.BYTES;
+
+    private final GpuEncoder encoder;
+    private final Recording recording;
+    private final ResolvedBindings bindings;
+    private final @Nullable StreamStorage updates;
+    private final GpuCommands commands;
+    private final StreamMemory.@Nullable Block counts; // of indirect dispatches, as the device has them
+    private boolean written;
+
+    GpuForm(
+            GpuEncoder encoder,
+            Recording recording,
+            ResolvedBindings bindings,
+            @Nullable StreamStorage updates) {
+        this.encoder = encoder;
+        this.recording = recording;
+        this.bindings = bindings;
+        this.updates = updates;
+        this.commands = new GpuCommands(encoder);
+        long bytes = 0;
+        for (int at : recording.commands()) {
+            bytes += recording.opcode(at) == Recording.INDIRECT ? COUNTS_BYTES : 0;
+        }
+        this.counts = bytes == 0 ? null : encoder.readback(bytes);
+    }
+
+    @Override
+    public DriverCommands prepare(String operation) {
+        if (!written || bindings.anyChanged()) {
+            written = false;
+            commands.clear();
+            long countsAt = 0;
+            for (int at : recording.commands()) {
+                if (!recording.isDispatch(at)) {
+                    bindings.transfer(at, updates, commands);
+                } else if (recording.opcode(at) == Recording.INDIRECT) {
+                    indirect(at, countsAt);
+                    countsAt += COUNTS_BYTES;
+                } else {
+                    launch(
+                            at,
+                            commands.current(),
+                            recording.workgroupCount(at, 0),
+                            recording.workgroupCount(at, 1),
+                            recording.workgroupCount(at, 2));
+                }
+            }
+            written = true;
+        }
+        return commands;
+    }
+
+    /** Adds a launch, unless it has no workgroups: the driver refuses those. */
+    private void launch(int at, GpuWords words, int x, int y, int z) {
+        if (x == 0 || y == 0 || z == 0) {
+            return;
+        }
+        GpuKernel kernel = GpuKernel.of(recording, at);
+        ExecutableExport export = kernel.export();
+        int buffers = recording.bindingCount(at);
+        int constants = recording.constantCount(at);
+        int parameter = words.launch(
+                kernel.handle(),
+                x,
+                y,
+                z,
+                export.workgroupSizeX(),
+                export.workgroupSizeY(),
+                export.workgroupSizeZ(),
+                kernel.dynamicSharedBytes(),
+                buffers + constants);
+        int range = recording.bindings(at);
+        for (int i = 0; i < buffers; i++, range += Recording.RANGE_WORDS) {
+            words.parameter(parameter++, bindings.address(range));
+        }
+        for (int i = 0; i < constants; i++) {
+            words.parameter(parameter++, recording.constant(at, i));
+        }
+    }
+
+    /** The driver takes counts from the host only: they are copied there, and what comes then is given once they are known. */
+    private void indirect(int at, long countsAt) {
+        StreamStorage storage = Objects.requireNonNull(counts).storage();
+        int range = recording.counts(at);
+        if (bindings.length(range) < COUNTS_BYTES) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "workgroup counts of dispatch '%s' are %d bytes, the buffer has %d there"
+                            .formatted(
+                                    GpuKernel.of(recording, at).export().name(), COUNTS_BYTES, bindings.length(range)));
+        }
+        commands.current().copy(storage.deviceAddress() + countsAt, bindings.address(range), COUNTS_BYTES);
+        GpuWords launch = new GpuWords();
+        commands.step(() -> {
+            MemorySegment known = storage.mapped();
+            int x = known.get(INT, countsAt);
+            int y = known.get(INT, countsAt + Integer.BYTES);
+            int z = known.get(INT, countsAt + 2 * Integer.BYTES);
+            encoder.checkCounts(GpuKernel.of(recording, at).export(), x, y, z);
+            launch.clear();
+            launch(at, launch, x, y, z);
+        }, launch);
+    }
+
+    @Override
+    public void invalidate() {
+        written = false;
+    }
+
+    @Override
+    public void close() {
+        if (counts != null) {
+            counts.giveBack().run();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.stream.DriverLimits;
+import io.github.iree4j.hal.stream.DriverMemory;
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.MemoryKind;
+import io.github.iree4j.hal.stream.MemoryKinds;
+import io.github.iree4j.hal.stream.StreamDriver;
+import io.github.iree4j.hal.stream.StreamEncoder;
+import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.nativeaccess.GpuProperties;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** One device of CUDA or HIP. */
+final class GpuHardware implements StreamDriver {
+    /** What drivers align allocations to, and kernels of compilers rely on. */
+    private static final long ALIGNMENT = 256;
+
+    private static final long PAGE = 4096;
+
+    private final String id;
+    private final GpuDevice device;
+    private final GpuEvents events;
+    private final MemoryKinds kinds;
+    private final List<GpuLane> lanes = new ArrayList<>();
+    private volatile @Nullable Thread waiter; // in awaitAny
+
+    /**
+     * Wraps an open device.
+     *
+     * @param id name for messages
+     * @param device ownership passes unless this throws
+     * @param hostMemory bytes of the host
+     * @param laneCount streams
+     */
+    GpuHardware(String id, GpuDevice device, long hostMemory, int laneCount) {
+        this.id = id;
+        this.device = device;
+        this.events = new GpuEvents(device);
+        MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
+        MemoryKind host = new MemoryKind(
+                "host",
+                1,
+                1,
+                hostMemory,
+                MemoryType.DEVICE_VISIBLE
+                        | MemoryType.HOST_LOCAL
+                        | MemoryType.HOST_COHERENT
+                        | MemoryType.HOST_CACHED);
+        this.kinds = new MemoryKinds(own, null, host, host);
+        boolean made = false;
+        try {
+            for (int i = 0; i < laneCount; i++) {
+                lanes.add(new GpuLane(this, i));
+            }
+            lanes.forEach(GpuLane::start);
+            made = true;
+        } finally {
+            if (!made) {
+                lanes.forEach(GpuLane::close);
+                events.close();
+            }
+        }
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** The native device, borrowed. */
+    GpuDevice device() {
+        return device;
+    }
+
+    GpuEvents events() {
+        return events;
+    }
+
+    /** The architecture, as compilers name it. */
+    String architecture() {
+        GpuProperties properties = device.properties();
+        return device.api().kind() == GpuKind.CUDA
+                ? "sm_" + properties.major() + properties.minor()
+                : "compute " + properties.major() + "." + properties.minor();
+    }
+
+    /** The flag of the compiler for this architecture. */
+    String compileFlag() {
+        return device.api().kind() == GpuKind.CUDA
+                ? "--iree-cuda-target=" + architecture()
+                : "--iree-rocm-target=<architecture>, see rocminfo";
+    }
+
+    // ---- Loss.
+
+    void checkNotLost() {
+        if (device.isLost()) {
+            throw new IreeException(StatusCode.ABORTED, "device '%s' is lost".formatted(id));
+        }
+    }
+
+    /** Loses the device: it cannot be used any more. */
+    void lose() {
+        device.lose();
+        wakeWaiter();
+    }
+
+    @Override
+    public boolean isLost() {
+        return device.isLost();
+    }
+
+    // ---- Streams and timelines.
+
+    @Override
+    public List<Lane> lanes() {
+        return List.copyOf(lanes);
+    }
+
+    @Override
+    public DriverTimeline createTimeline(long value, boolean shared) {
+        if (shared) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "device '%s' shares no semaphores with other drivers; signal one from the host".formatted(id));
+        }
+        return new GpuTimeline(this, null, value);
+    }
+
+    @Override
+    public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+        waiter = Thread.currentThread(); // before the look: whoever raises one wakes it after that
+        if (!isAnyReached(timelines, values, count) && !device.isLost()) {
+            if (timeoutNanos == Long.MAX_VALUE) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, timeoutNanos);
+            }
+        }
+        checkNotLost();
+    }
+
+    private static boolean isAnyReached(DriverTimeline[] timelines, long[] values, int count) {
+        for (int i = 0; i < count; i++) {
+            if (((GpuTimeline) timelines[i]).hasReached(values[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Has the waiting thread look. */
+    void wakeWaiter() {
+        Thread thread = waiter;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    // ---- Memory.
+
+    @Override
+    public MemoryKinds memoryKinds() {
+        return kinds;
+    }
+
+    @Override
+    public DriverLimits limits() {
+        return new DriverLimits(ALIGNMENT, Long.MAX_VALUE, 0, PAGE);
+    }
+
+    @Override
+    public String identity() {
+        return device.properties().uuid();
+    }
+
+    @Override
+    public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
+        if (shared) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "device '%s' shares no memory with other drivers; copy it through the host".formatted(id));
+        }
+        return kind.isMappable() ? GpuMemory.ofHost(device, size) : GpuMemory.ofDevice(device, size);
+    }
+
+    @Override
+    public @Nullable String hostMemoryObstacle() {
+        GpuProperties properties = device.properties();
+        return !properties.mapsHostMemory()
+                ? "it cannot use memory of the host"
+                : device.api().kind() == GpuKind.CUDA && !properties.registersHostMemory()
+                        ? "its driver registers no memory of the host"
+                        : null;
+    }
+
+    @Override
+    public DriverMemory importHost(long address, long size) {
+        return GpuMemory.registered(device, address, size);
+    }
+
+    // ---- Code.
+
+    @Override
+    public List<String> formats() {
+        return List.of(device.api().kind() == GpuKind.CUDA ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP);
+    }
+
+    @Override
+    public String remedy(String format) {
+        return device.api().kind() == GpuKind.CUDA
+                ? "compile the program with --iree-hal-target-device=cuda --iree-cuda-target=%s or choose another device"
+                        .formatted(architecture())
+                : "compile the program with --iree-hal-target-device=hip or choose another device";
+    }
+
+    @Override
+    public Executable load(ExecutableParams params) {
+        return GpuExecutable.load(this, params);
+    }
+
+    @Override
+    public StreamEncoder encoder(StreamMemory memory) {
+        return new GpuEncoder(this, memory);
+    }
+
+    @Override
+    public void close() {
+        lanes.forEach(GpuLane::close);
+        events.close();
+        device.close(); // its memory and executables keep it open until they are closed too
+    }
+}

@@ -1,0 +1,391 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.gpu.GpuEvents.Event;
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.Submission;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A stream, and a thread that waits for its events.
+ *
+ * <p>What is submitted is given to the stream at once where it can begin to wait there: each point that it waits for is reached or has an
+ * event, and the stream has room. What cannot is held back, in order, until another lane records that event or the stream has room.
+ */
+final class GpuLane implements Lane {
+    /*
+     *   submit -> held -> given (its event recorded) -> over (its ticket reached)
+     *
+     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: `feeds` counts the calls of feed(), and the
+     * thread that raises it from 0 gives until it has seen them all. No lock is held meanwhile, so feeding a lane that follows another
+     * cannot block on that one's queue.
+     * GPU-2: nobody waits for an event before it is recorded, or after it was recorded anew: a point is among `points`, with its event,
+     * from its record until it is reached, and whoever finds the event there is a user of it until its own wait was given.
+     * GPU-3: a lane that is held back follows the timeline before it looks at it for the last time, so no change is missed.
+     * GPU-4: a stream gets commands from threads of others only while few are under way, so that it is not full and no one is held up;
+     * more, and those that wait for the host in their middle, come from the lane's own thread.
+     * GPU-5: what comes for the thread is there before `due`, which it clears before it looks and reads once more before it parks.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(GpuLane.class);
+
+    /** Commands under way up to which others give more; streams have room for about a thousand. */
+    private static final int WINDOW = 512;
+
+    /** How long the thread looks at an event before it sleeps: what a short kernel takes. A guess, not measured. */
+    private static final long SPIN_NANOS = 20_000;
+
+    private final GpuHardware hardware;
+    private final GpuDevice device;
+    private final GpuEvents events;
+    private final int index;
+    private final long stream;
+    private final GpuTimeline timeline;
+    private final ConcurrentLinkedQueue<Submission> held = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger feeds = new AtomicInteger();
+    private final AtomicInteger underWay = new AtomicInteger(); // commands
+    private final GpuPoints points = new GpuPoints(); // guarded by itself
+
+    // Of the thread that feeds.
+    private final GpuWords words = new GpuWords();
+    private final List<Event> awaited = new ArrayList<>();
+
+    private final Thread thread;
+    private volatile boolean idle; // the thread parks, or is about to
+    private volatile boolean due; // something has come that the thread has not looked at
+    private volatile boolean stopped;
+
+    GpuLane(GpuHardware hardware, int index) {
+        this.hardware = hardware;
+        this.device = hardware.device();
+        this.events = hardware.events();
+        this.index = index;
+        this.timeline = new GpuTimeline(hardware, this, 0);
+        this.stream = device.createStream();
+        this.thread = Thread.ofPlatform()
+                .name("iree4j-stream " + hardware.id() + " " + index)
+                .daemon()
+                .unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    @Override
+    public int family() {
+        return 0;
+    }
+
+    @Override
+    public boolean computes() {
+        return true;
+    }
+
+    @Override
+    public DriverTimeline timeline() {
+        return timeline;
+    }
+
+    /** The stream, for the lane's commands. */
+    long stream() {
+        return stream;
+    }
+
+    @Override
+    public void submit(List<Submission> submissions) {
+        hardware.checkNotLost();
+        held.addAll(submissions);
+        feed();
+    }
+
+    /** The event of the first submission that raises the timeline to a value, with a user more; null while none is given. */
+    @Nullable
+    Event event(long value) {
+        synchronized (points) {
+            Event event = points.at(value);
+            if (event != null) {
+                events.retain(event);
+            }
+            return event;
+        }
+    }
+
+    // ---- Giving.
+
+    /** Gives the stream what it can take: GPU-1. */
+    void feed() {
+        int seen = 1;
+        if (feeds.getAndIncrement() != 0) {
+            return;
+        }
+        do {
+            try {
+                giveAll();
+            } catch (RuntimeException | Error e) { // out of memory, for example
+                LOG.error("stream {} of device '{}' cannot be used any more", index, hardware.id(), e);
+                hardware.lose();
+            }
+            seen = feeds.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void giveAll() {
+        boolean gave = false;
+        for (Submission next; !stopped && (next = held.peek()) != null; ) {
+            GpuCommands commands = (GpuCommands) next.commands();
+            int count = commands == null ? 1 : commands.count() + 1;
+            int before = underWay.get();
+            if (before > 0 && before + count > WINDOW) {
+                break; // GPU-4: the thread goes on once there is room
+            }
+            if (!isOwn() && (count > WINDOW || commands != null && commands.needsHost())) {
+                wake();
+                break;
+            }
+            if (!find(next)) {
+                break;
+            }
+            held.remove();
+            give(next, commands, count);
+            gave = true;
+        }
+        if (gave) {
+            wake();
+            timeline.changed();
+        }
+    }
+
+    private boolean isOwn() {
+        return Thread.currentThread().equals(thread);
+    }
+
+    /** Finds the events that a submission waits for; returns whether all are there, or follows one that is missing. */
+    private boolean find(Submission next) {
+        for (int i = 0; i < next.waitCount(); i++) {
+            GpuTimeline other = (GpuTimeline) next.waitTimeline(i);
+            long value = next.waitValue(i);
+            if (find(other, value)) {
+                continue;
+            }
+            other.follow(this); // GPU-3
+            if (!find(other, value)) {
+                forget();
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean find(GpuTimeline other, long value) {
+        if (other.hasReached(value)) {
+            return true;
+        }
+        Event event = other.event(value);
+        if (event != null) {
+            awaited.add(event);
+        }
+        return event != null || other.hasReached(value);
+    }
+
+    private void forget() {
+        awaited.forEach(events::release);
+        awaited.clear();
+    }
+
+    private void give(Submission next, @Nullable GpuCommands commands, int count) {
+        Event event;
+        try {
+            event = events.take();
+        } catch (IreeException e) {
+            forget();
+            throw e; // a lane without events reaches no ticket
+        }
+        underWay.addAndGet(count);
+        try {
+            words.clear();
+            awaited.forEach(each -> words.await(each.handle));
+            if (commands != null && !commands.needsHost()) {
+                words.call(commands.words());
+            }
+            if (commands == null || !commands.needsHost()) {
+                words.record(event.handle);
+                device.run(stream, words.segment());
+            } else {
+                device.run(stream, words.segment());
+                commands.giveInSteps(this);
+                record(event);
+            }
+        } catch (IreeException e) {
+            refused(next, event, e);
+        }
+        forget();
+        synchronized (points) {
+            points.add(next.ticket(), event, count);
+        }
+    }
+
+    /** The driver took only a part: the submission has failed, and its ticket is reached once that part is over. */
+    private void refused(Submission next, Event event, IreeException cause) {
+        if (device.isLost()) {
+            hardware.wakeWaiter();
+        }
+        next.fail(cause);
+        if (!device.isLost()) {
+            record(event);
+        }
+    }
+
+    private void record(Event event) {
+        words.clear();
+        words.record(event.handle);
+        device.run(stream, words.segment());
+    }
+
+    /** On the lane's thread: gives commands, and waits until they are over. */
+    void runToEnd(GpuWords some) {
+        Event event = events.take();
+        try {
+            words.clear();
+            words.call(some);
+            words.record(event.handle);
+            device.run(stream, words.segment());
+            device.awaitEvent(event.handle, SPIN_NANOS);
+        } finally {
+            events.release(event);
+        }
+    }
+
+    /** On the lane's thread: gives commands. */
+    void run(GpuWords some) {
+        words.clear();
+        words.call(some);
+        device.run(stream, words.segment());
+    }
+
+    // ---- Waiting.
+
+    private void wake() {
+        due = true;
+        if (idle) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void run() {
+        while (!stopped) {
+            due = false;
+            try {
+                if (!awaitFirst()) {
+                    idle();
+                }
+            } catch (IreeException e) {
+                if (device.isLost() || e.code() == StatusCode.ABORTED) {
+                    hardware.wakeWaiter(); // who says so
+                    return;
+                }
+                LOG.error("events of stream {} of device '{}' cannot be waited for", index, hardware.id(), e);
+                hardware.lose();
+                return;
+            }
+        }
+    }
+
+    /** Waits for the oldest submission and ends what is over; returns false when nothing is under way. */
+    private boolean awaitFirst() {
+        Event first;
+        synchronized (points) {
+            first = points.first();
+        }
+        if (first == null) {
+            if (held.isEmpty()) {
+                return false;
+            }
+            feed();
+            synchronized (points) {
+                return !points.isEmpty();
+            }
+        }
+        device.awaitEvent(first.handle, SPIN_NANOS); // nobody else removes it
+        long ticket;
+        do {
+            ticket = removeFirst();
+        } while (isFirstOver());
+        timeline.raise(ticket);
+        if (!held.isEmpty() && underWay.get() <= WINDOW / 2) {
+            feed();
+        }
+        return true;
+    }
+
+    private boolean isFirstOver() {
+        Event first;
+        synchronized (points) {
+            first = points.first();
+        }
+        return first != null && device.isOver(first.handle);
+    }
+
+    private long removeFirst() {
+        long ticket;
+        int count;
+        Event event;
+        synchronized (points) {
+            ticket = points.firstTicket();
+            count = points.firstCommands();
+            event = points.remove();
+        }
+        underWay.addAndGet(-count);
+        if (event != null) {
+            events.release(event);
+        }
+        return ticket;
+    }
+
+    /** Parks unless something has come since the last look. */
+    private void idle() {
+        idle = true;
+        if (!due && !stopped) {
+            LockSupport.park(this);
+        }
+        idle = false;
+    }
+
+    /** Ends the thread and releases the stream. Nothing is under way, or the device is lost. */
+    void close() {
+        stopped = true;
+        boolean interrupted = false;
+        LockSupport.unpark(thread);
+        while (thread.isAlive()) {
+            try {
+                LockSupport.unpark(thread);
+                thread.join(1000);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (points) {
+            while (!points.isEmpty()) {
+                Event event = points.remove();
+                if (event != null) {
+                    events.release(event);
+                }
+            }
+        }
+        device.releaseStream(stream);
+        timeline.close();
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.gpu.GpuEvents.Event;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The submissions of a lane that are under way: tickets that rise, and the events recorded after them. Guarded by its owner. */
+final class GpuPoints {
+    private static final int INITIAL = 16; // a power of two, like the capacity
+
+    private long[] tickets = new long[INITIAL];
+    private int[] commands = new int[INITIAL];
+    private @Nullable Event[] events = new @Nullable Event[INITIAL];
+    private int head; // counts up for ever, like the next
+    private int tail;
+
+    boolean isEmpty() {
+        return head == tail;
+    }
+
+    private int slot(int number) {
+        return number & tickets.length - 1;
+    }
+
+    /** Adds a submission. */
+    void add(long ticket, Event event, int count) {
+        if (tail - head == tickets.length) {
+            grow();
+        }
+        tickets[slot(tail)] = ticket;
+        events[slot(tail)] = event;
+        commands[slot(tail)] = count;
+        tail++;
+    }
+
+    private void grow() {
+        int count = tail - head;
+        long[] oldTickets = tickets;
+        int[] oldCommands = commands;
+        @Nullable Event[] oldEvents = events;
+        tickets = Arrays.copyOf(tickets, count * 2);
+        commands = Arrays.copyOf(commands, count * 2);
+        events = Arrays.copyOf(events, count * 2);
+        for (int i = 0; i < count; i++) {
+            int from = head + i & count - 1;
+            tickets[i] = oldTickets[from];
+            commands[i] = oldCommands[from];
+            events[i] = oldEvents[from];
+        }
+        head = 0;
+        tail = count;
+    }
+
+    /** The ticket of the oldest; not when it is empty. */
+    long firstTicket() {
+        return tickets[slot(head)];
+    }
+
+    /** The commands of the oldest; not when it is empty. */
+    int firstCommands() {
+        return commands[slot(head)];
+    }
+
+    /** The event of the oldest; null when it is empty. */
+    @Nullable
+    Event first() {
+        return isEmpty() ? null : events[slot(head)];
+    }
+
+    /** Removes the oldest; returns its event. */
+    @Nullable
+    Event remove() {
+        Event event = first();
+        events[slot(head)] = null;
+        head++;
+        return event;
+    }
+
+    /** The event of the first submission whose ticket is at least this; null when there is none. */
+    @Nullable
+    Event at(long ticket) {
+        int low = head;
+        int high = tail;
+        while (low - high < 0) {
+            int middle = low + (high - low >>> 1);
+            if (tickets[slot(middle)] < ticket) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low == tail ? null : events[slot(low)];
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.gpu.GpuEvents.Event;
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.lifetime.Resource;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A counter on drivers whose events are binary: a value that the host has seen reached, and, for a lane's, the events of
+ * submissions that will reach more. A stream that waits for a value waits for such an event; while there is none, its lane holds the
+ * submission back.
+ *
+ * <p>After the design of IREE's CUDA driver ({@code cuda-hal.md}): signals and waits in all directions and in any order, without functions
+ * that a stream calls on the host.
+ */
+final class GpuTimeline extends Resource implements DriverTimeline {
+    private final GpuHardware hardware;
+    private final @Nullable GpuLane lane; // whose tickets are its values
+    private volatile long reached;
+    private final List<GpuLane> held = new ArrayList<>(0); // guarded by itself: they wait for something to change here
+
+    GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, long value) {
+        this.hardware = hardware;
+        this.lane = lane;
+        this.reached = value;
+    }
+
+    @Override
+    public long value() {
+        hardware.checkNotLost();
+        return reached;
+    }
+
+    /** Whether the host has seen a value reached. */
+    boolean hasReached(long value) {
+        return reached >= value;
+    }
+
+    @Override
+    public void signal(long value) {
+        hardware.checkNotLost();
+        raise(value);
+    }
+
+    /** The value is reached: lets those know who wait for it. */
+    void raise(long value) {
+        synchronized (held) {
+            if (value <= reached) {
+                return;
+            }
+            reached = value;
+        }
+        hardware.wakeWaiter();
+        changed();
+    }
+
+    /** An event for a value that is not reached, with a user more; null while there is none. */
+    @Nullable
+    Event event(long value) {
+        return lane == null ? null : lane.event(value);
+    }
+
+    /** Has a lane look again once anything changes here. */
+    void follow(GpuLane follower) {
+        synchronized (held) {
+            if (!held.contains(follower)) {
+                held.add(follower);
+            }
+        }
+    }
+
+    /** There is another event, or a value is reached. */
+    void changed() {
+        List<GpuLane> all;
+        synchronized (held) {
+            if (held.isEmpty()) {
+                return;
+            }
+            all = List.copyOf(held);
+            held.clear();
+        }
+        all.forEach(GpuLane::feed);
+    }
+
+    @Override
+    protected String describe() {
+        return "timeline";
+    }
+
+    @Override
+    protected void destroy() {}
+}

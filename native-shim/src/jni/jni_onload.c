@@ -13,8 +13,8 @@ const shim__method_table_t shim__method_tables[] = {
     {SHIM_CLASS, shim__event_methods, &shim__event_method_count},
     {SHIM_CLASS, shim__file_methods, &shim__file_method_count},
     {SHIM_CLASS, shim__thread_methods, &shim__thread_method_count},
-    {GPU_CLASS, shim__gpu_methods, &shim__gpu_method_count},
     {VULKAN_CLASS, shim__vulkan_methods, &shim__vulkan_method_count},
+    {GPU_CLASS, shim__gpu_methods, &shim__gpu_method_count},
     {NULL, NULL, NULL},
 };
 

@@ -1,0 +1,96 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
+import io.github.iree4j.nativeaccess.FakeGpu;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A driver of CUDA or HIP for tests: over a library without hardware, or, where the system property {@code iree.gpu.real} names it, over the
+ * machine's.
+ */
+public final class GpuDrivers {
+    private final GpuDriver driver;
+    private final @Nullable FakeGpu fake;
+
+    private GpuDrivers(GpuDriver driver, @Nullable FakeGpu fake) {
+        this.driver = driver;
+        this.fake = fake;
+        assertThat(driver.availability()).isEqualTo(Availability.AVAILABLE);
+    }
+
+    /** The machine's if it is named, or else one without hardware in a directory. */
+    public static GpuDrivers in(Path directory, GpuKind kind) {
+        return isReal(kind) ? new GpuDrivers(new GpuDriver(kind, null), null) : fake(directory, kind, "");
+    }
+
+    /** One without hardware, with settings. */
+    public static GpuDrivers fake(Path directory, GpuKind kind, String settings) {
+        return fake(directory, kind, settings, StreamDevice.CLOSE_LIMIT);
+    }
+
+    /** The same, with a limit for closing its devices. */
+    public static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit) {
+        FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
+        return new GpuDrivers(new GpuDriver(kind, library.library(), closeLimit), library);
+    }
+
+    /** Whether tests run on the machine's devices. */
+    static boolean isReal(GpuKind kind) {
+        return System.getProperty("iree.gpu.real", "").equalsIgnoreCase(kind.name());
+    }
+
+    StreamDevice open(DeviceOptions.Builder options) {
+        return driver.open(driver.name(), options.build());
+    }
+
+    GpuDriver driver() {
+        return driver;
+    }
+
+    /** The library without hardware; null for the machine's. */
+    @Nullable
+    FakeGpu library() {
+        return fake;
+    }
+
+    void hang() {
+        if (fake != null) {
+            fake.hang();
+        }
+    }
+
+    void goOn() {
+        if (fake != null) {
+            fake.goOn();
+        }
+    }
+
+    /** The native device of one of these. */
+    static GpuDevice handle(StreamDevice device) {
+        return ((GpuHardware) StreamDevices.driver(device)).device();
+    }
+
+    /** Fails when the library was misused. */
+    void assertNothingToComplainOf() {
+        if (fake != null) {
+            assertThat(fake.complaints()).as("misuse").isEmpty();
+        }
+    }
+
+    /** Fails unless a closed device has left nothing behind. */
+    static void assertNothingLeft(StreamDevice closed) {
+        long[] counts = handle(closed).liveObjects();
+        for (int i = 0; i < counts.length; i++) {
+            assertThat(counts[i]).as(GpuDevice.KINDS.get(i)).isZero();
+        }
+    }
+}

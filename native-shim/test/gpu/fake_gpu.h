@@ -15,7 +15,9 @@
 //                        loaded, and may be given several times
 //   no_uuid              devices tell no UUID
 //   version=N            of the driver
-//   compute=8.0          compute capability; of HIP 9.0 (gfx90a)
+//   compute=8.0          compute capability; CUDA's images and PTX for another
+//                        device fail with 209
+//   gfx=gfx90a           the device of HIP; images for another one fail with 209
 //   attribute=N:VALUE    the device attribute N has that value; several times
 //   heap_mib=N           memory of each device, 256 by default
 //   visible              device memory is visible to the host; else it has no
@@ -112,6 +114,7 @@ typedef struct fake_settings_t {
   int device_count;
   bool no_device, no_uuid, visible;
   int version, major, minor;
+  char gfx[16];
   int attributes[FAKE_MAX_OVERRIDES][2];
   int attribute_count;
   uint64_t heap_bytes, capacity, slow_us;
@@ -335,6 +338,13 @@ int fake_run(sgpu_context_t context, fake_op_t* op);
 
 bool fake_has_work(sgpu_context_t context);
 
+// Whether an enqueued operation runs code of the program.
+struct fake_program_t;
+bool fake_is_pending(const struct fake_program_t* program);
+
+// Lets all streams leave a capture.
+void fake_leave_queues(struct fake_capture_t* capture);
+
 // Ends the streams of a context, and tells the number of operations that were
 // pending.
 uint64_t fake_stop_queues(sgpu_context_t context);
@@ -370,10 +380,10 @@ bool fake_is_unloaded(const struct fake_program_t* program);
 void fake_free_modules(sgpu_context_t context);
 
 int fake_run_launch(sgpu_context_t context, struct fake_launch_t* launch);
-struct fake_launch_t* fake_retain_launch(struct fake_launch_t* launch);
 void fake_release_launch(struct fake_launch_t* launch);
 void fake_use_launch(fake_op_t* op, const struct fake_launch_t* launch);
-bool fake_can_run(const struct fake_launch_t* launch);
+const struct fake_program_t* fake_program_of(
+    const struct fake_launch_t* launch);
 
 //===--------------------------------------------------------------------===//
 // Captures and graphs. fake_gpu_graph.c. All hold the lock.
@@ -400,10 +410,13 @@ int fake_refuse_capture(void);
 
 // Ends the part of a stream, or of an event, in a capture.
 void fake_leave_capture(fake_queue_t* queue);
+void fake_leave_if(fake_queue_t* queue, struct fake_capture_t* capture);
 void fake_forget_capture(sgpu_event_t event);
 
 int fake_run_nodes(sgpu_context_t context, struct fake_nodes_t* nodes);
 void fake_release_nodes(struct fake_nodes_t* nodes);
 void fake_use_nodes(fake_op_t* op, const struct fake_nodes_t* nodes);
+bool fake_nodes_use(const struct fake_nodes_t* nodes,
+                    const struct fake_program_t* program);
 
 #endif  // IREE4J_FAKE_GPU_H_

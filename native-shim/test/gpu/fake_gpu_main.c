@@ -142,6 +142,18 @@ static void set_attribute(fake_settings_t* s, const char* value) {
   sscanf(value, "%d:%d", &pair[0], &pair[1]);
 }
 
+// Such as gfx90a, which is 9.0, or gfx1030, which is 10.3.
+static void set_gfx(fake_settings_t* s, const char* value) {
+  snprintf(s->gfx, sizeof(s->gfx), "%s", value);
+  char digits[16] = "";
+  snprintf(digits, sizeof(digits), "%s", s->gfx + strnlen(s->gfx, 3));
+  size_t length = strlen(digits);
+  if (length < 3) return;
+  s->minor = digits[length - 2] - '0';
+  digits[length - 2] = 0;
+  s->major = atoi(digits);
+}
+
 static void set_word(const char* word, bool loading) {
   fake_settings_t* s = &fake_settings;
   const char* value = NULL;
@@ -154,6 +166,8 @@ static void set_word(const char* word, bool loading) {
     s->version = atoi(value);
   } else if (value_of(word, "compute", &value)) {
     sscanf(value, "%d.%d", &s->major, &s->minor);
+  } else if (value_of(word, "gfx", &value)) {
+    set_gfx(s, value);
   } else if (value_of(word, "attribute", &value)) {
     set_attribute(s, value);
   } else if (value_of(word, "heap_mib", &value)) {
@@ -189,7 +203,8 @@ static void read_settings(bool loading) {
                                     .version = FAKE_PICK(12020, 60000000),
                                     .major = FAKE_PICK(8, 9),
                                     .heap_bytes = 256u << 20,
-                                    .capacity = 1024};
+                                    .capacity = 1024,
+                                    .gfx = "gfx90a"};
   fake_allocations = fake_launches = fake_kernels = fake_waits = 0;
   char text[8192] = "";
   char path[4200];

@@ -158,6 +158,22 @@ bool fake_has_work(sgpu_context_t context) {
   return false;
 }
 
+bool fake_is_pending(const struct fake_program_t* program) {
+  for (const fake_queue_t* queue = queues; queue; queue = queue->next) {
+    for (const fake_op_t* op = queue->head; op; op = op->next) {
+      if (op->launch && fake_program_of(op->launch) == program) return true;
+      if (op->nodes && fake_nodes_use(op->nodes, program)) return true;
+    }
+  }
+  return false;
+}
+
+void fake_leave_queues(struct fake_capture_t* capture) {
+  for (fake_queue_t* queue = queues; queue; queue = queue->next) {
+    fake_leave_if(queue, capture);
+  }
+}
+
 // Frees the queues that have ended.
 static void reap(void) {
   for (fake_queue_t** at = &queues; *at;) {

@@ -48,8 +48,12 @@ public final class FakeGpu {
 
     private final Path library;
 
+    /** Keeps the library loaded, and so its complaints and counts, after its user closed it. */
+    private final SymbolLookup symbols;
+
     private FakeGpu(Path library) {
         this.library = library;
+        this.symbols = SymbolLookup.libraryLookup(library.toAbsolutePath(), Arena.ofAuto());
     }
 
     /** Creates a copy with settings, separated by blanks. Skips the test if the build of the shim produced none. */
@@ -59,9 +63,8 @@ public final class FakeGpu {
         try {
             Path copy = directory.resolve(kind.fileName() + "_" + COPIES.incrementAndGet() + ".so");
             Files.copy(built, copy);
-            FakeGpu fake = new FakeGpu(copy);
-            fake.set(settings);
-            return fake;
+            Files.writeString(Path.of(copy + ".conf"), settings);
+            return new FakeGpu(copy);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -72,7 +75,10 @@ public final class FakeGpu {
         return library.toAbsolutePath().toString();
     }
 
-    /** Replaces the settings; they are read by the next driver that starts while no device of this library is open. */
+    /**
+     * Replaces the settings, except which symbols are missing. They are read when the library is initialized while none of its devices is
+     * open.
+     */
     public void set(String settings) {
         try {
             Files.writeString(Path.of(library + ".conf"), settings);
@@ -105,7 +111,6 @@ public final class FakeGpu {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment text = arena.allocate(COMPLAINTS_BYTES);
             int count = (int) function(
-                            arena,
                             "fake_gpu_complaints",
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT))
                     .invokeExact(text, COMPLAINTS_BYTES);
@@ -123,28 +128,24 @@ public final class FakeGpu {
     public long calls(String name) {
         try (Arena arena = Arena.ofConfined()) {
             return (long) function(
-                            arena,
-                            "fake_gpu_calls",
-                            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
+                            "fake_gpu_calls", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
                     .invokeExact(arena.allocateFrom(name));
         } catch (Throwable e) {
             throw new IllegalStateException("'" + library + "' cannot be asked for its calls", e);
         }
     }
 
-    /** Forgets complaints and counts of calls, which only works while something else has the library open. */
+    /** Forgets complaints and counts of calls. */
     public void forget() {
-        try (Arena arena = Arena.ofConfined()) {
-            function(arena, "fake_gpu_forget", FunctionDescriptor.ofVoid()).invokeExact();
+        try {
+            function("fake_gpu_forget", FunctionDescriptor.ofVoid()).invokeExact();
         } catch (Throwable e) {
             throw new IllegalStateException("'" + library + "' cannot be asked to forget", e);
         }
     }
 
-    private MethodHandle function(Arena arena, String name, FunctionDescriptor descriptor) {
-        MemorySegment address =
-                SymbolLookup.libraryLookup(library.toAbsolutePath(), arena).findOrThrow(name);
-        return Linker.nativeLinker().downcallHandle(address, descriptor);
+    private MethodHandle function(String name, FunctionDescriptor descriptor) {
+        return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), descriptor);
     }
 
     private void create(String suffix) {

@@ -101,7 +101,7 @@ int fake_run_nodes(sgpu_context_t context, fake_nodes_t* nodes) {
 // Captures
 //===--------------------------------------------------------------------===//
 
-static void release(fake_capture_t* capture) {
+__attribute__((noinline)) static void release(fake_capture_t* capture) {
   if (!capture || --capture->references) return;
   fake_release_nodes(capture->nodes);
   free(capture);

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   assertThat(fake.complaints()).isEmpty();
  * </pre>
  */
+@SuppressWarnings("restricted") // functions of the fake, with the types that it declares
 public final class FakeGpu {
     private static final Path BUILT =
             Path.of(System.getProperty("iree4j.test.fake-gpu", "../native-shim/build/release/test"));
@@ -144,6 +145,7 @@ public final class FakeGpu {
         }
     }
 
+    @SuppressWarnings("restricted") // functions of the fake, with the types that it declares
     private MethodHandle function(String name, FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), descriptor);
     }

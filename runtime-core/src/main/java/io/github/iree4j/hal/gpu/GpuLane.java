@@ -121,6 +121,13 @@ final class GpuLane implements Lane {
         }
     }
 
+    /** The last ticket whose event is over, whether or not the thread has noticed; 0 when it has noticed all. */
+    long lastOver() {
+        synchronized (points) {
+            return points.lastOf(event -> device.isOver(event.handle));
+        }
+    }
+
     // ---- Giving.
 
     /** Gives the stream what it can take: GPU-1. */

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The submissions of a lane that are under way: tickets that rise, and the events recorded after them. Guarded by its owner. */
@@ -74,6 +75,23 @@ final class GpuPoints {
         events[slot(head)] = null;
         head++;
         return event;
+    }
+
+    /**
+     * The ticket of the last of the oldest submissions whose events pass a test; 0 when the oldest does not.
+     *
+     * @param test of an event; not called again once it has answered false
+     */
+    long lastOf(Predicate<Event> test) {
+        long ticket = 0;
+        for (int i = head; i != tail; i++) {
+            Event event = events[slot(i)];
+            if (event == null || !test.test(event)) {
+                break;
+            }
+            ticket = tickets[slot(i)];
+        }
+        return ticket;
     }
 
     /** The event of the first submission whose ticket is at least this; null when there is none. */

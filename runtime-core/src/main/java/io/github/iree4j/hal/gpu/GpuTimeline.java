@@ -30,7 +30,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
     @Override
     public long value() {
         hardware.checkNotLost();
-        return reached;
+        return lane == null ? reached : Math.max(reached, lane.lastOver());
     }
 
     /** Whether the host has seen a value reached. */

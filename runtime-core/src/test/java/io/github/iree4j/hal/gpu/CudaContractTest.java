@@ -196,6 +196,12 @@ class CudaContractTest {
             return 4096;
         }
 
+        /** Each submission has its event, and the host hears of each. */
+        @Override
+        protected boolean completionsAreGathered() {
+            return false;
+        }
+
         @Override
         protected void stopHardware() {
             driver.hang();

@@ -7,6 +7,8 @@
 
 #include "fake_gpu.h"
 
+enum { RELAXED = 2 };  // mode of a capture that forbids nothing
+
 typedef struct node_t {
   fake_op_t op;
   fake_frontier_t after;
@@ -19,6 +21,7 @@ typedef struct fake_nodes_t {
 } fake_nodes_t;
 
 typedef struct fake_capture_t {
+  struct fake_capture_t* next;
   int references;  // of its streams and events
   pthread_t thread;
   int mode;
@@ -27,13 +30,8 @@ typedef struct fake_capture_t {
   fake_nodes_t* nodes;
 } fake_capture_t;
 
-// Captures under way that forbid calls to their thread.
-typedef struct active_t {
-  struct active_t* next;
-  fake_capture_t* capture;
-} active_t;
-
-static active_t* active;
+// Captures under way; the origin of each refers to it.
+static fake_capture_t* active;
 
 //===--------------------------------------------------------------------===//
 // Nodes
@@ -107,17 +105,13 @@ __attribute__((noinline)) static void release(fake_capture_t* capture) {
   free(capture);
 }
 
-// Ends it for its thread; its streams have left.
+// Ends it; the last reference may be that of a stream.
 static void close_capture(fake_capture_t* capture) {
+  fake_capture_t** at = &active;
+  while (*at != capture) at = &(*at)->next;
+  *at = capture->next;
   capture->ended = true;
-  for (active_t** at = &active; *at; at = &(*at)->next) {
-    if ((*at)->capture != capture) continue;
-    active_t* found = *at;
-    *at = found->next;
-    free(found);
-    release(capture);
-    return;
-  }
+  fake_leave_queues(capture);
 }
 
 static void enter(fake_queue_t* queue, fake_capture_t* capture) {
@@ -139,10 +133,7 @@ void fake_leave_capture(fake_queue_t* queue) {
   if (!capture) return;
   capture->invalid = true;
   if (capture->origin == queue) {
-    ++capture->references;
-    fake_leave_queues(capture);
     close_capture(capture);
-    release(capture);
   } else {
     leave(queue);
   }
@@ -161,9 +152,11 @@ void fake_forget_capture(sgpu_event_t event) {
 }
 
 int fake_refuse_capture(void) {
-  for (active_t* at = active; at; at = at->next) {
-    if (!pthread_equal(at->capture->thread, pthread_self())) continue;
-    at->capture->invalid = true;
+  for (fake_capture_t* at = active; at; at = at->next) {
+    if (at->mode == RELAXED || !pthread_equal(at->thread, pthread_self())) {
+      continue;
+    }
+    at->invalid = true;
     return FAKE_CAPTURE_UNSUPPORTED;
   }
   return SGPU_SUCCESS;
@@ -223,7 +216,7 @@ int fake_stream_begin_capture(sgpu_stream_t stream, int mode) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_stream_begin_capture, &context);
   if (!code) code = fake_check(FAKE_STREAM, stream, context);
-  if (!code && (mode < 0 || mode > 2)) code = SGPU_INVALID_VALUE;
+  if (!code && (mode < 0 || mode > RELAXED)) code = SGPU_INVALID_VALUE;
   if (!code && stream->queue->capture) code = FAKE_ILLEGAL_STATE;
   if (code) return fake_end(code);
   fake_capture_t* capture = calloc(1, sizeof(*capture));
@@ -233,12 +226,8 @@ int fake_stream_begin_capture(sgpu_stream_t stream, int mode) {
   capture->nodes = calloc(1, sizeof(*capture->nodes));
   capture->nodes->references = 1;
   enter(stream->queue, capture);
-  if (mode < 2) {  // 2: relaxed
-    active_t* item = malloc(sizeof(*item));
-    *item = (active_t){active, capture};
-    active = item;
-    ++capture->references;
-  }
+  capture->next = active;
+  active = capture;
   return fake_end(SGPU_SUCCESS);
 }
 
@@ -267,7 +256,8 @@ static int end_capture(sgpu_context_t context, fake_queue_t* queue,
     capture->invalid = true;
     return FAKE_CAPTURE_UNMATCHED;
   }
-  if (capture->mode < 2 && !pthread_equal(capture->thread, pthread_self())) {
+  if (capture->mode != RELAXED &&
+      !pthread_equal(capture->thread, pthread_self())) {
     return FAKE_CAPTURE_WRONG_THREAD;
   }
   int code = capture->invalid ? FAKE_CAPTURE_INVALIDATED : SGPU_SUCCESS;
@@ -280,10 +270,7 @@ static int end_capture(sgpu_context_t context, fake_queue_t* queue,
     ++graph->nodes->references;
     *out_graph = graph;
   }
-  ++capture->references;
-  fake_leave_queues(capture);
   close_capture(capture);
-  release(capture);
   return code;
 }
 

@@ -318,7 +318,8 @@ static bool build_kernels(ptx_build_t* b) {
 ptx_module_t* ptx_module_load(const char* text, size_t length, char* error,
                               size_t error_size) {
   if (error && error_size) error[0] = '\0';
-  ptx_build_t build = {.error = error, .error_size = error_size, .line = 1};
+  ptx_build_t build = {.error = error, .error_size = error_size,
+                       .line = 1, .symbol_count = 1};
   ptx_build_t* b = &build;
   ptx_module_t* module = calloc(1, sizeof(*module));
   b->text = b->at = text;

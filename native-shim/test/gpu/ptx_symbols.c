@@ -17,10 +17,7 @@ static uint32_t hash_of(const char* name, size_t length) {
 
 ptx_symbol_t* ptx_define(ptx_build_t* b, ptx_token_t name,
                          ptx_symbol_kind_t kind) {
-  if (!b->chains) {
-    b->chains = calloc(CHAINS, sizeof(*b->chains));
-    b->symbol_count = 1;
-  }
+  if (!b->chains) b->chains = calloc(CHAINS, sizeof(*b->chains));
   if (!b->chains ||
       !ptx_grow(b, (void**)&b->symbols, b->symbol_count, &b->symbol_capacity,
                 sizeof(*b->symbols))) {

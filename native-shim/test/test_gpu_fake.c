@@ -2,62 +2,48 @@
 // of what uses them. Everything runs on both.
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "gpu/gpu_types.h"
-#include "test.h"
+#include "gpu/fake_gpu_test.h"
 
-static bool hip;
-static const char* path;
-
-typedef struct table_t {
-#define X(need, name, cuda, hip, arguments) int(*name) arguments;
-#include "gpu/gpu_symbols.inc"
-#undef X
-  int (*complaints)(char* out, int size);
-  int64_t (*calls)(const char* name);
-  void (*forget)(void);
-} table_t;
-
-static void* library;
-static table_t gpu;
+bool hip;
+const char* path;
+void* library;
+table_t gpu;
+sgpu_context_t context;
+sgpu_stream_t stream;
 
 static void* symbol(const char* cuda_name, const char* hip_name) {
   const char* name = hip ? hip_name : cuda_name;
   return strcmp(name, "none") ? dlsym(library, name) : NULL;
 }
 
-// Opens the library with settings.
-static void open_fake(const char* settings) {
+void open_fake(const char* settings) {
   setenv(hip ? "FAKE_HIP" : "FAKE_CUDA", settings, 1);
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());
   CHECK(library);
-#define FILL(member, value)                 \
-  do {                                      \
-    void* address_ = (value);               \
-    memcpy(&member, &address_, sizeof(address_)); \
+#define FILL(member, value)                   \
+  do {                                        \
+    void* value_ = (value);                   \
+    memcpy(&gpu.member, &value_, sizeof(value_)); \
   } while (0)
-#define X(need, name, cuda, hip, arguments) \
-  FILL(gpu.name, symbol(#cuda, #hip));
+#define X(need, name, cuda, hip, arguments) FILL(name, symbol(#cuda, #hip));
 #include "gpu/gpu_symbols.inc"
 #undef X
-  FILL(gpu.complaints, dlsym(library, "fake_gpu_complaints"));
-  FILL(gpu.calls, dlsym(library, "fake_gpu_calls"));
-  FILL(gpu.forget, dlsym(library, "fake_gpu_forget"));
+  FILL(complaints, dlsym(library, "fake_gpu_complaints"));
+  FILL(calls, dlsym(library, "fake_gpu_calls"));
+  FILL(forget, dlsym(library, "fake_gpu_forget"));
+#undef FILL
 }
 
-static void close_fake(void) {
+void close_fake(void) {
   CHECK_EQ(gpu.complaints(NULL, 0), 0);
   CHECK_EQ(dlclose(library), 0);
-  CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));  // so that settings are read
+  CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));  // so settings are read again
 }
 
-// Checks that there was one complaint, with that text, and forgets it.
-__attribute__((unused)) static void complained(const char* text) {
+void complained(const char* text) {
   char out[1024];
   if (gpu.complaints(out, sizeof(out)) != 1 || !strstr(out, text)) {
     fprintf(stderr, "expected one complaint with '%s': %s\n", text, out);
@@ -66,69 +52,200 @@ __attribute__((unused)) static void complained(const char* text) {
   gpu.forget();
 }
 
-static sgpu_context_t context;
-static sgpu_stream_t stream;
-
-// Opens device 0 and a stream.
-static void begin(const char* settings) {
+void begin(const char* settings) {
   open_fake(settings);
   CHECK_EQ(gpu.init(0), 0);
   CHECK_EQ(gpu.context_retain(&context, 0), 0);
   CHECK_EQ(gpu.context_push(context), 0);
-  CHECK_EQ(gpu.stream_create(&stream, SGPU_STREAM_NON_BLOCKING), 0);
+  stream = new_stream();
 }
 
-static void end(void) {
-  CHECK_EQ(gpu.stream_destroy(stream), 0);
+void end_dead(int code) {
+  CHECK_EQ(gpu.stream_destroy(stream), code);
   CHECK_EQ(gpu.context_pop(NULL), 0);
   CHECK_EQ(gpu.context_release(0), 0);
   close_fake();
 }
 
-static int copy(uint64_t target, uint64_t source, size_t size) {
-  return hip ? gpu.copy_hip(target, source, size, SGPU_COPY_DEFAULT, stream)
-             : gpu.copy_cuda(target, source, size, stream);
+void end(void) { end_dead(0); }
+
+static void path_of(const char* suffix, char* out, size_t size) {
+  snprintf(out, size, "%s%s", path, suffix);
 }
 
-static uint64_t address(const void* pointer) { return (uintptr_t)pointer; }
+void make_file(const char* suffix) {
+  char name[4096];
+  path_of(suffix, name, sizeof(name));
+  int file = open(name, O_CREAT | O_WRONLY, 0600);
+  CHECK(file >= 0);
+  close(file);
+}
 
-// Waits for what was enqueued.
-static int finish(void) {
+void remove_file(const char* suffix) {
+  char name[4096];
+  path_of(suffix, name, sizeof(name));
+  unlink(name);
+}
+
+int copy(sgpu_stream_t into, uint64_t target, uint64_t source, size_t size) {
+  return hip ? gpu.copy_hip(target, source, size, SGPU_COPY_DEFAULT, into)
+             : gpu.copy_cuda(target, source, size, into);
+}
+
+int finish(sgpu_stream_t of) {
   sgpu_event_t event = NULL;
   int code = gpu.event_create(&event, SGPU_EVENT_DISABLE_TIMING);
   if (code) return code;
-  code = gpu.event_record(event, stream);
+  code = gpu.event_record(event, of);
   if (!code) code = gpu.event_synchronize(event);
   int other = gpu.event_destroy(event);
   return code ? code : other;
 }
 
-static void fills_and_copies_run(void) {
-  begin("");
+sgpu_event_t new_event(void) {
+  sgpu_event_t event = NULL;
+  CHECK_EQ(gpu.event_create(&event, SGPU_EVENT_DISABLE_TIMING), 0);
+  return event;
+}
+
+sgpu_stream_t new_stream(void) {
+  sgpu_stream_t made = NULL;
+  CHECK_EQ(gpu.stream_create(&made, SGPU_STREAM_NON_BLOCKING), 0);
+  return made;
+}
+
+uint64_t new_memory(size_t size) {
   uint64_t memory = 0;
-  uint32_t* host = NULL;
-  CHECK_EQ(gpu.memory_allocate(&memory, 4096), 0);
-  CHECK_EQ(gpu.host_allocate((void**)&host, 4096, 0), 0);
-  CHECK_EQ(host[0], 0xCDCDCDCD);
-  CHECK_EQ(gpu.fill_32(memory, 0x01020304, 10, stream), 0);
-  CHECK_EQ(copy(address(host), memory, 4096), 0);
-  CHECK_EQ(finish(), 0);
-  CHECK_EQ(host[9], 0x01020304);
-  CHECK_EQ(host[10], 0xCDCDCDCD);
-  CHECK_EQ(gpu.memory_free(memory), 0);
-  CHECK_EQ(gpu.host_free(host), 0);
-  end();
+  CHECK_EQ(gpu.memory_allocate(&memory, size), 0);
+  return memory;
+}
+
+void* new_pinned(size_t size) {
+  void* memory = NULL;
+  CHECK_EQ(gpu.host_allocate(&memory, size, SGPU_HOST_ALLOC_MAPPED), 0);
+  return memory;
+}
+
+//===--------------------------------------------------------------------===//
+// The library
+//===--------------------------------------------------------------------===//
+
+static void miss(const char* cuda_name, const char* hip_name) {
+  const char* name = hip ? hip_name : cuda_name;
+  if (strcmp(name, "none") == 0) return;
+  open_fake("");
+  CHECK(dlsym(library, name));
+  close_fake();
+  char settings[128];
+  snprintf(settings, sizeof(settings), "no_symbol=%s", name);
+  open_fake(settings);
+  CHECK(!dlsym(library, name));
+  close_fake();
+}
+
+static void every_symbol_is_there_and_can_be_missing(void) {
+#define X(need, name, cuda, hip, arguments) miss(#cuda, #hip);
+#include "gpu/gpu_symbols.inc"
+#undef X
+}
+
+static void settings_are_in_a_file_too(void) {
+  char name[4096];
+  path_of(".conf", name, sizeof(name));
+  FILE* file = fopen(name, "w");
+  CHECK(file);
+  fprintf(file, "devices=3\nheap_mib=1 version=7\n");
+  fclose(file);
+  open_fake("version=8");
+  CHECK_EQ(gpu.init(0), 0);
+  int number = 0;
+  CHECK_EQ(gpu.device_count(&number), 0);
+  CHECK_EQ(number, 3);
+  CHECK_EQ(gpu.driver_version(&number), 0);
+  CHECK_EQ(number, 8);
+  size_t bytes = 0;
+  CHECK_EQ(gpu.device_memory(&bytes, 2), 0);
+  CHECK_EQ(bytes, 1 << 20);
+  unlink(name);
+  close_fake();
+}
+
+static void devices_are_described(void) {
+  open_fake(hip ? "gfx=gfx1030 attribute=87:32 devices=2"
+                : "compute=10.3 attribute=10:32 devices=2");
+  int value = 0;
+  CHECK_EQ(gpu.device_count(&value), SGPU_NOT_INITIALIZED);
+  CHECK_EQ(gpu.init(1), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.init(0), 0);
+  char name[64];
+  CHECK_EQ(gpu.device_name(name, sizeof(name), 1), 0);
+  CHECK_EQ(strcmp(name, hip ? "fake HIP device 1" : "fake CUDA device 1"), 0);
+  CHECK_EQ(gpu.device_name(name, sizeof(name), 2), SGPU_INVALID_DEVICE);
+  sgpu_uuid_t one, two;
+  CHECK_EQ(gpu.device_uuid(&one, 0), 0);
+  CHECK_EQ(gpu.device_uuid(&two, 1), 0);
+  CHECK(memcmp(&one, &two, sizeof(one)));
+  const int numbers[][3] = {{75, 23, 10}, {76, 61, 3}, {10, 87, 32},
+                            {1, 56, 1024}, {4, 28, 64}};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+    CHECK_EQ(gpu.device_attribute(&value, numbers[i][hip], 0), 0);
+    CHECK_EQ(value, numbers[i][2]);
+  }
+  CHECK_EQ(gpu.device_attribute(&value, 9999, 0), SGPU_INVALID_VALUE);
+  int device = -1;
+  CHECK_EQ(gpu.device_get(&device, 1), 0);
+  CHECK_EQ(device, 1);
+  CHECK_EQ(gpu.calls("device_name"), 2);
+  CHECK_EQ(gpu.calls(hip ? "hipDeviceGetName" : "cuDeviceGetName"), 2);
+  close_fake();
+
+  open_fake("no_device");
+  CHECK_EQ(gpu.init(0), SGPU_NO_DEVICE);
+  close_fake();
+  open_fake("devices=0 no_uuid");
+  CHECK_EQ(gpu.init(0), 0);
+  CHECK_EQ(gpu.device_count(&value), hip ? SGPU_NO_DEVICE : 0);
+  CHECK_EQ(value, 0);
+  CHECK_EQ(gpu.device_get(&device, 0), SGPU_INVALID_DEVICE);
+  close_fake();
+  open_fake("no_uuid");
+  CHECK_EQ(gpu.init(0), 0);
+  CHECK_EQ(gpu.device_uuid(&one, 0), SGPU_NOT_SUPPORTED);
+  close_fake();
 }
 
 static void run_all(void) {
-  RUN(fills_and_copies_run);
+  RUN(every_symbol_is_there_and_can_be_missing);
+  RUN(settings_are_in_a_file_too);
+  RUN(devices_are_described);
+  test_gpu_objects();
+  test_gpu_memory();
+}
+
+// Copies the library, so that files next to it are of this test alone.
+static void run_on(const char* built, bool is_hip) {
+  char folder[] = "/tmp/fake_gpu_XXXXXX";
+  CHECK(mkdtemp(folder));
+  char copied[64];
+  snprintf(copied, sizeof(copied), "%s/fake.so", folder);
+  FILE* from = fopen(built, "rb");
+  FILE* to = fopen(copied, "wb");
+  CHECK(from && to);
+  char bytes[65536];
+  for (size_t size; (size = fread(bytes, 1, sizeof(bytes), from)) > 0;) {
+    CHECK_EQ(fwrite(bytes, 1, size, to), size);
+  }
+  fclose(from);
+  fclose(to);
+  path = copied;
+  hip = is_hip;
+  run_all();
+  unlink(copied);
+  rmdir(folder);
 }
 
 int main(void) {
-  path = FAKE_CUDA_LIBRARY;
-  run_all();
-  hip = true;
-  path = FAKE_HIP_LIBRARY;
-  run_all();
+  run_on(FAKE_CUDA_LIBRARY, false);
+  run_on(FAKE_HIP_LIBRARY, true);
   return 0;
 }

@@ -1,0 +1,176 @@
+// The fakes' memory, fills and copies.
+#include <errno.h>
+#include <unistd.h>
+
+#include "gpu/fake_gpu_test.h"
+
+static void fills_and_copies_run(void) {
+  begin("");
+  uint64_t memory = new_memory(4096);
+  uint8_t* host = new_pinned(4096);
+  CHECK_EQ(host[4095], 0xCD);
+  CHECK_EQ(gpu.fill_8(memory, 1, 3, stream), 0);
+  CHECK_EQ(gpu.fill_16(memory + 4, 0x0302, 2, stream), 0);
+  CHECK_EQ(gpu.fill_32(memory + 8, 0x07060504, 1, stream), 0);
+  CHECK_EQ(gpu.fill_32(memory + 4096, 0, 0, stream), 0);
+  CHECK_EQ(copy(stream, address(host), memory, 13), 0);
+  CHECK_EQ(finish(stream), 0);
+  const uint8_t expected[] = {1, 1, 1, 0xCD, 2, 3, 2, 3, 4, 5, 6, 7, 0xCD};
+  CHECK_EQ(memcmp(host, expected, sizeof(expected)), 0);
+  CHECK_EQ(gpu.fill_16(memory + 1, 0, 1, stream), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.fill_32(memory + 2, 0, 1, stream), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(gpu.host_free(host), 0);
+  end();
+}
+
+static void only_known_memory_is_filled_and_copied(void) {
+  begin("");
+  uint64_t memory = new_memory(100);
+  void* host = new_pinned(100);
+  CHECK_EQ(gpu.fill_8(memory, 0, 101, stream), SGPU_INVALID_VALUE);
+  complained("writes 101 bytes");
+  char pageable[8];
+  CHECK_EQ(copy(stream, memory, address(pageable), 8), SGPU_INVALID_VALUE);
+  complained("a copy reads 8 bytes");
+  CHECK_EQ(copy(stream, memory + 99, address(host), 2), SGPU_INVALID_VALUE);
+  complained("writes 2 bytes");
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(copy(stream, memory, address(host), 1), SGPU_INVALID_VALUE);
+  complained("writes 1 bytes");
+  CHECK_EQ(gpu.host_free(host), 0);
+  if (hip) CHECK_EQ(gpu.copy_hip(memory, memory, 1, 9, stream), 21);
+  end();
+}
+
+// Whether the host can read it, without a fault.
+static bool is_readable(uint64_t memory) {
+  int ends[2];
+  CHECK_EQ(pipe(ends), 0);
+  bool readable = write(ends[1], (void*)(uintptr_t)memory, 1) == 1;
+  if (!readable) CHECK_EQ(errno, EFAULT);
+  close(ends[0]);
+  close(ends[1]);
+  return readable;
+}
+
+static void memory_is_hidden_from_the_host(void) {
+  begin("");
+  uint64_t memory = new_memory(100);
+  CHECK(!is_readable(memory));
+  CHECK_EQ(gpu.fill_8(memory, 0, 100, stream), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK(!is_readable(memory));
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  end();
+  begin("visible");
+  memory = new_memory(100);
+  CHECK(is_readable(memory));
+  CHECK_EQ(*(uint8_t*)(uintptr_t)memory, 0xCD);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK(!is_readable(memory));
+  end();
+}
+
+static void addresses_are_used_again_at_once(void) {
+  begin("");
+  uint64_t one = new_memory(100);
+  uint64_t two = new_memory(100);
+  CHECK(one != two);
+  CHECK_EQ(gpu.fill_8(one, 7, 100, stream), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(gpu.memory_free(one), 0);
+  CHECK_EQ(gpu.memory_free(one), SGPU_INVALID_VALUE);
+  complained("but not such memory");
+  CHECK_EQ(new_memory(90), one);
+  uint8_t* host = new_pinned(90);
+  CHECK_EQ(copy(stream, address(host), one, 90), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(host[0], 0xCD);
+  CHECK_EQ(gpu.memory_free(one + 1), SGPU_INVALID_VALUE);
+  complained("but not such memory");
+  CHECK_EQ(gpu.host_free((void*)(uintptr_t)one), SGPU_INVALID_VALUE);
+  complained("but not such memory");
+  CHECK_EQ(gpu.memory_free(one), 0);
+  CHECK_EQ(gpu.memory_free(two), 0);
+  CHECK_EQ(gpu.host_free(host), 0);
+  end();
+}
+
+static void memory_that_is_in_use_is_not_freed(void) {
+  begin("");
+  uint64_t memory = new_memory(64);
+  void* host = new_pinned(64);
+  make_file(".hang");
+  CHECK_EQ(copy(stream, memory, address(host), 64), 0);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  complained("memory of a device is freed while operations use it");
+  CHECK_EQ(gpu.host_free(host), 0);
+  complained("pinned memory is freed while operations use it");
+  // Not while it is used.
+  uint64_t other = new_memory(64);
+  CHECK(other != memory);
+  CHECK_EQ(gpu.memory_free(other), 0);
+  remove_file(".hang");
+  CHECK_EQ(finish(stream), SGPU_ILLEGAL_ADDRESS);
+  CHECK_EQ(finish(stream), SGPU_ILLEGAL_ADDRESS);
+  end_dead(SGPU_ILLEGAL_ADDRESS);
+}
+
+static void memory_is_limited(void) {
+  begin("heap_mib=1 oom_allocation=4");
+  uint64_t one = new_memory(1 << 19);
+  uint64_t two = 1;
+  CHECK_EQ(gpu.memory_allocate(&two, (1 << 19) + 1), SGPU_OUT_OF_MEMORY);
+  CHECK_EQ(two, 0);
+  two = new_memory(1 << 19);
+  void* host = NULL;
+  CHECK_EQ(gpu.host_allocate(&host, 4, 0), SGPU_OUT_OF_MEMORY);  // the fourth
+  CHECK_EQ(gpu.host_allocate(&host, 4, 0), 0);
+  uint64_t none = 1;
+  CHECK_EQ(gpu.memory_allocate(&none, 0), hip ? 0 : SGPU_INVALID_VALUE);
+  CHECK_EQ(none, 0);
+  if (hip) CHECK_EQ(gpu.memory_free(none), 0);
+  CHECK_EQ(gpu.memory_free(one), 0);
+  CHECK_EQ(gpu.memory_free(two), 0);
+  CHECK_EQ(gpu.host_free(host), 0);
+  end();
+}
+
+static void memory_of_the_host_is_registered_once(void) {
+  begin("");
+  uint8_t* own = malloc(1000);
+  CHECK_EQ(gpu.host_register(own + 100, 200, SGPU_HOST_REGISTER_MAPPED), 0);
+  CHECK_EQ(gpu.host_register(own + 50, 51, 0), 712);
+  CHECK_EQ(gpu.host_register(own + 299, 1, 0), 712);
+  CHECK_EQ(gpu.host_register(own + 50, 500, 0), 712);
+  CHECK_EQ(gpu.host_register(own + 300, 100, 0), 0);
+  CHECK_EQ(gpu.host_register(own, 0, 0), SGPU_INVALID_VALUE);
+  uint64_t device = 0;
+  CHECK_EQ(gpu.host_address(&device, own + 150, 0), 0);
+  CHECK_EQ(device, address(own + 150));
+  CHECK_EQ(gpu.host_address(&device, own, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.fill_8(device, 9, 10, stream), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(own[159], 9);
+  make_file(".hang");
+  CHECK_EQ(gpu.fill_8(device, 9, 10, stream), 0);
+  CHECK_EQ(gpu.host_unregister(own + 300), 0);
+  CHECK_EQ(gpu.host_unregister(own + 300), 713);
+  complained("but not such memory");
+  remove_file(".hang");
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(gpu.host_unregister(own + 100), 0);
+  free(own);
+  end();
+}
+
+void test_gpu_memory(void) {
+  RUN(fills_and_copies_run);
+  RUN(only_known_memory_is_filled_and_copied);
+  RUN(memory_is_hidden_from_the_host);
+  RUN(addresses_are_used_again_at_once);
+  RUN(memory_that_is_in_use_is_not_freed);
+  RUN(memory_is_limited);
+  RUN(memory_of_the_host_is_registered_once);
+}

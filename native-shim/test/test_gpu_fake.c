@@ -220,6 +220,7 @@ static void run_all(void) {
   RUN(devices_are_described);
   test_gpu_objects();
   test_gpu_memory();
+  test_gpu_graphs();
 }
 
 // Copies the library, so that files next to it are of this test alone.

@@ -6,6 +6,7 @@ import java.util.Map;
 /** Names of the devices that ELF files are compiled for, from their header's flags. */
 final class GpuArchitecture {
     private static final int CUDA_ABI_8 = 8;
+    private static final int CUDA_ALONE = 0x800;
     private static final int AMD_ABI_4 = 2; // its first flags with three states
 
     /** By number, in the order of LLVM's table of AMD's processors; what is missing there is missing here. */
@@ -13,11 +14,11 @@ final class GpuArchitecture {
 
     private GpuArchitecture() {}
 
-    /** A cubin's. CUDA 13 moved the number. */
+    /** A cubin's. CUDA 13 moved the number, and no longer tells whether the code is for this architecture alone. */
     static String cuda(int abi, int flags) {
-        boolean moved = abi >= CUDA_ABI_8;
-        boolean specific = (flags & (moved ? 0x8 : 0x800)) != 0;
-        return "sm_" + ((moved ? flags >>> 8 : flags) & 0xFF) + (specific ? "a" : "");
+        return abi >= CUDA_ABI_8
+                ? "sm_" + (flags >>> 8 & 0xFF)
+                : "sm_" + (flags & 0xFF) + ((flags & CUDA_ALONE) != 0 ? "a" : "");
     }
 
     /** A code object's, with the features that it needs to be on or off. */

@@ -55,6 +55,11 @@ public abstract class DeviceContract {
         return true;
     }
 
+    /** Whether kernels are told the length of each binding. Kernels of CUDA and HIP are not. */
+    protected boolean kernelsAreToldLengths() {
+        return true;
+    }
+
     /** What of the host's memory can be imported: addresses and lengths that are multiples of this. */
     protected long importGranularity() {
         return 64;

@@ -102,10 +102,10 @@ class GpuExecutableFileTest {
         assertThat(architecture(".version 8.0 // .target sm_20\n.target\tsm_90a, debug\n".getBytes()))
                 .isEqualTo("sm_90a");
         assertThat(architecture("// nothing".getBytes())).isEmpty();
-        assertThat(architecture(GpuExecutables.elf(190, 7, 0x50_0550))).isEqualTo("sm_80");
-        assertThat(architecture(GpuExecutables.elf(190, 7, 0x5A_0D5A))).isEqualTo("sm_90a");
-        assertThat(architecture(GpuExecutables.elf(190, 8, 0x0600_5902))).isEqualTo("sm_89");
-        assertThat(architecture(GpuExecutables.elf(190, 8, 0x0600_640A))).isEqualTo("sm_100a");
+        assertThat(architecture(GpuExecutables.elf(190, 7, 0x4B_0550))).isEqualTo("sm_80");
+        assertThat(architecture(GpuExecutables.elf(190, 7, 0x4B_0D5A))).isEqualTo("sm_90a");
+        assertThat(architecture(GpuExecutables.elf(190, 8, 0x0600_5904))).isEqualTo("sm_89");
+        assertThat(architecture(GpuExecutables.elf(190, 8, 0x0600_6402))).isEqualTo("sm_100");
         assertThat(architecture(GpuExecutables.elf(224, 1, 0x53F))).isEqualTo("gfx90a");
         assertThat(architecture(GpuExecutables.elf(224, 2, 0x53F))).isEqualTo("gfx90a");
         assertThat(architecture(GpuExecutables.elf(224, 3, 0xE3F))).isEqualTo("gfx90a:sramecc+:xnack-");

@@ -8,10 +8,15 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.iree4j.FixtureManifest.Call;
 import io.github.iree4j.FixtureManifest.Module;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.hal.vulkan.VulkanOfProcess;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.bytecode.ModuleVerifier;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -93,6 +98,12 @@ class FixturesTest {
             return RUNTIMES.computeIfAbsent(
                     "vulkan", name -> IreeRuntime.builder().device(name).build());
         }
+        if (isForGpu(variant)) {
+            String driver = variant.startsWith("rocm") ? "hip" : "cuda";
+            assumeDriver(driver);
+            return RUNTIMES.computeIfAbsent(
+                    driver, name -> IreeRuntime.builder().device(name).build());
+        }
         if (variant.contains("cpu")) {
             Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
         }
@@ -113,6 +124,24 @@ class FixturesTest {
                             .build());
         }
         return RUNTIMES.computeIfAbsent("cpu", name -> IreeRuntime.create());
+    }
+
+    private static boolean isForGpu(String variant) {
+        return variant.startsWith("cuda") || variant.startsWith("rocm");
+    }
+
+    /** Skips what needs a driver that is not available here, with the reason; fails it under {@code -Diree.require}. */
+    private static void assumeDriver(String name) {
+        String reason = Drivers.all().stream()
+                .filter(driver -> driver.name().equals(name))
+                .findFirst()
+                .map(DriverProvider::availability)
+                .orElseGet(() -> Availability.unavailable("it is not installed"))
+                .reason();
+        if (reason != null) {
+            assertThat(System.getProperty("iree.require", "")).as(reason).doesNotContain(name);
+            Assumptions.abort("no driver '%s': %s".formatted(name, reason));
+        }
     }
 
     private static IreeRuntime onDevices(String uri, String... names) {
@@ -255,6 +284,22 @@ class FixturesTest {
                     .forEach(file -> there.add(modules.relativize(file).toString()));
             assertThat(there).isEqualTo(written);
         }
+    }
+
+    /** Whether or not there is a driver for them. */
+    @Test
+    void modulesForGpusAreVerified() throws Exception {
+        int verified = 0;
+        for (Module module : MANIFEST.modules()) {
+            if (isForGpu(module.variant())) {
+                MemorySegment bytes = MemorySegment.ofArray(Files.readAllBytes(Fixtures.file(module.name())));
+                assertThat(ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS))
+                        .as(module.name())
+                        .isEmpty();
+                verified++;
+            }
+        }
+        assertThat(verified).isGreaterThan(100);
     }
 
     @Test

@@ -3,20 +3,28 @@ package io.github.iree4j.hal.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
 import io.github.iree4j.hal.gpu.GpuExecutableFile.Export;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class GpuExecutableFileTest {
@@ -248,51 +256,123 @@ class GpuExecutableFileTest {
         return pack(kernel);
     }
 
-    /** Reading arbitrary bytes ends with an executable whose images lie in the data, or with a status. */
+    /** Real ones: each form of each format, and what they say of their kernels. */
     @Test
-    void readsDamagedExecutablesWithoutHarm() {
-        long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
-        Random random = new Random(seed);
-        List<byte[]> originals = List.of(
-                GpuExecutables.pack(
-                        GpuExecutables.CUDA,
-                        List.of(GpuExecutables.kernel("a", 2, 2), GpuExecutables.kernel("b", 1, 0)),
-                        PTX,
-                        GpuExecutables.elf(190, 7, 80)),
-                GpuExecutables.packOld("CUDA", "add", BLOCK, 16, PTX),
-                GpuExecutables.packOld("CUDA", "add", BLOCK, -1, GpuExecutables.elf(190, 7, 80)));
-        int tried = 0;
-        int refused = 0;
-        for (byte[] original : originals) {
-            for (int length = 0; length < original.length; length++) {
-                byte[] data = Arrays.copyOf(original, length);
-                tried++;
-                refused += isRefused(data, "length " + length) ? 1 : 0;
-            }
-            for (int round = 0; round < 10_000; round++) {
-                byte[] data = original.clone();
-                for (int n = 1 + random.nextInt(6); n > 0; n--) {
-                    data[random.nextInt(Math.min(data.length, 700))] = (byte) random.nextInt();
+    void readsTheExecutablesOfFixtures() throws Exception {
+        int count = 0;
+        try (Stream<Path> files = Files.walk(Fixtures.DIRECTORY.resolve("modules"))) {
+            for (Path file :
+                    files.filter(GpuExecutableFileTest::isForGpu).sorted().toList()) {
+                boolean rocm = file.getParent().endsWith("rocm");
+                for (MemorySegment data : executables(file)) {
+                    GpuExecutableFile read =
+                            GpuExecutableFile.read(data, rocm ? GpuExecutableFile.HIP : GpuExecutableFile.CUDA);
+                    assertThat(read.exports()).as(file.toString()).isNotEmpty();
+                    for (GpuImage image : read.modules()) {
+                        assertThat(image.kind()).isEqualTo(rocm ? GpuImage.Kind.ELF : GpuImage.Kind.PTX);
+                        assertThat(image.architecture())
+                                .as(file.toString())
+                                .matches(rocm ? "gfx90a(:sramecc\\+:xnack-)?" : "sm_(75|80)");
+                    }
+                    count++;
                 }
-                tried++;
-                refused += isRefused(data, "seed " + seed + ", round " + round) ? 1 : 0;
             }
         }
-        assertThat(refused).as("refused of %d, seed %d", tried, seed).isBetween(tried / 10, tried - 1);
+        assertThat(count).isGreaterThan(100);
+        Export export =
+                read("3.13.0/cuda/matmul_f32", GpuExecutableFile.CUDA).exports().getFirst();
+        long indirect = 2; // may be bound when a recording runs
+        assertThat(export.bindingFlags())
+                .containsExactly(
+                        GpuExecutableFile.READ_ONLY | indirect, GpuExecutableFile.READ_ONLY | indirect, indirect);
+        assertThat(export.constantCount()).isZero();
     }
 
-    private static boolean isRefused(byte[] data, String what) {
-        try {
-            GpuExecutableFile file = read(data, GpuExecutableFile.CUDA);
-            for (GpuImage image : file.modules()) {
-                assertThat(image.bytes().byteSize()).as(what).isBetween(1L, (long) data.length);
-                assertThat(image.bytes().toArray(ValueLayout.JAVA_BYTE)).isNotEmpty();
+    private static boolean isForGpu(Path file) {
+        String variant = file.getParent().getFileName().toString();
+        return file.toString().endsWith(".vmfb") && (variant.startsWith("cuda") || variant.startsWith("rocm"));
+    }
+
+    /** The constants of a module that are executables, as far as their beginning tells. */
+    private static List<MemorySegment> executables(Path file) throws IOException {
+        List<String> identifiers = List.of("CDA1", "CUDA", "HIP1", "ROCM");
+        return ModuleDef.read(MemorySegment.ofArray(Files.readAllBytes(file)), ModuleLimits.DEFAULTS).rodata().stream()
+                .map(ModuleDef.Rodata::bytes)
+                .filter(data -> data.byteSize() > 64
+                        && (identifiers.contains(text(data, 0)) || identifiers.contains(text(data, 4))))
+                .toList();
+    }
+
+    private static String text(MemorySegment data, long at) {
+        return new String(data.asSlice(at, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+    }
+
+    private static GpuExecutableFile read(String module, String format) throws IOException {
+        return GpuExecutableFile.read(
+                executables(Fixtures.file(module + ".vmfb")).getFirst(), format);
+    }
+
+    /** Reading arbitrary bytes ends with an executable whose images lie in the data, or with a status. */
+    @Test
+    void readsDamagedExecutablesWithoutHarm() throws Exception {
+        long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
+        Random random = new Random(seed);
+        List<Damaged> originals = new ArrayList<>(List.of(
+                new Damaged(
+                        GpuExecutableFile.CUDA,
+                        GpuExecutables.pack(
+                                GpuExecutables.CUDA,
+                                List.of(GpuExecutables.kernel("a", 2, 2), GpuExecutables.kernel("b", 1, 0)),
+                                PTX,
+                                GpuExecutables.elf(190, 7, 80))),
+                new Damaged(
+                        GpuExecutableFile.CUDA,
+                        GpuExecutables.packOld("CUDA", "add", BLOCK, -1, GpuExecutables.elf(190, 7, 80)))));
+        for (String module : List.of("20230404.479/cuda/add", "3.6.0/cuda/add", "3.13.0/cuda/add")) {
+            originals.add(damaged(GpuExecutableFile.CUDA, module));
+        }
+        for (String module : List.of("20240226.813/rocm/reduce_f32", "3.0.0/rocm/matmul_f32", "3.13.0/rocm/add")) {
+            originals.add(damaged(GpuExecutableFile.HIP, module));
+        }
+        for (Damaged original : originals) {
+            int length = original.data.length;
+            for (int i = 0; i < length; i++) {
+                original.isRefused(Arrays.copyOf(original.data, i), "length " + i);
             }
-            return false;
-        } catch (IreeException e) {
-            return true;
-        } catch (RuntimeException | StackOverflowError e) {
-            throw new AssertionError(what, e);
+            int refused = 0;
+            int rounds = 5_000;
+            for (int round = 0; round < rounds; round++) {
+                byte[] data = original.data.clone();
+                for (int n = 1 + random.nextInt(6); n > 0; n--) {
+                    // Tables come first or last, and so do the headers of images.
+                    int at = random.nextInt(Math.min(length, 700));
+                    data[random.nextBoolean() ? at : length - 1 - at] = (byte) random.nextInt();
+                }
+                refused += original.isRefused(data, "seed " + seed + ", round " + round) ? 1 : 0;
+            }
+            assertThat(refused).as("refused of %d, seed %d", rounds, seed).isBetween(rounds / 20, rounds - 1);
+        }
+    }
+
+    private static Damaged damaged(String format, String module) throws IOException {
+        MemorySegment data = executables(Fixtures.file(module + ".vmfb")).getFirst();
+        return new Damaged(format, data.toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** What is read with damages. */
+    private record Damaged(String format, byte[] data) {
+        boolean isRefused(byte[] changed, String what) {
+            try {
+                GpuExecutableFile file = read(changed, format);
+                for (GpuImage image : file.modules()) {
+                    assertThat(image.bytes().byteSize()).as(what).isBetween(1L, (long) changed.length);
+                }
+                return false;
+            } catch (IreeException e) {
+                return true;
+            } catch (RuntimeException | StackOverflowError e) {
+                throw new AssertionError(what, e);
+            }
         }
     }
 

@@ -65,7 +65,7 @@ final class GpuExecutable extends Executable {
     private void loadModule(GpuImage image) {
         try (Arena arena = Arena.ofConfined()) {
             // The driver gets a copy: the data may be on a heap, at any alignment, and need not outlive the call.
-            MemorySegment copy = arena.allocate(image.bytes().byteSize(), 16).copyFrom(image.bytes());
+            MemorySegment copy = image.copy(arena);
             modules.add(device.loadModule(copy));
         } catch (IreeException e) {
             throw new IreeException(

@@ -95,6 +95,11 @@ class CudaContractTest {
         }
 
         @Override
+        protected boolean kernelsAreToldLengths() {
+            return false;
+        }
+
+        @Override
         protected long importGranularity() {
             return 4096;
         }

@@ -218,18 +218,14 @@ public final class GpuDevice extends Resource {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment log = arena.allocate(LOG_BYTES);
             int status = GpuShim.moduleLoad(
-                    handle,
-                    image.address(),
-                    log.address(),
-                    LOG_BYTES,
-                    call.memory.address(),
-                    call.error.address());
+                    handle, image.address(), log.address(), LOG_BYTES, call.memory.address(), call.error.address());
             if (status != 0) {
                 IreeException failure = call.error.toException(status);
                 String said = text(log);
                 throw said.isBlank()
                         ? failure
-                        : new IreeException(failure.code(), failure.getMessage() + "; its compiler says: " + said.strip());
+                        : new IreeException(
+                                failure.code(), failure.getMessage() + "; its compiler says: " + said.strip());
             }
             return call.memory.get(ValueLayout.JAVA_LONG, 0);
         } finally {

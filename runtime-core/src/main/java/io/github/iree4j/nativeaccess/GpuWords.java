@@ -52,8 +52,8 @@ public final class GpuWords {
 
     private int begin(int opcode, int length) {
         if ((long) (count + length) * Long.BYTES > words.byteSize()) {
-            MemorySegment larger =
-                    Arena.ofAuto().allocate(Math.max(2 * words.byteSize(), (long) (count + length) * Long.BYTES), Long.BYTES);
+            MemorySegment larger = Arena.ofAuto()
+                    .allocate(Math.max(2 * words.byteSize(), (long) (count + length) * Long.BYTES), Long.BYTES);
             words = larger.copyFrom(segment());
         }
         int at = count;

@@ -73,7 +73,9 @@ class QuietAxesTest {
         tracker.quiesce(first, 2);
         assertThat(tracker.isComplete(Frontier.of(first, 2))).isTrue();
         tracker.quiesce(first, 1);
-        assertThat(tracker.isComplete(Frontier.of(first, 2))).as("reported late").isTrue();
+        assertThat(tracker.isComplete(Frontier.of(first, 2)))
+                .as("reported late")
+                .isTrue();
         assertThat(tracker.completed(first)).as("quiet is not completed").isZero();
     }
 
@@ -87,7 +89,8 @@ class QuietAxesTest {
                 .isFalse();
         tracker.advance(second, 1);
         assertThat(tracker.isComplete(both(5, 1))).isTrue();
-        assertThat(tracker.isComplete(produced(first, 5, Frontier.of(second, 1)))).isTrue();
+        assertThat(tracker.isComplete(produced(first, 5, Frontier.of(second, 1))))
+                .isTrue();
     }
 
     @Test

@@ -128,8 +128,7 @@ public final class FakeGpu {
      */
     public long calls(String name) {
         try (Arena arena = Arena.ofConfined()) {
-            return (long) function(
-                            "fake_gpu_calls", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
+            return (long) function("fake_gpu_calls", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
                     .invokeExact(arena.allocateFrom(name));
         } catch (Throwable e) {
             throw new IllegalStateException("'" + library + "' cannot be asked for its calls", e);

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
-import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.nativeaccess.GpuWords;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,8 +125,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     }
 
     @Override
-    public void copy(
-            StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+    public void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
         if (length == 0) {
             return;
         }

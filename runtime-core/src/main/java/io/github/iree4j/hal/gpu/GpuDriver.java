@@ -90,8 +90,7 @@ final class GpuDriver {
         GpuApi opened = api;
         if (opened == null || !availability.available()) {
             throw new IreeException(
-                    StatusCode.UNAVAILABLE,
-                    "driver '%s' is not available: %s".formatted(name, availability.reason()));
+                    StatusCode.UNAVAILABLE, "driver '%s' is not available: %s".formatted(name, availability.reason()));
         }
         GpuProperties properties = find(id);
         DeviceInfo info = info(properties);
@@ -112,8 +111,7 @@ final class GpuDriver {
     }
 
     private static long memoryOfHost() {
-        return ManagementFactory.getOperatingSystemMXBean()
-                        instanceof com.sun.management.OperatingSystemMXBean system
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                 ? system.getTotalMemorySize()
                 : Long.MAX_VALUE;
     }
@@ -146,7 +144,9 @@ final class GpuDriver {
         details.put("api", version());
         details.put(
                 "architecture",
-                (kind == GpuKind.CUDA ? "sm_" : "") + properties.major() + (kind == GpuKind.CUDA ? "" : ".")
+                (kind == GpuKind.CUDA ? "sm_" : "")
+                        + properties.major()
+                        + (kind == GpuKind.CUDA ? "" : ".")
                         + properties.minor());
         details.put("memory", (properties.memory() >> 20) + " MiB");
         details.put("multiprocessors", Integer.toString(properties.multiprocessors()));

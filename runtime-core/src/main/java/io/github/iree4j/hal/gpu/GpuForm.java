@@ -28,11 +28,7 @@ final class GpuForm implements CommandForm {
     private final StreamMemory.@Nullable Block counts; // of indirect dispatches, as the device has them
     private boolean written;
 
-    GpuForm(
-            GpuEncoder encoder,
-            Recording recording,
-            ResolvedBindings bindings,
-            @Nullable StreamStorage updates) {
+    GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
         this.encoder = encoder;
         this.recording = recording;
         this.bindings = bindings;
@@ -112,15 +108,17 @@ final class GpuForm implements CommandForm {
         }
         commands.current().copy(storage.deviceAddress() + countsAt, bindings.address(range), COUNTS_BYTES);
         GpuWords launch = new GpuWords();
-        commands.step(() -> {
-            MemorySegment known = storage.mapped();
-            int x = known.get(INT, countsAt);
-            int y = known.get(INT, countsAt + Integer.BYTES);
-            int z = known.get(INT, countsAt + 2 * Integer.BYTES);
-            encoder.checkCounts(GpuKernel.of(recording, at).export(), x, y, z);
-            launch.clear();
-            launch(at, launch, x, y, z);
-        }, launch);
+        commands.step(
+                () -> {
+                    MemorySegment known = storage.mapped();
+                    int x = known.get(INT, countsAt);
+                    int y = known.get(INT, countsAt + Integer.BYTES);
+                    int z = known.get(INT, countsAt + 2 * Integer.BYTES);
+                    encoder.checkCounts(GpuKernel.of(recording, at).export(), x, y, z);
+                    launch.clear();
+                    launch(at, launch, x, y, z);
+                },
+                launch);
     }
 
     @Override

@@ -54,10 +54,7 @@ final class GpuHardware implements StreamDriver {
                 1,
                 1,
                 hostMemory,
-                MemoryType.DEVICE_VISIBLE
-                        | MemoryType.HOST_LOCAL
-                        | MemoryType.HOST_COHERENT
-                        | MemoryType.HOST_CACHED);
+                MemoryType.DEVICE_VISIBLE | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED);
         this.kinds = new MemoryKinds(own, null, host, host);
         boolean made = false;
         try {

@@ -99,7 +99,8 @@ final class Operations {
     }
 
     /** Fills; in tiles when there is much to do. */
-    static HostOperation fill(CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
+    static HostOperation fill(
+            CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
         long words = Recording.widen(pattern, patternLength);
@@ -380,7 +381,8 @@ final class Operations {
             this("execute", commands, bindings, guests);
         }
 
-        private Execute(String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
+        private Execute(
+                String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners guests) {
             super(name, guests);
             this.commands = commands;
             this.bindings = bindings;

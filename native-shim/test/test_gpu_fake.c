@@ -23,9 +23,9 @@ void open_fake(const char* settings) {
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());
   CHECK(library);
-#define FILL(member, value)                   \
-  do {                                        \
-    void* value_ = (value);                   \
+#define FILL(member, value)                       \
+  do {                                            \
+    void* value_ = (value);                       \
     memcpy(&gpu.member, &value_, sizeof(value_)); \
   } while (0)
 #define X(need, name, cuda, hip, arguments) FILL(name, symbol(#cuda, #hip));
@@ -185,8 +185,8 @@ static void devices_are_described(void) {
   CHECK_EQ(gpu.device_uuid(&one, 0), 0);
   CHECK_EQ(gpu.device_uuid(&two, 1), 0);
   CHECK(memcmp(&one, &two, sizeof(one)));
-  const int numbers[][3] = {{75, 23, 10}, {76, 61, 3}, {10, 87, 32},
-                            {1, 56, 1024}, {4, 28, 64}};
+  const int numbers[][3] = {
+      {75, 23, 10}, {76, 61, 3}, {10, 87, 32}, {1, 56, 1024}, {4, 28, 64}};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
     CHECK_EQ(gpu.device_attribute(&value, numbers[i][hip], 0), 0);
     CHECK_EQ(value, numbers[i][2]);
@@ -220,6 +220,7 @@ static void run_all(void) {
   RUN(devices_are_described);
   test_gpu_objects();
   test_gpu_memory();
+  test_gpu_code();
   test_gpu_graphs();
 }
 

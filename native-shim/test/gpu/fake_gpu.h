@@ -17,7 +17,7 @@
 //   version=N            of the driver
 //   compute=8.0          compute capability; CUDA's images and PTX for another
 //                        device fail with 209
-//   gfx=gfx90a           the device of HIP; images for another one fail with 209
+//   gfx=gfx90a           the device of HIP; images for others fail with 209
 //   attribute=N:VALUE    the device attribute N has that value; several times
 //   heap_mib=N           memory of each device, 256 by default
 //   visible              device memory is visible to the host; else it has no

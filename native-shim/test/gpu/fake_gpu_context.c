@@ -13,36 +13,36 @@ static const struct {
   int cuda, hip;
   int value;
 } attributes[] = {
-    {1, 56, 1024},                    // threads of a block
-    {2, 26, 1024},                    // block, x
-    {3, 27, 1024},                    // block, y
-    {4, 28, 64},                      // block, z
-    {5, 29, 0x7FFFFFFF},              // grid, x
-    {6, 30, 65535},                   // grid, y
-    {7, 31, 65535},                   // grid, z
-    {8, 74, FAKE_MAX_SHARED_BYTES},   // shared memory of a block
-    {97, 75, FAKE_MAX_OPTIN_BYTES},   // the same, opt-in
-    {10, 87, FAKE_PICK(32, 64)},      // threads of a warp
-    {12, 71, 65536},                  // registers of a block
-    {16, 63, 4},                      // multiprocessors
-    {39, 57, 2048},                   // threads of a multiprocessor
-    {18, 16, 0},                      // integrated
-    {19, 3, 1},                       // can map host memory
-    {31, 8, 1},                       // concurrent kernels
-    {40, 2, 2},                       // asynchronous engines
-    {41, 85, 1},                      // unified addressing
-    {83, 24, 0},                      // managed memory
-    {89, 9, 0},                       // the same, concurrent
-    {91, 4, 1},                       // host pointers of registered memory
-    {99, 90, 1},                      // host memory can be registered
-    {115, 88, 0},                     // memory pools
-    {20, 6, 0},                       // compute mode: default
-    {13, 5, 1000000},                 // clock, kHz
-    {36, 60, 1000000},                // memory clock, kHz
-    {37, 59, 256},                    // memory bus, bits
-    {38, 19, 1 << 20},                // cache, bytes
-    {50, 69, 0},                      // PCI domain
-    {34, 68, 0},                      // PCI device
+    {1, 56, 1024},                   // threads of a block
+    {2, 26, 1024},                   // block, x
+    {3, 27, 1024},                   // block, y
+    {4, 28, 64},                     // block, z
+    {5, 29, 0x7FFFFFFF},             // grid, x
+    {6, 30, 65535},                  // grid, y
+    {7, 31, 65535},                  // grid, z
+    {8, 74, FAKE_MAX_SHARED_BYTES},  // shared memory of a block
+    {97, 75, FAKE_MAX_OPTIN_BYTES},  // the same, opt-in
+    {10, 87, FAKE_PICK(32, 64)},     // threads of a warp
+    {12, 71, 65536},                 // registers of a block
+    {16, 63, 4},                     // multiprocessors
+    {39, 57, 2048},                  // threads of a multiprocessor
+    {18, 16, 0},                     // integrated
+    {19, 3, 1},                      // can map host memory
+    {31, 8, 1},                      // concurrent kernels
+    {40, 2, 2},                      // asynchronous engines
+    {41, 85, 1},                     // unified addressing
+    {83, 24, 0},                     // managed memory
+    {89, 9, 0},                      // the same, concurrent
+    {91, 4, 1},                      // host pointers of registered memory
+    {99, 90, 1},                     // host memory can be registered
+    {115, 88, 0},                    // memory pools
+    {20, 6, 0},                      // compute mode: default
+    {13, 5, 1000000},                // clock, kHz
+    {36, 60, 1000000},               // memory clock, kHz
+    {37, 59, 256},                   // memory bus, bits
+    {38, 19, 1 << 20},               // cache, bytes
+    {50, 69, 0},                     // PCI domain
+    {34, 68, 0},                     // PCI device
 };
 
 static int check_device(int device) {
@@ -203,9 +203,9 @@ static void report_leaks(sgpu_context_t context, const int* memory) {
   size_t length = 0;
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
     if (!rows[i].number) continue;
-    length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s",
-                               length ? ", " : "", rows[i].number,
-                               rows[i].name);
+    length +=
+        (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s",
+                         length ? ", " : "", rows[i].number, rows[i].name);
   }
   if (length) {
     fake_complain("the context of device %d is released with %s",
@@ -223,8 +223,8 @@ static void drop_objects(sgpu_context_t context) {
        graph = fake_next(FAKE_GRAPH, context, graph)) {
     fake_release_nodes(graph->nodes);
   }
-  for (sgpu_graph_exec_t exec = fake_next(FAKE_GRAPH_EXEC, context, NULL);
-       exec; exec = fake_next(FAKE_GRAPH_EXEC, context, exec)) {
+  for (sgpu_graph_exec_t exec = fake_next(FAKE_GRAPH_EXEC, context, NULL); exec;
+       exec = fake_next(FAKE_GRAPH_EXEC, context, exec)) {
     fake_release_nodes(exec->nodes);
   }
   fake_free_modules(context);
@@ -250,9 +250,10 @@ int fake_context_release(int device) {
   bool alive = context->error == 0;
   uint64_t pending = fake_stop_queues(context);
   if (alive && pending) {
-    fake_complain("the context of device %d is released with %llu operations "
-                  "pending",
-                  device, (unsigned long long)pending);
+    fake_complain(
+        "the context of device %d is released with %llu operations "
+        "pending",
+        device, (unsigned long long)pending);
   }
   int memory[FAKE_MEMORY_KIND_COUNT] = {0};
   fake_free_memory(context, memory);

@@ -49,7 +49,8 @@ int fake_event_record(sgpu_event_t event, sgpu_stream_t stream) {
   event->record = record;
   // Last: it may wait for room, and meanwhile the event may be destroyed.
   if (record) {
-    code = fake_submit(stream, (fake_op_t){.kind = OP_RECORD, .record = record});
+    code =
+        fake_submit(stream, (fake_op_t){.kind = OP_RECORD, .record = record});
   }
   return fake_end(code);
 }

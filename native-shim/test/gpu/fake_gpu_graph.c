@@ -60,8 +60,8 @@ static void join(fake_frontier_t* frontier, const fake_frontier_t* other) {
     uint32_t at = 0;
     while (at < frontier->count && frontier->nodes[at] != other->nodes[i]) ++at;
     if (at < frontier->count) continue;
-    frontier->nodes = realloc(frontier->nodes,
-                              (frontier->count + 1) * sizeof(uint32_t));
+    frontier->nodes =
+        realloc(frontier->nodes, (frontier->count + 1) * sizeof(uint32_t));
     frontier->nodes[frontier->count++] = other->nodes[i];
   }
 }

@@ -189,9 +189,10 @@ static int launch_function(sgpu_function_t function, const uint32_t grid[3],
   }
   if (code) return code;
   if (!function->kernel) {
-    fake_tell("'%s' cannot run: the code of devices is read, not executed; "
-              "use PTX",
-              function->name);
+    fake_tell(
+        "'%s' cannot run: the code of devices is read, not executed; "
+        "use PTX",
+        function->name);
     return SGPU_NOT_SUPPORTED;
   }
   if (extra || (!params && ptx_function_param_count(function->kernel))) {
@@ -199,10 +200,9 @@ static int launch_function(sgpu_function_t function, const uint32_t grid[3],
                   function->name);
     return SGPU_INVALID_VALUE;
   }
-  return fake_submit(
-      stream, (fake_op_t){.kind = OP_LAUNCH,
-                          .launch = make(function, grid, block, shared_bytes,
-                                         params)});
+  return fake_submit(stream, (fake_op_t){.kind = OP_LAUNCH,
+                                         .launch = make(function, grid, block,
+                                                        shared_bytes, params)});
 }
 
 int fake_launch(sgpu_function_t function, unsigned grid_x, unsigned grid_y,

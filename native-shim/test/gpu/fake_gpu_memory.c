@@ -217,9 +217,8 @@ static int free_range(sgpu_context_t context, fake_memory_kind_t kind,
 }
 
 static int next_allocation(void) {
-  return ++fake_allocations == fake_settings.oom_allocation
-             ? SGPU_OUT_OF_MEMORY
-             : SGPU_SUCCESS;
+  return ++fake_allocations == fake_settings.oom_allocation ? SGPU_OUT_OF_MEMORY
+                                                            : SGPU_SUCCESS;
 }
 
 static int allocate(sgpu_context_t context, uint64_t size, uint64_t* out) {
@@ -234,7 +233,8 @@ static int allocate(sgpu_context_t context, uint64_t size, uint64_t* out) {
   fake_range_t* range = make(FAKE_MEMORY_DEVICE, context, size);
   if (!range) return SGPU_OUT_OF_MEMORY;
   used[context->device] += size;
-  if (is_hidden(range)) mprotect(pointer(range->address), range->room, PROT_NONE);
+  if (is_hidden(range))
+    mprotect(pointer(range->address), range->room, PROT_NONE);
   *out = range->address;
   return SGPU_SUCCESS;
 }
@@ -251,8 +251,8 @@ int fake_memory_free(uint64_t address) {
   int code = fake_begin(CALL_memory_free, &context);
   if (!code) code = fake_refuse_capture();
   if (context && (address || !FAKE_PICK(false, true))) {
-    int own = free_range(context, FAKE_MEMORY_DEVICE, address,
-                         SGPU_INVALID_VALUE);
+    int own =
+        free_range(context, FAKE_MEMORY_DEVICE, address, SGPU_INVALID_VALUE);
     if (!code) code = own;
   }
   return fake_end(code);

@@ -110,8 +110,8 @@ static bool is_for_device(const Elf64_Ehdr* header) {
 }
 
 static void add_name(fake_program_t* program, const char* name, size_t length) {
-  program->names = realloc(program->names,
-                           (program->name_count + 1) * sizeof(char*));
+  program->names =
+      realloc(program->names, (program->name_count + 1) * sizeof(char*));
   program->names[program->name_count++] = strndup(name, length);
 }
 
@@ -149,10 +149,12 @@ static int load_elf(const uint8_t* image, fake_program_t* program, char* error,
   }
   const Elf64_Shdr* sections = (const Elf64_Shdr*)(image + header.e_shoff);
   for (int i = 0; i < header.e_shnum; ++i) {
-    if (sections[i].sh_type != SHT_SYMTAB && sections[i].sh_type != SHT_DYNSYM) {
+    if (sections[i].sh_type != SHT_SYMTAB &&
+        sections[i].sh_type != SHT_DYNSYM) {
       continue;
     }
-    const Elf64_Sym* symbols = (const Elf64_Sym*)(image + sections[i].sh_offset);
+    const Elf64_Sym* symbols =
+        (const Elf64_Sym*)(image + sections[i].sh_offset);
     const char* names =
         (const char*)image + sections[sections[i].sh_link].sh_offset;
     for (size_t s = 0; s < sections[i].sh_size / sizeof(Elf64_Sym); ++s) {
@@ -187,7 +189,7 @@ static void tell_log(const char* error, unsigned count, const int* options,
 static int load(sgpu_context_t context, const void* image,
                 fake_program_t* program, char* error, size_t error_size) {
   (void)context;
-  if (memcmp(image, ELFMAG, SELFMAG) == 0) {
+  if (strncmp(image, ELFMAG, SELFMAG) == 0) {
     return load_elf(image, program, error, error_size);
   }
   return load_text(image, program, error, error_size);
@@ -336,9 +338,8 @@ int fake_function_set_attribute(sgpu_function_t function, int attribute,
   int code = fake_begin(CALL_function_set_attribute, &context);
   if (!code) code = fake_check(FAKE_FUNCTION, function, context);
   if (!code) {
-    int own = function->kernel
-                  ? (int)ptx_function_shared_bytes(function->kernel)
-                  : 0;
+    int own =
+        function->kernel ? (int)ptx_function_shared_bytes(function->kernel) : 0;
     if (attribute != SGPU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES || value < 0 ||
         value > FAKE_MAX_OPTIN_BYTES - own) {
       code = SGPU_INVALID_VALUE;

@@ -30,13 +30,11 @@ static const struct {
 };
 
 static fake_object_t* at(const chunk_t* chunk, fake_kind_t kind, size_t index) {
-  return (fake_object_t*)(uintptr_t)(chunk->objects +
-                                     index * kinds[kind].size);
+  return (fake_object_t*)(uintptr_t)(chunk->objects + index * kinds[kind].size);
 }
 
 static void grow(fake_kind_t kind) {
-  chunk_t* chunk =
-      calloc(1, sizeof(*chunk) + CHUNK_OBJECTS * kinds[kind].size);
+  chunk_t* chunk = calloc(1, sizeof(*chunk) + CHUNK_OBJECTS * kinds[kind].size);
   chunk->next = chunks[kind];
   chunks[kind] = chunk;
   for (size_t i = CHUNK_OBJECTS; i-- > 0;) {
@@ -78,8 +76,7 @@ bool fake_is_live(fake_kind_t kind, const void* handle) {
 
 int fake_check(fake_kind_t kind, const void* handle, sgpu_context_t context) {
   if (!fake_is_live(kind, handle)) {
-    fake_complain("%p is no %s, or one that is gone", handle,
-                  kinds[kind].name);
+    fake_complain("%p is no %s, or one that is gone", handle, kinds[kind].name);
     return kind == FAKE_CONTEXT ? SGPU_INVALID_CONTEXT : FAKE_INVALID_HANDLE;
   }
   if (context && ((const fake_object_t*)handle)->context != context) {

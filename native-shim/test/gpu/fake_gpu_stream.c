@@ -138,8 +138,8 @@ static void* run_queue(void* argument) {
     } else if (!can_begin(queue)) {
       fake_pause();
     } else {
-      int code = is_dead(queue) ? SGPU_SUCCESS
-                                : fake_run(queue->context, queue->head);
+      int code =
+          is_dead(queue) ? SGPU_SUCCESS : fake_run(queue->context, queue->head);
       if (code) fake_kill(queue->context, code);
       pop(queue);
     }
@@ -362,19 +362,17 @@ int fake_copy_hip(uint64_t target, uint64_t source, size_t size, int kind,
     fake_begin_bare(CALL_copy_hip);
     return fake_end(21);  // hipErrorInvalidMemcpyDirection
   }
-  return transfer(CALL_copy_hip, stream,
-                  (fake_op_t){.kind = OP_COPY,
-                              .target = target,
-                              .source = source,
-                              .size = size});
+  return transfer(
+      CALL_copy_hip, stream,
+      (fake_op_t){
+          .kind = OP_COPY, .target = target, .source = source, .size = size});
 }
 #else
 int fake_copy_cuda(uint64_t target, uint64_t source, size_t size,
                    sgpu_stream_t stream) {
-  return transfer(CALL_copy_cuda, stream,
-                  (fake_op_t){.kind = OP_COPY,
-                              .target = target,
-                              .source = source,
-                              .size = size});
+  return transfer(
+      CALL_copy_cuda, stream,
+      (fake_op_t){
+          .kind = OP_COPY, .target = target, .source = source, .size = size});
 }
 #endif

@@ -18,7 +18,7 @@ typedef struct table_t {
   void (*forget)(void);
 } table_t;
 
-extern bool hip;         // whose library
+extern bool hip;          // whose library
 extern const char* path;  // of the library
 extern void* library;
 extern table_t gpu;

@@ -51,7 +51,8 @@ static void what_a_context_has_left_is_reported(void) {
   CHECK_EQ(gpu.stream_destroy(stream), 0);
   CHECK_EQ(gpu.context_pop(NULL), 0);
   CHECK_EQ(gpu.context_release(0), 0);
-  complained("the context of device 0 is released with 2 events, 1 allocations");
+  complained(
+      "the context of device 0 is released with 2 events, 1 allocations");
   close_fake();
 
   begin("");

@@ -33,6 +33,8 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     private final List<Part> parts = new ArrayList<>(0);
     private GpuWords current = words;
     private boolean blocks;
+    private final GpuWords launch = new GpuWords(); // of the graph
+    private long graph; // that does the same; 0 for none
 
     GpuCommands(GpuEncoder encoder) {
         this.encoder = encoder;
@@ -44,6 +46,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         parts.clear();
         current = words;
         blocks = false;
+        graph = 0;
     }
 
     /** The commands, those before the first step. */
@@ -51,13 +54,26 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         return words;
     }
 
+    /** What the stream is given for {@link #words}: a graph where there is one. */
+    GpuWords given() {
+        return graph == 0 ? words : launch;
+    }
+
+    /** Has a graph given instead of the commands, until they are removed. */
+    void useGraph(long same) {
+        graph = same;
+        launch.clear();
+        launch.graph(same);
+    }
+
     /** Where commands are added. */
     GpuWords current() {
         return current;
     }
 
+    /** How many the stream is given. */
     int count() {
-        int count = words.commands();
+        int count = given().commands();
         for (Part part : parts) {
             count += 1 + part.words.commands();
         }

@@ -32,6 +32,10 @@ final class GpuEncoder implements StreamEncoder {
         this.memory = memory;
     }
 
+    GpuHardware hardware() {
+        return hardware;
+    }
+
     /** Allocates memory that commands write and the host reads. */
     StreamMemory.Block readback(long size) {
         return memory.takeBlock(size, memory.kinds().readback());

@@ -7,6 +7,7 @@ import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.ResolvedBindings;
 import io.github.iree4j.hal.stream.StreamMemory;
 import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuWords;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,6 +19,10 @@ import org.jspecify.annotations.Nullable;
 /** The commands of a {@link Recording}, written again when a buffer has moved. */
 final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    /** From how many commands on a graph is made. A guess: there was no device to measure on. */
+    private static final int GRAPH_COMMANDS = 16;
+
     private static final int COUNTS_BYTES = 3 * Integer.BYTES;
 
     private final GpuEncoder encoder;
@@ -27,6 +32,8 @@ final class GpuForm implements CommandForm {
     private final GpuCommands commands;
     private final StreamMemory.@Nullable Block counts; // of indirect dispatches, as the device has them
     private boolean written;
+    private boolean repeated; // prepared again without a change
+    private long graph; // that was made for it; 0 for none
 
     GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
         this.encoder = encoder;
@@ -39,12 +46,16 @@ final class GpuForm implements CommandForm {
             bytes += recording.opcode(at) == Recording.INDIRECT ? COUNTS_BYTES : 0;
         }
         this.counts = bytes == 0 ? null : encoder.readback(bytes);
+        encoder.hardware().device().retain(); // until it is closed, which may be after the driver
     }
 
     @Override
     public DriverCommands prepare(String operation) {
-        if (!written || bindings.anyChanged()) {
+        if (written && !bindings.anyChanged()) {
+            repeat();
+        } else {
             written = false;
+            repeated = false;
             commands.clear();
             long countsAt = 0;
             for (int at : recording.commands()) {
@@ -65,6 +76,18 @@ final class GpuForm implements CommandForm {
             written = true;
         }
         return commands;
+    }
+
+    /** What is executed again as it was may well be so again: has the driver launch it at once. */
+    private void repeat() {
+        if (repeated || commands.needsHost() || commands.count() < GRAPH_COMMANDS) {
+            return;
+        }
+        repeated = true;
+        graph = encoder.hardware().graphs().make(commands.words(), graph);
+        if (graph != 0) {
+            commands.useGraph(graph);
+        }
     }
 
     /** Adds a launch, unless it has no workgroups: the driver refuses those. */
@@ -128,6 +151,11 @@ final class GpuForm implements CommandForm {
 
     @Override
     public void close() {
+        GpuDevice device = encoder.hardware().device();
+        if (graph != 0) {
+            device.releaseGraph(graph);
+        }
+        device.release();
         if (counts != null) {
             counts.giveBack().run();
         }

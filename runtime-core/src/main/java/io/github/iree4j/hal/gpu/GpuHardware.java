@@ -32,6 +32,7 @@ final class GpuHardware implements StreamDriver {
     private final String id;
     private final GpuDevice device;
     private final GpuEvents events;
+    private final GpuGraphs graphs;
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
     private volatile @Nullable Thread waiter; // in awaitAny
@@ -48,6 +49,7 @@ final class GpuHardware implements StreamDriver {
         this.id = id;
         this.device = device;
         this.events = new GpuEvents(device);
+        this.graphs = new GpuGraphs(device);
         MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
         MemoryKind host = new MemoryKind(
                 "host",
@@ -82,6 +84,10 @@ final class GpuHardware implements StreamDriver {
 
     GpuEvents events() {
         return events;
+    }
+
+    GpuGraphs graphs() {
+        return graphs;
     }
 
     /** The architecture, as compilers name it. */
@@ -235,6 +241,7 @@ final class GpuHardware implements StreamDriver {
     @Override
     public void close() {
         lanes.forEach(GpuLane::close);
+        graphs.close();
         events.close();
         device.close(); // its memory and executables keep it open until they are closed too
     }

@@ -223,7 +223,7 @@ final class GpuLane implements Lane {
             words.clear();
             awaited.forEach(each -> words.await(each.handle));
             if (commands != null && !commands.needsHost()) {
-                words.call(commands.words());
+                words.call(commands.given());
             }
             if (commands == null || !commands.needsHost()) {
                 words.record(event.handle);

@@ -1,0 +1,77 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuWords;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes graphs of commands that are executed again and again: the driver then launches all of them by one call. They are captured on a stream of
+ * their own. Safe from any thread.
+ */
+final class GpuGraphs implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
+
+    private final GpuDevice device;
+    private final AtomicLong made = new AtomicLong();
+    private volatile boolean impossible; // the driver has no graphs, or made one badly
+    private long stream; // guarded by this, like the next; 0 until the first
+    private boolean closed;
+
+    GpuGraphs(GpuDevice device) {
+        this.device = device;
+    }
+
+    /**
+     * Makes a graph, or has one do the same commands with other parameters.
+     *
+     * @param words commands that neither wait nor record
+     * @param graph 0 for a new one
+     * @return the graph; 0 where there are none, and then the given one is released
+     */
+    synchronized long make(GpuWords words, long graph) {
+        if (impossible || closed) {
+            return graph == 0 ? 0 : dropped(graph);
+        }
+        try {
+            if (stream == 0) {
+                stream = device.createStream();
+            }
+            long result = device.makeGraph(stream, words.segment(), graph);
+            made.incrementAndGet();
+            return result;
+        } catch (IreeException e) {
+            if (graph != 0) { // it cannot become this one
+                dropped(graph);
+                return make(words, 0);
+            }
+            impossible = true;
+            if (e.code() != StatusCode.UNIMPLEMENTED && !device.isLost()) {
+                LOG.warn("graphs are not used: {}", e.getMessage());
+            }
+            return 0;
+        }
+    }
+
+    private long dropped(long graph) {
+        device.releaseGraph(graph);
+        return 0;
+    }
+
+    /** How many were made, or made anew. */
+    long made() {
+        return made.get();
+    }
+
+    /** No more are made; those that are there stay until they are released. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (stream != 0) {
+            device.releaseStream(stream);
+        }
+    }
+}

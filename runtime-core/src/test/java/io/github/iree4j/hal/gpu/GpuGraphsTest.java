@@ -1,0 +1,119 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.FakeGpu;
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Commands that are executed again unchanged become a graph, with the same results. */
+class GpuGraphsTest {
+    private static final int DISPATCHES = 40;
+
+    private static final BufferParams PARAMS = new BufferParams(
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
+    @TempDir
+    static Path directory;
+
+    private static int read(Buffer buffer) {
+        return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).get(ValueLayout.JAVA_INT, 0);
+    }
+
+    /** Each dispatch makes {@code x + 1} of {@code x}. */
+    private static CommandBuffer increments(StreamDevice device, Executable kernels, BufferRef place) {
+        CommandBuffer commands = device.createCommandBuffer(
+                0, CommandBuffer.DISPATCH | CommandBuffer.TRANSFER, 1, place.buffer() == null ? 1 : 0);
+        for (int i = 0; i < DISPATCHES; i++) {
+            commands.dispatch(
+                    kernels,
+                    JavaKernels.SCALE,
+                    DispatchConfig.of(1, 1, 1),
+                    new int[] {1, 1},
+                    List.of(place, place),
+                    0);
+            commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
+        }
+        commands.finish();
+        return commands;
+    }
+
+    private static void execute(StreamDevice device, CommandBuffer commands, @Nullable BindingTable table) {
+        try (TimelineSemaphore semaphore = device.createSemaphore(0, 0);
+                Fence done = Fence.at(semaphore, 1)) {
+            device.queue(0).execute(null, done, commands, table, 0);
+            done.await();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theSecondExecutionMakesAGraphAndLaterOnesLaunchIt(GpuKind kind) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer buffer = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 7);
+            for (int i = 1; i <= 5; i++) {
+                execute(device, commands, null);
+                assertThat(read(buffer)).isEqualTo(7 + i * DISPATCHES);
+            }
+            assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
+            assertThat(fake.calls("graph_launch")).isEqualTo(4);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aGraphFollowsWhenItsBuffersChangeAndThenStay(GpuKind kind) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer first = device.allocator().allocate(PARAMS, 4);
+                Buffer second = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer commands = increments(device, kernels, BufferRef.slot(0, 0, 4))) {
+            for (Buffer each : List.of(first, second)) {
+                each.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+                for (int i = 1; i <= 3; i++) {
+                    execute(device, commands, BindingTable.of(each));
+                    assertThat(read(each)).isEqualTo(i * DISPATCHES);
+                }
+            }
+            assertThat(read(first)).isEqualTo(3 * DISPATCHES);
+            assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
+            assertThat(fake.calls("graph_update")).isEqualTo(1);
+            assertThat(fake.calls("graph_launch")).isEqualTo(4);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+}

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.Lane;
@@ -72,10 +73,7 @@ final class GpuLane implements Lane {
         this.index = index;
         this.timeline = new GpuTimeline(hardware, this, 0);
         this.stream = device.createStream();
-        this.thread = Thread.ofPlatform()
-                .name("iree4j-stream " + hardware.id() + " " + index)
-                .daemon()
-                .unstarted(this::run);
+        this.thread = CallThreads.forNativeWaits("iree4j-stream " + hardware.id() + " " + index, this::run);
     }
 
     void start() {

@@ -140,7 +140,7 @@ final class RunTests implements TestExecutionListener {
             switch (segment.getType()) {
                 case "nested-class" -> name.append(segment.getValue()).append('.');
                 case "method", "test-template", "test-factory" ->
-                    name.append(segment.getValue().replaceFirst("\\(.*", ""));
+                    name.append(segment.getValue().replaceFirst("\\(.*", "").replaceFirst(".*#", ""));
                 default -> {}
             }
         }

@@ -316,13 +316,17 @@ static void open_device(void) {
   CHECK(cuGraphDestroy(recorded));
 }
 
+static int pipeline_fits; /* in what the driver queues before it makes the caller wait */
+
 /* What a chain leaves must be what its dispatches computed one after the other. */
 static void check_chain(const char* name, action_t action, int added) {
-  uint32_t values[ELEMENTS];
+  const uint32_t* values = gate_word + 16;
   CHECK(cuMemsetD32Async(buffers[0], 5, ELEMENTS, streams[0]));
+  uint64_t begin = now();
   action();
+  pipeline_fits = now() - begin < 5000000000u;
   CHECK(cuMemcpyAsync((uint64_t)(uintptr_t)values, buffers[added & 1],
-                      sizeof values, streams[0]));
+                      ELEMENTS * 4, streams[0]));
   finish(done);
   for (int i = 0; i < ELEMENTS; ++i) {
     if (values[i] != 5 + (uint32_t)added) {
@@ -366,6 +370,8 @@ static void copies(void) {
     for (size_t k = 0; k < sizeof ways / sizeof *ways; ++k) {
       target = ways[k].target;
       source = ways[k].source;
+      /* A library for tests may refuse ordinary memory. */
+      if (cuMemcpyAsync(target, source, bytes, streams[0]) != 0) continue;
       snprintf(name, sizeof name, "copy.%s.%s%s", ways[k].name, sizes[i].name,
                ways[k].kind);
       measure_rate(name, copy);
@@ -394,7 +400,12 @@ int main(int argc, char** argv) {
   measure("chain512.events", CHAIN, chain_with_events, 1);
   measure("graph512", CHAIN, run_graph, 1);
   measure("edges512", CHAIN, cross, 1);
-  measure("pipeline1000", STAGES, pipeline, 1);
+  if (pipeline_fits) {
+    measure("pipeline1000", STAGES, pipeline, 1);
+  } else {
+    fprintf(stderr,
+            "the driver took no 1,000 stages before the first had run\n");
+  }
   copies();
   return 0;
 }

@@ -132,6 +132,10 @@ public final class GpuPeer implements AutoCloseable {
         return queues[0];
     }
 
+    private int queueCount() {
+        return queues[0].index() == queues[1].index() ? 1 : 2;
+    }
+
     @Override
     public void close() {
         closeFences();
@@ -145,7 +149,7 @@ public final class GpuPeer implements AutoCloseable {
     }
 
     private void run(long largest) {
-        report.device(device.info().name(), queues[0] == queues[1] ? 1 : 2);
+        report.device(device.info().name(), queueCount());
         try (CommandBuffer one = commands(0, 1);
                 CommandBuffer many = commands(0, CHAIN)) {
             checkAndCount("chain512", CHAIN, this::chain);
@@ -260,7 +264,7 @@ public final class GpuPeer implements AutoCloseable {
         StreamCounters[] streams = {queues[0].streamCounters(), queues[1].streamCounters()};
         check(name, added, action);
         Map<String, Long> counts = new LinkedHashMap<>();
-        for (int i = 0; i < (queues[0] == queues[1] ? 1 : 2); i++) {
+        for (int i = 0; i < queueCount(); i++) {
             QueueCounters now = queues[i].counters();
             StreamCounters stream = queues[i].streamCounters();
             counts.merge("waits", now.waits() - before[i].waits(), Long::sum);

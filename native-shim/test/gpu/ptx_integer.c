@@ -162,6 +162,36 @@ CARRYING(sub_cc_64, uint64_t, uint128_t, 64, false, true, a - b - carry)
 CARRYING(subc_64, uint64_t, uint128_t, 64, true, false, a - b - carry)
 CARRYING(subc_cc_64, uint64_t, uint128_t, 64, true, true, a - b - carry)
 
+// Products that are added to a third operand, with carries.
+#define CARRYING_PRODUCT(name, type, twice, bits, high, in, out)            \
+  OPERATION(name) {                                                         \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {                    \
+      int i = __builtin_ctz(rest);                                          \
+      twice product = (twice)PTX_O(type, 1)[i] * (twice)PTX_O(type, 2)[i];  \
+      twice a = (bare_##bits)((high) ? product >> (bits) : product);        \
+      twice carry = (in) ? w->carry >> i & 1 : 0;                           \
+      twice sum = a + (twice)(bare_##bits)PTX_O(type, 3)[i] + carry;        \
+      PTX_O(type, 0)[i] = (type)sum;                                        \
+      if (out) {                                                            \
+        uint32_t bit = (uint32_t)(sum >> (bits)) & 1;                       \
+        w->carry = (w->carry & ~(1u << i)) | bit << i;                      \
+      }                                                                     \
+    }                                                                       \
+  }
+typedef uint32_t bare_32;
+typedef uint64_t bare_64;
+#define CARRYING_PRODUCTS(suffix, type, twice, bits)                           \
+  CARRYING_PRODUCT(mad_lo_cc_##suffix, type, twice, bits, false, false, true)  \
+  CARRYING_PRODUCT(mad_hi_cc_##suffix, type, twice, bits, true, false, true)   \
+  CARRYING_PRODUCT(madc_lo_##suffix, type, twice, bits, false, true, false)    \
+  CARRYING_PRODUCT(madc_hi_##suffix, type, twice, bits, true, true, false)     \
+  CARRYING_PRODUCT(madc_lo_cc_##suffix, type, twice, bits, false, true, true)  \
+  CARRYING_PRODUCT(madc_hi_cc_##suffix, type, twice, bits, true, true, true)
+CARRYING_PRODUCTS(u32, uint32_t, uint64_t, 32)
+CARRYING_PRODUCTS(s32, int32_t, int64_t, 32)
+CARRYING_PRODUCTS(u64, uint64_t, uint128_t, 64)
+CARRYING_PRODUCTS(s64, int64_t, int128_t, 64)
+
 //===--------------------------------------------------------------------===//
 // Dot products
 //===--------------------------------------------------------------------===//
@@ -227,6 +257,13 @@ DOTS(ss, true, true)
       {"sub.cc." #suffix, w w w, sub_cc_##bits, 0},     \
       {"subc." #suffix, w w w, subc_##bits, 0},         \
       {"subc.cc." #suffix, w w w, subc_cc_##bits, 0}
+#define CARRY_PRODUCT_ROWS(suffix, w)                             \
+  {"mad.lo.cc." #suffix, w w w w, mad_lo_cc_##suffix, 0},         \
+      {"mad.hi.cc." #suffix, w w w w, mad_hi_cc_##suffix, 0},     \
+      {"madc.lo." #suffix, w w w w, madc_lo_##suffix, 0},         \
+      {"madc.hi." #suffix, w w w w, madc_hi_##suffix, 0},         \
+      {"madc.lo.cc." #suffix, w w w w, madc_lo_cc_##suffix, 0},   \
+      {"madc.hi.cc." #suffix, w w w w, madc_hi_cc_##suffix, 0}
 #define DOT_ROWS(name, suffix)                              \
   {"dp4a." name, "wwww", dp4a_##suffix, 0},                 \
       {"dp2a.lo." name, "wwww", dp2a_lo_##suffix, 0},       \
@@ -255,6 +292,10 @@ const ptx_row_t ptx_integer_rows[] = {
     CARRY_ROWS(b32, 32, "w"),
     CARRY_ROWS(u64, 64, "d"),
     CARRY_ROWS(s64, 64, "d"),
+    CARRY_PRODUCT_ROWS(u32, "w"),
+    CARRY_PRODUCT_ROWS(s32, "w"),
+    CARRY_PRODUCT_ROWS(u64, "d"),
+    CARRY_PRODUCT_ROWS(s64, "d"),
     {"neg.s16", "hh", neg_16, 0},
     {"neg.s32", "ww", neg_32, 0},
     {"neg.s64", "dd", neg_64, 0},

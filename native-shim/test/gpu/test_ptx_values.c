@@ -115,6 +115,9 @@ void test_values(void) {
        1, 0, 0},
       {"www", "{ .reg .b32 x; sub.cc.u32 x, a, b; subc.u32 d, 0, 0; }", ~0u, 0,
        1, 0, 0},
+      // 0xFFFFFFFF * 0xFFFFFFFF + 0xFFFFFFFF, the upper half.
+      {"www", "{ .reg .b32 x; mad.lo.cc.u32 x, a, b, a; "
+              "madc.hi.u32 d, a, b, 0; }", ~0u, ~0u, ~0u, 0, 0},
       {"ww", "{ mov.b32 d, a; add.s32 d, d, d; add.s32 d, d, d; }", 12, 3, 0, 0,
        0},
   };

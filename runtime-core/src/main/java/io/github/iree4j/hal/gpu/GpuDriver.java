@@ -110,9 +110,10 @@ final class GpuDriver {
         }
     }
 
+    /** What of the host's memory may be pinned: drivers refuse more than about half, and others need the rest. */
     private static long memoryOfHost() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
-                ? system.getTotalMemorySize()
+                ? system.getTotalMemorySize() / 2
                 : Long.MAX_VALUE;
     }
 

@@ -29,7 +29,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * far a JVM came that died. Prints causes in full.
  */
 final class RunTests implements TestExecutionListener {
-    private static final int CAUSE_LENGTH = 400;
+    private static final int CAUSE_LENGTH = 240;
 
     private final Path results;
     private final Map<String, Long> started = new ConcurrentHashMap<>();

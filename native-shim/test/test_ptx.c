@@ -10,8 +10,7 @@ static bool check(void* user, uint64_t address, uint64_t size, bool write) {
 
 int run_text(const char* text, uint32_t grid, uint32_t block, room_t room,
              char* error, size_t error_size) {
-  ptx_module_t* module =
-      ptx_module_load(text, strlen(text), error, error_size);
+  ptx_module_t* module = ptx_module_load(text, strlen(text), error, error_size);
   if (!module) {
     fprintf(stderr, "%s\n%s\n", error, text);
     exit(1);
@@ -31,8 +30,7 @@ int run_text(const char* text, uint32_t grid, uint32_t block, room_t room,
 
 void run_body(const char* body, uint32_t grid, uint32_t block, void* data,
               size_t size) {
-  static const char head[] =
-      KERNEL
+  static const char head[] = KERNEL
       ".reg .pred %p<16>;\n.reg .b16 %rs<32>;\n.reg .b32 %r<64>;\n"
       ".reg .b64 %rd<32>;\n.reg .f32 %f<32>;\n.reg .f64 %fd<32>;\n"
       "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n";

@@ -20,7 +20,7 @@ enum {
   PTX_INVALID = 1,          // the launch itself: sizes, parameters
   PTX_ILLEGAL_ADDRESS = 2,  // outside of what |check| allows
   PTX_MISALIGNED = 3,
-  PTX_TRAP = 4,         // trap or brkpt
+  PTX_TRAP = 4,          // trap or brkpt
   PTX_OUT_OF_STEPS = 5,  // longer than |max_steps|
   PTX_STOPPED = 6,       // by |stop|
   PTX_DEADLOCK = 7,      // every thread waits for another one

@@ -112,9 +112,8 @@ bool ptx_reach(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask, int32_t base,
       if (!reach_global(w, c, 1u << i, addresses, size, write)) return false;
       continue;
     }
-    out[i] = actual == PTX_GENERIC
-                 ? NULL
-                 : within(w, actual, i, address, size, write);
+    out[i] = actual == PTX_GENERIC ? NULL
+                                   : within(w, actual, i, address, size, write);
     if (!out[i]) {
       ptx_fail(w, c, PTX_ILLEGAL_ADDRESS, addresses[i]);
       return false;

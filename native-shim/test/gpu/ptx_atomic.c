@@ -96,32 +96,31 @@ static uint32_t change_pair(const ptx_code_t* c, uint32_t old, uint32_t b,
   (void)e;
   const ptx_type_t* type = &ptx_types[c->from];
   uint32_t low = add_half(type, (uint16_t)old, (uint16_t)b);
-  return low | (uint32_t)add_half(type, (uint16_t)(old >> 16),
-                                  (uint16_t)(b >> 16))
-                   << 16;
+  return low |
+         (uint32_t)add_half(type, (uint16_t)(old >> 16), (uint16_t)(b >> 16))
+             << 16;
 }
 
 // Lanes one after the other, each as an atomic operation of the processor:
 // other blocks may run at the same time.
-#define ATOMIC(name, type, change)                                          \
-  static void name(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {     \
-    uint8_t* at[PTX_LANES];                                                 \
-    type b[PTX_LANES], e[PTX_LANES];                                        \
-    if (!ptx_reach_operand(w, c, mask, 1, sizeof(type), true, at)) return;  \
-    memcpy(b, PTX_O(type, 2), sizeof(b));                                   \
-    memcpy(e, PTX_O(type, 3), sizeof(e));                                   \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {                    \
-      int i = __builtin_ctz(rest);                                          \
-      type* place = (type*)(void*)at[i];                                    \
-      type old = __atomic_load_n(place, __ATOMIC_SEQ_CST);                  \
-      type changed;                                                         \
-      do {                                                                  \
-        changed = change(c, old, b[i], e[i]);                               \
-      } while (!__atomic_compare_exchange_n(place, &old, changed, false,    \
-                                            __ATOMIC_SEQ_CST,               \
-                                            __ATOMIC_SEQ_CST));             \
-      PTX_O(type, 0)[i] = old;                                              \
-    }                                                                       \
+#define ATOMIC(name, type, change)                                           \
+  static void name(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {      \
+    uint8_t* at[PTX_LANES];                                                  \
+    type b[PTX_LANES], e[PTX_LANES];                                         \
+    if (!ptx_reach_operand(w, c, mask, 1, sizeof(type), true, at)) return;   \
+    memcpy(b, PTX_O(type, 2), sizeof(b));                                    \
+    memcpy(e, PTX_O(type, 3), sizeof(e));                                    \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {                     \
+      int i = __builtin_ctz(rest);                                           \
+      type* place = (type*)(void*)at[i];                                     \
+      type old = __atomic_load_n(place, __ATOMIC_SEQ_CST);                   \
+      type changed;                                                          \
+      do {                                                                   \
+        changed = change(c, old, b[i], e[i]);                                \
+      } while (!__atomic_compare_exchange_n(                                 \
+          place, &old, changed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+      PTX_O(type, 0)[i] = old;                                               \
+    }                                                                        \
   }
 ATOMIC(atomic_half, uint16_t, change_half)
 ATOMIC(atomic_word, uint32_t, change_word)

@@ -22,9 +22,8 @@ static bool is_complete(const ptx_block_t* block, uint32_t barrier) {
     waiting += (uint32_t)__builtin_popcount(lanes);
     alive += (uint32_t)__builtin_popcount(w->alive);
     // Barriers count whole warps, also where a block does not fill the last.
-    counted += lanes && lanes == w->alive
-                   ? PTX_LANES
-                   : (uint32_t)__builtin_popcount(lanes);
+    counted += lanes && lanes == w->alive ? PTX_LANES
+                                          : (uint32_t)__builtin_popcount(lanes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
       uint32_t count = w->expected[__builtin_ctz(rest)];
       if (count > expected) expected = count;

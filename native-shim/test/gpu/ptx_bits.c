@@ -31,28 +31,28 @@
 //===--------------------------------------------------------------------===//
 
 // Shifts by more than the width give zeros, or copies of the sign.
-#define LOGIC(bits, type, sign)                                             \
-  TWO(and_##bits, type, type, a[i] & b[i])                                  \
-  TWO(or_##bits, type, type, a[i] | b[i])                                   \
-  TWO(xor_##bits, type, type, a[i] ^ b[i])                                  \
-  ONE(not_##bits, type, type, ~a[i])                                        \
-  ONE(cnot_##bits, type, type, a[i] == 0)                                   \
+#define LOGIC(bits, type, sign)                                                \
+  TWO(and_##bits, type, type, a[i] & b[i])                                     \
+  TWO(or_##bits, type, type, a[i] | b[i])                                      \
+  TWO(xor_##bits, type, type, a[i] ^ b[i])                                     \
+  ONE(not_##bits, type, type, ~a[i])                                           \
+  ONE(cnot_##bits, type, type, a[i] == 0)                                      \
   TWO(shl_##bits, type, uint32_t, b[i] >= (bits) ? 0 : (uint64_t)a[i] << b[i]) \
-  TWO(shr_u##bits, type, uint32_t, b[i] >= (bits) ? 0 : a[i] >> b[i])       \
+  TWO(shr_u##bits, type, uint32_t, b[i] >= (bits) ? 0 : a[i] >> b[i])          \
   TWO(shr_s##bits, sign, uint32_t, a[i] >> (b[i] >= (bits) ? (bits) - 1 : b[i]))
 LOGIC(16, uint16_t, int16_t)
 LOGIC(32, uint32_t, int32_t)
 LOGIC(64, uint64_t, int64_t)
 
 // Predicates are whole words.
-#define PREDICATES(name, expression)                                      \
-  OPERATION(name) {                                                       \
-    uint32_t a = *PTX_O(uint32_t, 1), b = *PTX_O(uint32_t, 2);            \
-    uint32_t* d = PTX_O(uint32_t, 0);                                     \
-    (void)b;                                                              \
-    *d = (*d & ~mask) | ((expression) & mask);                            \
+#define PREDICATES(name, expression)                           \
+  OPERATION(name) {                                            \
+    uint32_t a = *PTX_O(uint32_t, 1), b = *PTX_O(uint32_t, 2); \
+    uint32_t* d = PTX_O(uint32_t, 0);                          \
+    (void)b;                                                   \
+    *d = (*d & ~mask) | ((expression) & mask);                 \
   }
-PREDICATES(and_pred, a & b)
+PREDICATES(and_pred, a& b)
 PREDICATES(or_pred, a | b)
 PREDICATES(xor_pred, a ^ b)
 PREDICATES(not_pred, ~a)
@@ -154,22 +154,21 @@ THREE(bfe_u64, uint64_t, uint32_t, uint32_t,
 THREE(bfe_s64, uint64_t, uint32_t, uint32_t,
       extract(a[i], b[i], e[i], 64, true))
 
-static inline uint64_t insert(uint64_t field, uint64_t value,
-                              uint32_t position, uint32_t length,
-                              uint32_t bits) {
+static inline uint64_t insert(uint64_t field, uint64_t value, uint32_t position,
+                              uint32_t length, uint32_t bits) {
   position &= 0xFF;
   length &= 0xFF;
   if (position >= bits || length == 0) return value;
   uint64_t ones = length >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << length) - 1;
   return (value & ~(ones << position)) | (field & ones) << position;
 }
-#define INSERT(name, type, bits)                                          \
-  OPERATION(name) {                                                       \
-    type* d = PTX_O(type, 0);                                             \
-    const type* a = PTX_O(type, 1);                                       \
-    const type* b = PTX_O(type, 2);                                       \
-    const uint32_t* position = PTX_O(uint32_t, 3);                        \
-    const uint32_t* length = PTX_O(uint32_t, 4);                          \
+#define INSERT(name, type, bits)                                             \
+  OPERATION(name) {                                                          \
+    type* d = PTX_O(type, 0);                                                \
+    const type* a = PTX_O(type, 1);                                          \
+    const type* b = PTX_O(type, 2);                                          \
+    const uint32_t* position = PTX_O(uint32_t, 3);                           \
+    const uint32_t* length = PTX_O(uint32_t, 4);                             \
     PTX_EACH(d[i] = (type)insert(a[i], b[i], position[i], length[i], bits);) \
   }
 INSERT(bfi_32, uint32_t, 32)
@@ -208,16 +207,15 @@ static inline uint32_t byte_of(uint32_t a, uint32_t b, uint32_t selector) {
 }
 
 // Four bytes of eight; the modes are ways to write selectors.
-#define PERMUTE(name, selector)                                      \
-  static inline uint32_t permute_##name(uint32_t a, uint32_t b,      \
-                                        uint32_t s) {                \
-    uint32_t result = 0;                                             \
-    for (uint32_t k = 0; k < 4; ++k) {                               \
-      result |= byte_of(a, b, (selector) & 15) << k * 8;             \
-    }                                                                \
-    return result;                                                   \
-  }                                                                  \
-  THREE(prmt_##name, uint32_t, uint32_t, uint32_t,                   \
+#define PERMUTE(name, selector)                                               \
+  static inline uint32_t permute_##name(uint32_t a, uint32_t b, uint32_t s) { \
+    uint32_t result = 0;                                                      \
+    for (uint32_t k = 0; k < 4; ++k) {                                        \
+      result |= byte_of(a, b, (selector) & 15) << k * 8;                      \
+    }                                                                         \
+    return result;                                                            \
+  }                                                                           \
+  THREE(prmt_##name, uint32_t, uint32_t, uint32_t,                            \
         permute_##name(a[i], b[i], e[i]))
 PERMUTE(any, s >> k * 4)
 PERMUTE(f4e, ((s & 3) + k) & 7)
@@ -229,15 +227,14 @@ PERMUTE(rc16, (s & 1) * 2 + (k & 1))
 
 //===--------------------------------------------------------------------===//
 
-#define LOGIC_ROWS(bits, w)                                      \
-  {"and.b" #bits, w w w, and_##bits, 0},                         \
-      {"or.b" #bits, w w w, or_##bits, 0},                       \
-      {"xor.b" #bits, w w w, xor_##bits, 0},                     \
-      {"not.b" #bits, w w, not_##bits, 0},                       \
-      {"cnot.b" #bits, w w, cnot_##bits, 0},                     \
-      {"shl.b" #bits, w w "w", shl_##bits, 0},                   \
-      {"shr.b" #bits, w w "w", shr_u##bits, 0},                  \
-      {"shr.u" #bits, w w "w", shr_u##bits, 0},                  \
+#define LOGIC_ROWS(bits, w)                                                   \
+  {"and.b" #bits, w w w, and_##bits, 0}, {"or.b" #bits, w w w, or_##bits, 0}, \
+      {"xor.b" #bits, w w w, xor_##bits, 0},                                  \
+      {"not.b" #bits, w w, not_##bits, 0},                                    \
+      {"cnot.b" #bits, w w, cnot_##bits, 0},                                  \
+      {"shl.b" #bits, w w "w", shl_##bits, 0},                                \
+      {"shr.b" #bits, w w "w", shr_u##bits, 0},                               \
+      {"shr.u" #bits, w w "w", shr_u##bits, 0},                               \
       {"shr.s" #bits, w w "w", shr_s##bits, 0}
 
 const ptx_row_t ptx_bit_rows[] = {

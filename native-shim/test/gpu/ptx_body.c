@@ -94,8 +94,7 @@ static bool declare_registers(ptx_build_t* b) {
     return ptx_refuse(b, d.name.line, "registers of .%s", d.type->name);
   }
   for (;;) {
-    int32_t place =
-        ptx_new_register(b, d.type->width, (uint32_t)d.count);
+    int32_t place = ptx_new_register(b, d.type->width, (uint32_t)d.count);
     ptx_symbol_t* symbol =
         ptx_define(b, d.name, d.range ? PTX_REGISTERS : PTX_REGISTER);
     if (place == PTX_NO_OPERAND || !symbol) return false;
@@ -343,8 +342,8 @@ bool ptx_call(ptx_build_t* b) {
   ptx_token_t after = {PTX_WORD, b->token.at, 0, 0};
   uint32_t symbols = b->symbol_count, fixups = b->fixup_count;
   bool done = false;
-  if (ptx_is(b, "(") && (!read_actuals(b, results, &result_count) ||
-                         !ptx_expect(b, ","))) {
+  if (ptx_is(b, "(") &&
+      (!read_actuals(b, results, &result_count) || !ptx_expect(b, ","))) {
     goto done;
   }
   ptx_token_t name = b->token;

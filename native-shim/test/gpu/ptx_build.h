@@ -22,9 +22,9 @@ typedef struct ptx_token_t {
 
 typedef enum ptx_symbol_kind_t {
   PTX_REGISTER,
-  PTX_REGISTERS,  // name<count>
-  PTX_LABEL,      // |place| is the instruction
-  PTX_VARIABLE,   // |place| is its address in |space|
+  PTX_REGISTERS,        // name<count>
+  PTX_LABEL,            // |place| is the instruction
+  PTX_VARIABLE,         // |place| is its address in |space|
   PTX_SHARED_VARIABLE,  // of the module: gets a place where it is used
   PTX_EXTERN_SHARED,
   PTX_FUNCTION,
@@ -77,8 +77,8 @@ typedef struct ptx_build_t {
   uint32_t fixup_count, fixup_capacity;
 
   ptx_function_t* function;
-  uint32_t kernel;       // its number
-  uint32_t* pool;        // constants by hash
+  uint32_t kernel;        // its number
+  uint32_t* pool;         // constants by hash
   uint32_t register_top;  // of the file
   uint32_t local_top;
   uint32_t depth;

@@ -8,18 +8,18 @@
 // The lanes of which a comparison holds, all of them computed.
 typedef uint32_t (*compare_t)(const void* a, const void* b, bool ftz);
 
-#define COMPARE(name, type, get, expression)                             \
-  static uint32_t name(const void* one, const void* two, bool ftz) {     \
-    const type* p = one;                                                 \
-    const type* q = two;                                                 \
-    uint32_t lanes = 0;                                                  \
-    (void)ftz;                                                           \
-    for (int i = 0; i < PTX_LANES; ++i) {                                \
-      get(a, p[i]);                                                      \
-      get(b, q[i]);                                                      \
-      lanes |= (uint32_t)(expression) << i;                              \
-    }                                                                    \
-    return lanes;                                                        \
+#define COMPARE(name, type, get, expression)                         \
+  static uint32_t name(const void* one, const void* two, bool ftz) { \
+    const type* p = one;                                             \
+    const type* q = two;                                             \
+    uint32_t lanes = 0;                                              \
+    (void)ftz;                                                       \
+    for (int i = 0; i < PTX_LANES; ++i) {                            \
+      get(a, p[i]);                                                  \
+      get(b, q[i]);                                                  \
+      lanes |= (uint32_t)(expression) << i;                          \
+    }                                                                \
+    return lanes;                                                    \
   }
 
 #define AS_IS(x, value) __typeof__(value) x = value
@@ -28,16 +28,16 @@ typedef uint32_t (*compare_t)(const void* a, const void* b, bool ftz);
 #define AS_HALF(x, value) float x = ptx_from_half(value)
 #define AS_BFLOAT(x, value) float x = ptx_from_bfloat(value)
 
-#define INTEGERS(type, suffix)                      \
-  COMPARE(eq_##suffix, type, AS_IS, a == b)         \
-  COMPARE(ne_##suffix, type, AS_IS, a != b)         \
-  COMPARE(lt_##suffix, type, AS_IS, a < b)          \
-  COMPARE(le_##suffix, type, AS_IS, a <= b)         \
-  COMPARE(gt_##suffix, type, AS_IS, a > b)          \
-  COMPARE(ge_##suffix, type, AS_IS, a >= b)         \
-  static const compare_t compare_##suffix[] = {     \
-      eq_##suffix, ne_##suffix, lt_##suffix, le_##suffix, \
-      gt_##suffix, ge_##suffix};
+#define INTEGERS(type, suffix)                                           \
+  COMPARE(eq_##suffix, type, AS_IS, a == b)                              \
+  COMPARE(ne_##suffix, type, AS_IS, a != b)                              \
+  COMPARE(lt_##suffix, type, AS_IS, a < b)                               \
+  COMPARE(le_##suffix, type, AS_IS, a <= b)                              \
+  COMPARE(gt_##suffix, type, AS_IS, a > b)                               \
+  COMPARE(ge_##suffix, type, AS_IS, a >= b)                              \
+  static const compare_t compare_##suffix[] = {eq_##suffix, ne_##suffix, \
+                                               lt_##suffix, le_##suffix, \
+                                               gt_##suffix, ge_##suffix};
 INTEGERS(uint16_t, u16)
 INTEGERS(int16_t, s16)
 INTEGERS(uint32_t, u32)
@@ -46,23 +46,23 @@ INTEGERS(uint64_t, u64)
 INTEGERS(int64_t, s64)
 
 // Comparisons of C are false, "not equal" true, where one is no number.
-#define FLOATS(type, get, suffix)                                         \
-  COMPARE(eq_##suffix, type, get, a == b)                                 \
-  COMPARE(ne_##suffix, type, get, a < b || a > b)                         \
-  COMPARE(lt_##suffix, type, get, a < b)                                  \
-  COMPARE(le_##suffix, type, get, a <= b)                                 \
-  COMPARE(gt_##suffix, type, get, a > b)                                  \
-  COMPARE(ge_##suffix, type, get, a >= b)                                 \
-  COMPARE(equ_##suffix, type, get, !(a < b || a > b))                     \
-  COMPARE(neu_##suffix, type, get, a != b)                                \
-  COMPARE(ltu_##suffix, type, get, !(a >= b))                             \
-  COMPARE(leu_##suffix, type, get, !(a > b))                              \
-  COMPARE(gtu_##suffix, type, get, !(a <= b))                             \
-  COMPARE(geu_##suffix, type, get, !(a < b))                              \
-  COMPARE(num_##suffix, type, get, a == a && b == b)                      \
-  COMPARE(nan_##suffix, type, get, a != a || b != b)                      \
-  static const compare_t compare_##suffix[] = {                           \
-      eq_##suffix,  ne_##suffix,  lt_##suffix,  le_##suffix,  gt_##suffix, \
+#define FLOATS(type, get, suffix)                                           \
+  COMPARE(eq_##suffix, type, get, a == b)                                   \
+  COMPARE(ne_##suffix, type, get, a<b || a> b)                              \
+  COMPARE(lt_##suffix, type, get, a < b)                                    \
+  COMPARE(le_##suffix, type, get, a <= b)                                   \
+  COMPARE(gt_##suffix, type, get, a > b)                                    \
+  COMPARE(ge_##suffix, type, get, a >= b)                                   \
+  COMPARE(equ_##suffix, type, get, !(a < b || a > b))                       \
+  COMPARE(neu_##suffix, type, get, a != b)                                  \
+  COMPARE(ltu_##suffix, type, get, !(a >= b))                               \
+  COMPARE(leu_##suffix, type, get, !(a > b))                                \
+  COMPARE(gtu_##suffix, type, get, !(a <= b))                               \
+  COMPARE(geu_##suffix, type, get, !(a < b))                                \
+  COMPARE(num_##suffix, type, get, a == a && b == b)                        \
+  COMPARE(nan_##suffix, type, get, a != a || b != b)                        \
+  static const compare_t compare_##suffix[] = {                             \
+      eq_##suffix,  ne_##suffix,  lt_##suffix,  le_##suffix,  gt_##suffix,  \
       ge_##suffix,  equ_##suffix, neu_##suffix, ltu_##suffix, leu_##suffix, \
       gtu_##suffix, geu_##suffix, num_##suffix, nan_##suffix};
 FLOATS(float, AS_FLOAT, f32)
@@ -75,12 +75,12 @@ static const struct {
   const compare_t* compare;
   int count;
 } comparisons[] = {
-    {"b16", compare_u16, 2},   {"u16", compare_u16, 6},
-    {"s16", compare_s16, 6},   {"b32", compare_u32, 2},
-    {"u32", compare_u32, 6},   {"s32", compare_s32, 6},
-    {"b64", compare_u64, 2},   {"u64", compare_u64, 6},
-    {"s64", compare_s64, 6},   {"f32", compare_f32, 14},
-    {"f64", compare_f64, 14},  {"f16", compare_f16, 14},
+    {"b16", compare_u16, 2},    {"u16", compare_u16, 6},
+    {"s16", compare_s16, 6},    {"b32", compare_u32, 2},
+    {"u32", compare_u32, 6},    {"s32", compare_s32, 6},
+    {"b64", compare_u64, 2},    {"u64", compare_u64, 6},
+    {"s64", compare_s64, 6},    {"f32", compare_f32, 14},
+    {"f64", compare_f64, 14},   {"f16", compare_f16, 14},
     {"bf16", compare_bf16, 14},
 };
 
@@ -176,10 +176,9 @@ static bool decode(ptx_build_t* b, ptx_name_t* name, bool predicate) {
     o[i] = i == 3 ? ptx_predicate(b) : ptx_source(b, type->width, type);
     if (o[i] == PTX_NO_OPERAND) return false;
   }
-  ptx_code_t* code =
-      ptx_emit(b, predicate ? (two ? setp_two : setp)
-                            : (result->kind == PTX_FLOAT ? set_float
-                                                         : set_integer));
+  ptx_code_t* code = ptx_emit(
+      b, predicate ? (two ? setp_two : setp)
+                   : (result->kind == PTX_FLOAT ? set_float : set_integer));
   if (!code) return false;
   memcpy(code->o, o, sizeof(o));
   memcpy(&code->immediate, &function, sizeof(function));
@@ -203,48 +202,48 @@ const ptx_family_t ptx_compare_families[] = {
 // Selections
 //===--------------------------------------------------------------------===//
 
-#define SELECT(type, suffix)                                             \
-  static void selp_##suffix(ptx_warp_t* w, const ptx_code_t* c,          \
-                            uint32_t mask) {                             \
-    type* d = PTX_O(type, 0);                                            \
-    const type* a = PTX_O(type, 1);                                      \
-    const type* b = PTX_O(type, 2);                                      \
-    uint32_t p = *PTX_O(uint32_t, 3);                                    \
-    PTX_EACH(d[i] = p >> i & 1 ? a[i] : b[i];)                           \
-  }                                                                      \
-  static void slct_##suffix(ptx_warp_t* w, const ptx_code_t* c,          \
-                            uint32_t mask) {                             \
-    type* d = PTX_O(type, 0);                                            \
-    const type* a = PTX_O(type, 1);                                      \
-    const type* b = PTX_O(type, 2);                                      \
-    const int32_t* s = PTX_O(int32_t, 3);                                \
-    PTX_EACH(d[i] = s[i] >= 0 ? a[i] : b[i];)                            \
-  }                                                                      \
-  static void slctf_##suffix(ptx_warp_t* w, const ptx_code_t* c,         \
-                             uint32_t mask) {                            \
-    type* d = PTX_O(type, 0);                                            \
-    const type* a = PTX_O(type, 1);                                      \
-    const type* b = PTX_O(type, 2);                                      \
-    const float* s = PTX_O(float, 3);                                    \
-    bool ftz = c->flags & PTX_FTZ;                                       \
-    PTX_EACH(d[i] = (ftz ? ptx_flush(s[i]) : s[i]) >= 0 ? a[i] : b[i];)  \
+#define SELECT(type, suffix)                                            \
+  static void selp_##suffix(ptx_warp_t* w, const ptx_code_t* c,         \
+                            uint32_t mask) {                            \
+    type* d = PTX_O(type, 0);                                           \
+    const type* a = PTX_O(type, 1);                                     \
+    const type* b = PTX_O(type, 2);                                     \
+    uint32_t p = *PTX_O(uint32_t, 3);                                   \
+    PTX_EACH(d[i] = p >> i & 1 ? a[i] : b[i];)                          \
+  }                                                                     \
+  static void slct_##suffix(ptx_warp_t* w, const ptx_code_t* c,         \
+                            uint32_t mask) {                            \
+    type* d = PTX_O(type, 0);                                           \
+    const type* a = PTX_O(type, 1);                                     \
+    const type* b = PTX_O(type, 2);                                     \
+    const int32_t* s = PTX_O(int32_t, 3);                               \
+    PTX_EACH(d[i] = s[i] >= 0 ? a[i] : b[i];)                           \
+  }                                                                     \
+  static void slctf_##suffix(ptx_warp_t* w, const ptx_code_t* c,        \
+                             uint32_t mask) {                           \
+    type* d = PTX_O(type, 0);                                           \
+    const type* a = PTX_O(type, 1);                                     \
+    const type* b = PTX_O(type, 2);                                     \
+    const float* s = PTX_O(float, 3);                                   \
+    bool ftz = c->flags & PTX_FTZ;                                      \
+    PTX_EACH(d[i] = (ftz ? ptx_flush(s[i]) : s[i]) >= 0 ? a[i] : b[i];) \
   }
 SELECT(uint16_t, h)
 SELECT(uint32_t, w)
 SELECT(uint64_t, d)
 
-#define SELECT_ROWS(size, width, kind)                                      \
-  {"selp." kind #size, #width #width #width "p", selp_##width, 0},          \
+#define SELECT_ROWS(size, width, kind)                                        \
+  {"selp." kind #size, #width #width #width "p", selp_##width, 0},            \
       {"slct." kind #size ".s32", #width #width #width "w", slct_##width, 0}, \
-      {"slct." kind #size ".f32", #width #width #width "w", slctf_##width,  \
-       PTX_MAY_FTZ}
+  {                                                                           \
+    "slct." kind #size ".f32", #width #width #width "w", slctf_##width,       \
+        PTX_MAY_FTZ                                                           \
+  }
 
 const ptx_row_t ptx_select_rows[] = {
-    SELECT_ROWS(16, h, "b"), SELECT_ROWS(16, h, "u"),
-    SELECT_ROWS(16, h, "s"), SELECT_ROWS(16, h, "f"),
-    SELECT_ROWS(32, w, "b"), SELECT_ROWS(32, w, "u"),
-    SELECT_ROWS(32, w, "s"), SELECT_ROWS(32, w, "f"),
-    SELECT_ROWS(64, d, "b"), SELECT_ROWS(64, d, "u"),
-    SELECT_ROWS(64, d, "s"), SELECT_ROWS(64, d, "f"),
+    SELECT_ROWS(16, h, "b"), SELECT_ROWS(16, h, "u"), SELECT_ROWS(16, h, "s"),
+    SELECT_ROWS(16, h, "f"), SELECT_ROWS(32, w, "b"), SELECT_ROWS(32, w, "u"),
+    SELECT_ROWS(32, w, "s"), SELECT_ROWS(32, w, "f"), SELECT_ROWS(64, d, "b"),
+    SELECT_ROWS(64, d, "u"), SELECT_ROWS(64, d, "s"), SELECT_ROWS(64, d, "f"),
     {NULL, NULL, NULL, 0},
 };

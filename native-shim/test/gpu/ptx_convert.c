@@ -11,11 +11,11 @@
 // The usual ones
 //===--------------------------------------------------------------------===//
 
-#define USUAL(name, result, type)                    \
-  OPERATION(name) {                                  \
-    result* d = PTX_O(result, 0);                    \
-    const type* a = PTX_O(type, 1);                  \
-    PTX_EACH(d[i] = (result)a[i];)                   \
+#define USUAL(name, result, type)   \
+  OPERATION(name) {                 \
+    result* d = PTX_O(result, 0);   \
+    const type* a = PTX_O(type, 1); \
+    PTX_EACH(d[i] = (result)a[i];)  \
   }
 USUAL(u64_u32, uint64_t, uint32_t)
 USUAL(s64_s32, int64_t, int32_t)
@@ -150,7 +150,7 @@ static uint64_t write_integer_as_float(number_t number, const ptx_type_t* to,
   ptx_set_rounding(PTX_NEAREST);
   if (to->size == 4) return ptx_bits(single);
   if (to->size == 8) return ptx_bits64(real);
-  // All integers that do not overflow these are exact as doubles, or sticky.
+  // Formats of 16 bits: doubles hold whole numbers of up to 53 bits.
   double wide = number.negative ? (double)(int64_t)value : (double)value;
   return write_float(wide, to, rounding);
 }
@@ -187,11 +187,9 @@ static uint64_t convert_one(const ptx_code_t* c, uint64_t bits) {
   // .rni and the like: to an integer of the same format.
   if (c->count) value = round_to_integer(value, rounding);
   value = modify(c, value);
-  if (to == from && !(c->flags & PTX_SAT) && !c->count && value == number.real) {
-    return bits;
-  }
-  uint64_t result =
-      write_float(value, to, c->count ? PTX_NEAREST : rounding);
+  bool same = to == from && !c->count && value == number.real;
+  if (same && !(c->flags & PTX_SAT)) return bits;
+  uint64_t result = write_float(value, to, c->count ? PTX_NEAREST : rounding);
   if (to->size == 4 && to->kind == PTX_FLOAT && c->flags & PTX_FTZ) {
     result = ptx_bits(ptx_flush(ptx_float((uint32_t)result)));
   }
@@ -242,10 +240,10 @@ OPERATION(pair) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     int i = __builtin_ctz(rest);
     double h = modify(c, (double)high[i]), l = modify(c, (double)low[i]);
-    uint32_t upper = brain ? ptx_to_bfloat(h, c->rounding)
-                           : ptx_to_half(h, c->rounding);
-    uint32_t lower = brain ? ptx_to_bfloat(l, c->rounding)
-                           : ptx_to_half(l, c->rounding);
+    uint32_t upper =
+        brain ? ptx_to_bfloat(h, c->rounding) : ptx_to_half(h, c->rounding);
+    uint32_t lower =
+        brain ? ptx_to_bfloat(l, c->rounding) : ptx_to_half(l, c->rounding);
     PTX_O(uint32_t, 0)[i] = upper << 16 | lower;
   }
 }
@@ -256,9 +254,9 @@ OPERATION(pair_f8) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     int i = __builtin_ctz(rest);
     double h = modify(c, (double)high[i]), l = modify(c, (double)low[i]);
-    PTX_O(uint16_t, 0)[i] =
-        (uint16_t)(c->to ? ptx_to_e5m2(h) << 8 | ptx_to_e5m2(l)
-                         : ptx_to_e4m3(h) << 8 | ptx_to_e4m3(l));
+    PTX_O(uint16_t, 0)
+    [i] = (uint16_t)(c->to ? ptx_to_e5m2(h) << 8 | ptx_to_e5m2(l)
+                           : ptx_to_e4m3(h) << 8 | ptx_to_e4m3(l));
   }
 }
 
@@ -268,9 +266,9 @@ OPERATION(pair_f8_of_halves) {
     int i = __builtin_ctz(rest);
     double h = modify(c, (double)ptx_from_half((uint16_t)(a[i] >> 16)));
     double l = modify(c, (double)ptx_from_half((uint16_t)a[i]));
-    PTX_O(uint16_t, 0)[i] =
-        (uint16_t)(c->to ? ptx_to_e5m2(h) << 8 | ptx_to_e5m2(l)
-                         : ptx_to_e4m3(h) << 8 | ptx_to_e4m3(l));
+    PTX_O(uint16_t, 0)
+    [i] = (uint16_t)(c->to ? ptx_to_e5m2(h) << 8 | ptx_to_e5m2(l)
+                           : ptx_to_e4m3(h) << 8 | ptx_to_e4m3(l));
   }
 }
 
@@ -282,7 +280,8 @@ OPERATION(halves_of_f8) {
     double h = (double)(c->from ? ptx_from_e5m2(high) : ptx_from_e4m3(high));
     double l = (double)(c->from ? ptx_from_e5m2(low) : ptx_from_e4m3(low));
     uint32_t upper = ptx_to_half(modify(c, h), PTX_NEAREST);
-    PTX_O(uint32_t, 0)[i] = upper << 16 | ptx_to_half(modify(c, l), PTX_NEAREST);
+    uint32_t lower = ptx_to_half(modify(c, l), PTX_NEAREST);
+    PTX_O(uint32_t, 0)[i] = upper << 16 | lower;
   }
 }
 
@@ -302,7 +301,8 @@ static bool decode_special(ptx_build_t* b, ptx_name_t* name,
   if (!ptx_all_used(name)) return ptx_unsupported(b, name);
   bool to_f8 = strstr(to->name, "e4m3x2") || strstr(to->name, "e5m2x2");
   bool from_f8 = strstr(from->name, "e4m3x2") || strstr(from->name, "e5m2x2");
-  bool pairs = strcmp(to->name, "f16x2") == 0 || strcmp(to->name, "bf16x2") == 0;
+  bool pairs =
+      strcmp(to->name, "f16x2") == 0 || strcmp(to->name, "bf16x2") == 0;
   ptx_op_t run = NULL;
   int sources = 1;
   if (strcmp(from->name, "f32") == 0 && (pairs || to_f8)) {
@@ -398,5 +398,4 @@ static bool decode_cvt(ptx_build_t* b, ptx_name_t* name) {
   return true;
 }
 
-const ptx_family_t ptx_convert_families[] = {{"cvt", decode_cvt},
-                                             {NULL, NULL}};
+const ptx_family_t ptx_convert_families[] = {{"cvt", decode_cvt}, {NULL, NULL}};

@@ -10,10 +10,9 @@
 //===--------------------------------------------------------------------===//
 
 bool ptx_unsupported(ptx_build_t* b, const ptx_name_t* name) {
-  return ptx_refuse(
-      b, name->line, "instruction '%.*s' is not supported",
-      (int)(name->token.length < 120 ? name->token.length : 120),
-      name->token.at);
+  return ptx_refuse(b, name->line, "instruction '%.*s' is not supported",
+                    (int)(name->token.length < 120 ? name->token.length : 120),
+                    name->token.at);
 }
 
 static bool split(ptx_build_t* b, ptx_name_t* name) {
@@ -103,9 +102,9 @@ static uint8_t take_modifiers(ptx_name_t* name, ptx_code_t* code) {
 }
 
 static const ptx_row_t* find_row(const char* key) {
-  static const ptx_row_t* const tables[] = {
-      ptx_integer_rows, ptx_bit_rows,    ptx_float_rows,
-      ptx_half_rows,    ptx_packed_rows, ptx_select_rows};
+  static const ptx_row_t* const tables[] = {ptx_integer_rows, ptx_bit_rows,
+                                            ptx_float_rows,   ptx_half_rows,
+                                            ptx_packed_rows,  ptx_select_rows};
   for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); ++i) {
     for (const ptx_row_t* row = tables[i]; row->name; ++row) {
       if (strcmp(row->name, key) == 0) return row;
@@ -138,11 +137,11 @@ static bool decode_row(ptx_build_t* b, ptx_name_t* name) {
   for (int i = 0; row->shape[i]; ++i) {
     char width = row->shape[i];
     if (i > 0 && !ptx_expect(b, ",")) return false;
-    operands[i] = i == 0 ? ptx_target(b, width)
-                  : width == 'p'
-                      ? ptx_predicate(b)
-                      : ptx_source(b, width,
-                                   type && type->width == width ? type : NULL);
+    operands[i] =
+        i == 0 ? ptx_target(b, width)
+        : width == 'p'
+            ? ptx_predicate(b)
+            : ptx_source(b, width, type && type->width == width ? type : NULL);
     if (operands[i] == PTX_NO_OPERAND) return false;
   }
   ptx_code_t* code = ptx_emit(b, row->run);
@@ -268,8 +267,8 @@ static const ptx_family_t control_families[] = {
 
 bool ptx_instruction(ptx_build_t* b) {
   static const ptx_family_t* const tables[] = {
-      control_families,    ptx_plain_families,   ptx_memory_families,
-      ptx_warp_families,   ptx_matrix_families,  ptx_convert_families,
+      control_families,    ptx_plain_families,  ptx_memory_families,
+      ptx_warp_families,   ptx_matrix_families, ptx_convert_families,
       ptx_atomic_families, ptx_compare_families};
   ptx_name_t name;
   if (!split(b, &name)) return false;

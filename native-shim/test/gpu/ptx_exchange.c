@@ -79,8 +79,7 @@ static bool decode_shfl(ptx_build_t* b, ptx_name_t* name) {
   bool sync = ptx_has(name, "sync");
   int mode = ptx_which(name, "up down bfly idx");
   const ptx_type_t* type = ptx_take_type(name);
-  if (mode < 0 || !sync || !type || type->width != 'w' ||
-      !ptx_all_used(name)) {
+  if (mode < 0 || !sync || !type || type->width != 'w' || !ptx_all_used(name)) {
     return ptx_unsupported(b, name);
   }
   int32_t o[PTX_OPERANDS] = {0};
@@ -196,9 +195,7 @@ static bool decode_match(ptx_build_t* b, ptx_name_t* name) {
   return true;
 }
 
-OPERATION(active) {
-  PTX_EACH(PTX_O(uint32_t, 0)[i] = mask;)
-}
+OPERATION(active) { PTX_EACH(PTX_O(uint32_t, 0)[i] = mask;) }
 
 static bool decode_activemask(ptx_build_t* b, ptx_name_t* name) {
   if (!ptx_has(name, "b32") || !ptx_all_used(name)) {
@@ -267,8 +264,8 @@ OPERATION(reduce) {
     uint32_t result = values[__builtin_ctz(members)];
     for (uint32_t others = members & (members - 1); others;
          others &= others - 1) {
-      result = reduce_two(c->count, c->from, result,
-                          values[__builtin_ctz(others)]);
+      result =
+          reduce_two(c->count, c->from, result, values[__builtin_ctz(others)]);
     }
     results[i] = result;
   }
@@ -322,8 +319,7 @@ static bool decode_bar(ptx_build_t* b, ptx_name_t* name) {
   int what = ptx_which(name, "sync arrive red");
   int reduction = what == 2 ? ptx_which(name, "popc and or") + 1 : 0;
   const ptx_type_t* type = what == 2 ? ptx_take_type(name) : NULL;
-  if (what < 0 || (what == 2 && (!reduction || !type)) ||
-      !ptx_all_used(name)) {
+  if (what < 0 || (what == 2 && (!reduction || !type)) || !ptx_all_used(name)) {
     return ptx_unsupported(b, name);
   }
   int32_t o[PTX_OPERANDS] = {0};

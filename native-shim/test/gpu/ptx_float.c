@@ -28,58 +28,56 @@ static inline double out_f64(const ptx_code_t* c, double value) {
 
 // The operands and the result are volatile where the processor's rounding is
 // changed: the compiler keeps them in order with the calls that change it.
-#define WITH_MODIFIERS(type, suffix, set_operands, expression)    \
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {            \
-    int i = __builtin_ctz(rest);                                  \
-    set_operands;                                                 \
-    if (c->rounding) ptx_set_rounding(c->rounding);               \
-    volatile type result = expression;                            \
-    if (c->rounding) ptx_set_rounding(PTX_NEAREST);               \
-    PTX_O(type, 0)[i] = out_##suffix(c, result);                  \
+#define WITH_MODIFIERS(type, suffix, set_operands, expression) \
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {         \
+    int i = __builtin_ctz(rest);                               \
+    set_operands;                                              \
+    if (c->rounding) ptx_set_rounding(c->rounding);            \
+    volatile type result = expression;                         \
+    if (c->rounding) ptx_set_rounding(PTX_NEAREST);            \
+    PTX_O(type, 0)[i] = out_##suffix(c, result);               \
   }
 
-#define ONE(name, type, suffix, expression)                                   \
-  OPERATION(name##_##suffix) {                                                \
-    if (!c->flags && !c->rounding) {                                          \
-      type* d = PTX_O(type, 0);                                               \
-      const type* p = PTX_O(type, 1);                                         \
-      PTX_EACH(type a = p[i]; d[i] = expression;)                             \
-      return;                                                                 \
-    }                                                                         \
-    WITH_MODIFIERS(type, suffix,                                              \
-                   volatile type a = in_##suffix(c, PTX_O(type, 1)[i]),       \
-                   expression)                                                \
+#define ONE(name, type, suffix, expression)                             \
+  OPERATION(name##_##suffix) {                                          \
+    if (!c->flags && !c->rounding) {                                    \
+      type* d = PTX_O(type, 0);                                         \
+      const type* p = PTX_O(type, 1);                                   \
+      PTX_EACH(type a = p[i]; d[i] = expression;)                       \
+      return;                                                           \
+    }                                                                   \
+    WITH_MODIFIERS(type, suffix,                                        \
+                   volatile type a = in_##suffix(c, PTX_O(type, 1)[i]), \
+                   expression)                                          \
   }
-#define TWO(name, type, suffix, expression)                                   \
-  OPERATION(name##_##suffix) {                                                \
-    if (!c->flags && !c->rounding) {                                          \
-      type* d = PTX_O(type, 0);                                               \
-      const type* p = PTX_O(type, 1);                                         \
-      const type* q = PTX_O(type, 2);                                         \
-      PTX_EACH(type a = p[i]; type b = q[i]; d[i] = expression;)              \
-      return;                                                                 \
-    }                                                                         \
-    WITH_MODIFIERS(type, suffix,                                              \
-                   volatile type a = in_##suffix(c, PTX_O(type, 1)[i]);       \
-                   volatile type b = in_##suffix(c, PTX_O(type, 2)[i]),       \
-                   expression)                                                \
+#define TWO(name, type, suffix, expression)                                \
+  OPERATION(name##_##suffix) {                                             \
+    if (!c->flags && !c->rounding) {                                       \
+      type* d = PTX_O(type, 0);                                            \
+      const type* p = PTX_O(type, 1);                                      \
+      const type* q = PTX_O(type, 2);                                      \
+      PTX_EACH(type a = p[i]; type b = q[i]; d[i] = expression;)           \
+      return;                                                              \
+    }                                                                      \
+    WITH_MODIFIERS(                                                        \
+        type, suffix, volatile type a = in_##suffix(c, PTX_O(type, 1)[i]); \
+        volatile type b = in_##suffix(c, PTX_O(type, 2)[i]), expression)   \
   }
-#define THREE(name, type, suffix, expression)                                 \
-  OPERATION(name##_##suffix) {                                                \
-    if (!c->flags && !c->rounding) {                                          \
-      type* d = PTX_O(type, 0);                                               \
-      const type* p = PTX_O(type, 1);                                         \
-      const type* q = PTX_O(type, 2);                                         \
-      const type* r = PTX_O(type, 3);                                         \
-      PTX_EACH(type a = p[i]; type b = q[i]; type e = r[i];                   \
-               d[i] = expression;)                                            \
-      return;                                                                 \
-    }                                                                         \
-    WITH_MODIFIERS(type, suffix,                                              \
-                   volatile type a = in_##suffix(c, PTX_O(type, 1)[i]);       \
-                   volatile type b = in_##suffix(c, PTX_O(type, 2)[i]);       \
-                   volatile type e = in_##suffix(c, PTX_O(type, 3)[i]),       \
-                   expression)                                                \
+#define THREE(name, type, suffix, expression)                              \
+  OPERATION(name##_##suffix) {                                             \
+    if (!c->flags && !c->rounding) {                                       \
+      type* d = PTX_O(type, 0);                                            \
+      const type* p = PTX_O(type, 1);                                      \
+      const type* q = PTX_O(type, 2);                                      \
+      const type* r = PTX_O(type, 3);                                      \
+      PTX_EACH(type a = p[i]; type b = q[i]; type e = r[i];                \
+               d[i] = expression;)                                         \
+      return;                                                              \
+    }                                                                      \
+    WITH_MODIFIERS(                                                        \
+        type, suffix, volatile type a = in_##suffix(c, PTX_O(type, 1)[i]); \
+        volatile type b = in_##suffix(c, PTX_O(type, 2)[i]);               \
+        volatile type e = in_##suffix(c, PTX_O(type, 3)[i]), expression)   \
   }
 
 TWO(add, float, f32, a + b)
@@ -104,24 +102,24 @@ ONE(rcp, double, f64, 1.0 / a)
 #if defined(__x86_64__)
 // The same loops for newer processors: the C library's function, called for
 // each lane, takes most of the time of a matrix product otherwise.
-#define FAST_FMA(name, type, function, otherwise)                       \
-  __attribute__((target("avx2,fma"))) static void name##_vector(        \
-      ptx_warp_t* w, const ptx_code_t* c) {                             \
-    type* d = PTX_O(type, 0);                                           \
-    const type* a = PTX_O(type, 1);                                     \
-    const type* b = PTX_O(type, 2);                                     \
-    const type* e = PTX_O(type, 3);                                     \
-    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) {          \
-      d[i] = function(a[i], b[i], e[i]);                                \
-    }                                                                   \
-  }                                                                     \
-  OPERATION(name) {                                                     \
-    if (!c->flags && !c->rounding && mask == PTX_ALL_LANES &&           \
+#define FAST_FMA(name, type, function, otherwise)                          \
+  __attribute__((target("avx2,fma"))) static void name##_vector(           \
+      ptx_warp_t* w, const ptx_code_t* c) {                                \
+    type* d = PTX_O(type, 0);                                              \
+    const type* a = PTX_O(type, 1);                                        \
+    const type* b = PTX_O(type, 2);                                        \
+    const type* e = PTX_O(type, 3);                                        \
+    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) {             \
+      d[i] = function(a[i], b[i], e[i]);                                   \
+    }                                                                      \
+  }                                                                        \
+  OPERATION(name) {                                                        \
+    if (!c->flags && !c->rounding && mask == PTX_ALL_LANES &&              \
         __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) { \
-      name##_vector(w, c);                                              \
-    } else {                                                            \
-      otherwise(w, c, mask);                                            \
-    }                                                                   \
+      name##_vector(w, c);                                                 \
+    } else {                                                               \
+      otherwise(w, c, mask);                                               \
+    }                                                                      \
   }
 FAST_FMA(fast_fma_f32, float, __builtin_fmaf, fma_f32)
 FAST_FMA(fast_fma_f64, double, __builtin_fma, fma_f64)
@@ -149,22 +147,22 @@ ONE(abs, double, f64, fabs(a))
 #define NO_NUMBER_f64 ptx_double(0x7FFFFFFFFFFFFFFFu)
 
 // -0 is less than +0. The other one where one is no number, unless |strict|.
-#define EXTREMES(type, suffix)                                              \
-  static inline type least_##suffix(type a, type b, bool strict) {          \
-    if (strict && (a != a || b != b)) return NO_NUMBER_##suffix;            \
-    if (a != a) return b != b ? NO_NUMBER_##suffix : b;                     \
-    if (b != b) return a;                                                   \
-    if (a == b) return signbit(a) ? a : b;                                  \
-    return a < b ? a : b;                                                   \
-  }                                                                         \
-  static inline type greatest_##suffix(type a, type b, bool strict) {       \
-    if (strict && (a != a || b != b)) return NO_NUMBER_##suffix;            \
-    if (a != a) return b != b ? NO_NUMBER_##suffix : b;                     \
-    if (b != b) return a;                                                   \
-    if (a == b) return signbit(a) ? b : a;                                  \
-    return a > b ? a : b;                                                   \
-  }                                                                         \
-  TWO(min, type, suffix, least_##suffix(a, b, false))                       \
+#define EXTREMES(type, suffix)                                        \
+  static inline type least_##suffix(type a, type b, bool strict) {    \
+    if (strict && (a != a || b != b)) return NO_NUMBER_##suffix;      \
+    if (a != a) return b != b ? NO_NUMBER_##suffix : b;               \
+    if (b != b) return a;                                             \
+    if (a == b) return signbit(a) ? a : b;                            \
+    return a < b ? a : b;                                             \
+  }                                                                   \
+  static inline type greatest_##suffix(type a, type b, bool strict) { \
+    if (strict && (a != a || b != b)) return NO_NUMBER_##suffix;      \
+    if (a != a) return b != b ? NO_NUMBER_##suffix : b;               \
+    if (b != b) return a;                                             \
+    if (a == b) return signbit(a) ? b : a;                            \
+    return a > b ? a : b;                                             \
+  }                                                                   \
+  TWO(min, type, suffix, least_##suffix(a, b, false))                 \
   TWO(max, type, suffix, greatest_##suffix(a, b, false))
 EXTREMES(float, f32)
 EXTREMES(double, f64)
@@ -204,15 +202,15 @@ ONE(tanh, float, f32, tanhf(a))
 // Tests
 //===--------------------------------------------------------------------===//
 
-#define TESTP(name, type, expression)                  \
-  OPERATION(name) {                                             \
-    uint32_t lanes = 0;                                         \
-    for (int i = 0; i < PTX_LANES; ++i) {                       \
-      type a = PTX_O(type, 1)[i];                               \
-      lanes |= (uint32_t)((expression) != 0) << i;              \
-    }                                                           \
-    uint32_t* d = PTX_O(uint32_t, 0);                           \
-    *d = (*d & ~mask) | (lanes & mask);                         \
+#define TESTP(name, type, expression)              \
+  OPERATION(name) {                                \
+    uint32_t lanes = 0;                            \
+    for (int i = 0; i < PTX_LANES; ++i) {          \
+      type a = PTX_O(type, 1)[i];                  \
+      lanes |= (uint32_t)((expression) != 0) << i; \
+    }                                              \
+    uint32_t* d = PTX_O(uint32_t, 0);              \
+    *d = (*d & ~mask) | (lanes & mask);            \
   }
 TESTP(finite_f32, float, isfinite(a))
 TESTP(infinite_f32, float, isinf(a))
@@ -232,21 +230,21 @@ TESTP(subnormal_f64, double, fpclassify(a) == FP_SUBNORMAL)
 //===--------------------------------------------------------------------===//
 
 // Two numbers of 32 bits in one register of 64: lane |i| has 2i and 2i + 1.
-#define PAIRS(name, expression)                                     \
-  OPERATION(name) {                                                 \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {            \
-      int lane = __builtin_ctz(rest);                               \
-      for (int i = 2 * lane; i < 2 * lane + 2; ++i) {               \
-        volatile float a = in_f32(c, PTX_O(float, 1)[i]);           \
-        volatile float b = in_f32(c, PTX_O(float, 2)[i]);           \
-        volatile float e = in_f32(c, PTX_O(float, 3)[i]);           \
-        (void)e;                                                    \
-        if (c->rounding) ptx_set_rounding(c->rounding);             \
-        volatile float result = expression;                         \
-        if (c->rounding) ptx_set_rounding(PTX_NEAREST);             \
-        PTX_O(float, 0)[i] = out_f32(c, result);                    \
-      }                                                             \
-    }                                                               \
+#define PAIRS(name, expression)                           \
+  OPERATION(name) {                                       \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {  \
+      int lane = __builtin_ctz(rest);                     \
+      for (int i = 2 * lane; i < 2 * lane + 2; ++i) {     \
+        volatile float a = in_f32(c, PTX_O(float, 1)[i]); \
+        volatile float b = in_f32(c, PTX_O(float, 2)[i]); \
+        volatile float e = in_f32(c, PTX_O(float, 3)[i]); \
+        (void)e;                                          \
+        if (c->rounding) ptx_set_rounding(c->rounding);   \
+        volatile float result = expression;               \
+        if (c->rounding) ptx_set_rounding(PTX_NEAREST);   \
+        PTX_O(float, 0)[i] = out_f32(c, result);          \
+      }                                                   \
+    }                                                     \
   }
 PAIRS(add_f32x2, a + b)
 PAIRS(sub_f32x2, a - b)

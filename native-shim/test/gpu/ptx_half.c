@@ -79,38 +79,35 @@ static uint16_t half(const ptx_code_t* c, half_op_t op, uint16_t a, uint16_t b,
 
 static uint16_t bfloat(const ptx_code_t* c, half_op_t op, uint16_t a,
                        uint16_t b, uint16_t e) {
-  double result =
-      op((double)ptx_from_bfloat(a), (double)ptx_from_bfloat(b),
-         (double)ptx_from_bfloat(e));
+  double result = op((double)ptx_from_bfloat(a), (double)ptx_from_bfloat(b),
+                     (double)ptx_from_bfloat(e));
   return ptx_to_bfloat(finish(c, result), c->rounding);
 }
 
-#define BOTH(name, op)                                                        \
-  OPERATION(name##_f16) {                                                     \
-    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),          \
-                   *e = PTX_O(uint16_t, 3);                                   \
-    PTX_EACH(PTX_O(uint16_t, 0)[i] = half(c, op, a[i], b[i], e[i]);)          \
-  }                                                                           \
-  OPERATION(name##_bf16) {                                                    \
-    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),          \
-                   *e = PTX_O(uint16_t, 3);                                   \
-    PTX_EACH(PTX_O(uint16_t, 0)[i] = bfloat(c, op, a[i], b[i], e[i]);)        \
-  }                                                                           \
-  OPERATION(name##_f16x2) {                                                   \
-    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),          \
-                   *e = PTX_O(uint16_t, 3);                                   \
-    uint16_t* d = PTX_O(uint16_t, 0);                                         \
-    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2; ++k) {                        \
-      d[k] = half(c, op, a[k], b[k], e[k]);                                   \
-    })                                                                        \
-  }                                                                           \
-  OPERATION(name##_bf16x2) {                                                  \
-    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),          \
-                   *e = PTX_O(uint16_t, 3);                                   \
-    uint16_t* d = PTX_O(uint16_t, 0);                                         \
-    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2; ++k) {                        \
-      d[k] = bfloat(c, op, a[k], b[k], e[k]);                                 \
-    })                                                                        \
+#define BOTH(name, op)                                                 \
+  OPERATION(name##_f16) {                                              \
+    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),   \
+                   *e = PTX_O(uint16_t, 3);                            \
+    PTX_EACH(PTX_O(uint16_t, 0)[i] = half(c, op, a[i], b[i], e[i]);)   \
+  }                                                                    \
+  OPERATION(name##_bf16) {                                             \
+    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),   \
+                   *e = PTX_O(uint16_t, 3);                            \
+    PTX_EACH(PTX_O(uint16_t, 0)[i] = bfloat(c, op, a[i], b[i], e[i]);) \
+  }                                                                    \
+  OPERATION(name##_f16x2) {                                            \
+    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),   \
+                   *e = PTX_O(uint16_t, 3);                            \
+    uint16_t* d = PTX_O(uint16_t, 0);                                  \
+    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2;                        \
+                  ++k) { d[k] = half(c, op, a[k], b[k], e[k]); })      \
+  }                                                                    \
+  OPERATION(name##_bf16x2) {                                           \
+    const uint16_t *a = PTX_O(uint16_t, 1), *b = PTX_O(uint16_t, 2),   \
+                   *e = PTX_O(uint16_t, 3);                            \
+    uint16_t* d = PTX_O(uint16_t, 0);                                  \
+    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2;                        \
+                  ++k) { d[k] = bfloat(c, op, a[k], b[k], e[k]); })    \
   }
 BOTH(add, add)
 BOTH(sub, sub)
@@ -125,16 +122,18 @@ BOTH(abs, magnitude)
 BOTH(ex2, exponential)
 BOTH(tanh, tangent)
 
-#define UNARY(name, flags)                                      \
-  {#name ".f16", "hh", name##_f16, flags},                      \
-      {#name ".bf16", "hh", name##_bf16, flags},                \
-      {#name ".f16x2", "ww", name##_f16x2, flags},              \
-      {#name ".bf16x2", "ww", name##_bf16x2, flags}
-#define BINARY(key, name, flags)                                \
-  {key ".f16", "hhh", name##_f16, flags},                       \
-      {key ".bf16", "hhh", name##_bf16, flags},                 \
-      {key ".f16x2", "www", name##_f16x2, flags},               \
-      {key ".bf16x2", "www", name##_bf16x2, flags}
+#define UNARY(name, flags)                           \
+  {#name ".f16", "hh", name##_f16, flags},           \
+      {#name ".bf16", "hh", name##_bf16, flags},     \
+      {#name ".f16x2", "ww", name##_f16x2, flags}, { \
+    #name ".bf16x2", "ww", name##_bf16x2, flags      \
+  }
+#define BINARY(key, name, flags)                    \
+  {key ".f16", "hhh", name##_f16, flags},           \
+      {key ".bf16", "hhh", name##_bf16, flags},     \
+      {key ".f16x2", "www", name##_f16x2, flags}, { \
+    key ".bf16x2", "www", name##_bf16x2, flags      \
+  }
 
 enum { SUMS = PTX_MAY_FTZ | PTX_MAY_SAT | PTX_MAY_ROUND };
 
@@ -161,14 +160,13 @@ const ptx_row_t ptx_half_rows[] = {
 // Pairs of integers
 //===--------------------------------------------------------------------===//
 
-#define PAIRS(name, type, expression)                   \
-  OPERATION(name) {                                     \
-    type* d = PTX_O(type, 0);                           \
-    const type* a = PTX_O(type, 1);                     \
-    const type* b = PTX_O(type, 2);                     \
-    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2; ++k) {  \
-      d[k] = (type)(expression);                        \
-    })                                                  \
+#define PAIRS(name, type, expression)                  \
+  OPERATION(name) {                                    \
+    type* d = PTX_O(type, 0);                          \
+    const type* a = PTX_O(type, 1);                    \
+    const type* b = PTX_O(type, 2);                    \
+    PTX_EACH(for (int k = 2 * i; k < 2 * i + 2;        \
+                  ++k) { d[k] = (type)(expression); }) \
   }
 PAIRS(add_16x2, uint16_t, a[k] + b[k])
 PAIRS(min_u16x2, uint16_t, a[k] < b[k] ? a[k] : b[k])

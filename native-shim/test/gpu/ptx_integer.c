@@ -7,11 +7,11 @@
 #define OPERATION(name) \
   static void name(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask)
 
-#define ONE(name, type, expression)         \
-  OPERATION(name) {                         \
-    type* d = PTX_O(type, 0);               \
-    const type* a = PTX_O(type, 1);         \
-    PTX_EACH(d[i] = (type)(expression);)    \
+#define ONE(name, type, expression)      \
+  OPERATION(name) {                      \
+    type* d = PTX_O(type, 0);            \
+    const type* a = PTX_O(type, 1);      \
+    PTX_EACH(d[i] = (type)(expression);) \
   }
 #define TWO(name, result, type, expression) \
   OPERATION(name) {                         \
@@ -34,18 +34,18 @@ __extension__ typedef __int128 int128_t;
 __extension__ typedef unsigned __int128 uint128_t;
 
 // Division by zero: all bits set, as the hardware does it.
-#define DIVISIONS(suffix, type, least)                                        \
-  static inline type divide_##suffix(type a, type b) {                        \
-    if (b == 0) return (type)-1;                                              \
-    if ((least) && a == (least) && b == (type)-1) return a;                   \
-    return (type)(a / b);                                                     \
-  }                                                                           \
-  static inline type rest_##suffix(type a, type b) {                          \
-    if (b == 0) return a;                                                     \
-    if ((least) && a == (least) && b == (type)-1) return 0;                   \
-    return (type)(a % b);                                                     \
-  }                                                                           \
-  TWO(div_##suffix, type, type, divide_##suffix(a[i], b[i]))                  \
+#define DIVISIONS(suffix, type, least)                        \
+  static inline type divide_##suffix(type a, type b) {        \
+    if (b == 0) return (type) - 1;                            \
+    if ((least) && a == (least) && b == (type) - 1) return a; \
+    return (type)(a / b);                                     \
+  }                                                           \
+  static inline type rest_##suffix(type a, type b) {          \
+    if (b == 0) return a;                                     \
+    if ((least) && a == (least) && b == (type) - 1) return 0; \
+    return (type)(a % b);                                     \
+  }                                                           \
+  TWO(div_##suffix, type, type, divide_##suffix(a[i], b[i]))  \
   TWO(rem_##suffix, type, type, rest_##suffix(a[i], b[i]))
 DIVISIONS(u16, uint16_t, 0)
 DIVISIONS(s16, int16_t, INT16_MIN)
@@ -56,14 +56,14 @@ DIVISIONS(s64, int64_t, INT64_MIN)
 
 // |bare| is the type without a sign in which to compute, |twice| one of double
 // width.
-#define ARITHMETIC(suffix, type, bare, twice, bits)                           \
-  TWO(min_##suffix, type, type, a[i] < b[i] ? a[i] : b[i])                    \
-  TWO(max_##suffix, type, type, a[i] > b[i] ? a[i] : b[i])                    \
-  TWO(mul_hi_##suffix, type, type, ((twice)a[i] * (twice)b[i]) >> (bits))     \
-  THREE(mad_hi_##suffix, type, type,                                          \
-        (bare)(((twice)a[i] * (twice)b[i]) >> (bits)) + (bare)e[i])           \
-  THREE(sad_##suffix, type, type,                                             \
-        (a[i] > b[i] ? (bare)a[i] - (bare)b[i] : (bare)b[i] - (bare)a[i]) +   \
+#define ARITHMETIC(suffix, type, bare, twice, bits)                         \
+  TWO(min_##suffix, type, type, a[i] < b[i] ? a[i] : b[i])                  \
+  TWO(max_##suffix, type, type, a[i] > b[i] ? a[i] : b[i])                  \
+  TWO(mul_hi_##suffix, type, type, ((twice)a[i] * (twice)b[i]) >> (bits))   \
+  THREE(mad_hi_##suffix, type, type,                                        \
+        (bare)(((twice)a[i] * (twice)b[i]) >> (bits)) + (bare)e[i])         \
+  THREE(sad_##suffix, type, type,                                           \
+        (a[i] > b[i] ? (bare)a[i] - (bare)b[i] : (bare)b[i] - (bare)a[i]) + \
             (bare)e[i])
 ARITHMETIC(u16, uint16_t, uint32_t, uint32_t, 16)
 ARITHMETIC(s16, int16_t, uint32_t, int32_t, 16)
@@ -73,20 +73,20 @@ ARITHMETIC(u64, uint64_t, uint64_t, uint128_t, 64)
 ARITHMETIC(s64, int64_t, uint64_t, int128_t, 64)
 
 // What is the same with and without a sign.
-#define WRAPPING(bits, type, wide)                                      \
-  TWO(add_##bits, type, type, (wide)a[i] + b[i])                        \
-  TWO(sub_##bits, type, type, (wide)a[i] - b[i])                        \
-  TWO(mul_lo_##bits, type, type, (wide)a[i] * b[i])                     \
-  THREE(mad_lo_##bits, type, type, (wide)((wide)a[i] * b[i]) + e[i])    \
-  ONE(neg_##bits, type, 0 - (wide)a[i])                                 \
+#define WRAPPING(bits, type, wide)                                   \
+  TWO(add_##bits, type, type, (wide)a[i] + b[i])                     \
+  TWO(sub_##bits, type, type, (wide)a[i] - b[i])                     \
+  TWO(mul_lo_##bits, type, type, (wide)a[i] * b[i])                  \
+  THREE(mad_lo_##bits, type, type, (wide)((wide)a[i] * b[i]) + e[i]) \
+  ONE(neg_##bits, type, 0 - (wide)a[i])                              \
   ONE(abs_##bits, type, a[i] >> (bits - 1) ? 0 - (wide)a[i] : a[i])
 WRAPPING(16, uint16_t, uint32_t)
 WRAPPING(32, uint32_t, uint32_t)
 WRAPPING(64, uint64_t, uint64_t)
 
-#define WIDENING(suffix, type, result, bare)                                 \
-  TWO(mul_wide_##suffix, result, type, (result)a[i] * (result)b[i])          \
-  THREE(mad_wide_##suffix, result, type,                                     \
+#define WIDENING(suffix, type, result, bare)                        \
+  TWO(mul_wide_##suffix, result, type, (result)a[i] * (result)b[i]) \
+  THREE(mad_wide_##suffix, result, type,                            \
         (bare)((result)a[i] * (result)b[i]) + (bare)e[i])
 WIDENING(u16, uint16_t, uint32_t, uint32_t)
 WIDENING(s16, int16_t, int32_t, uint32_t)
@@ -135,19 +135,19 @@ THREE(mad24_s32, uint32_t, uint32_t, signed24(a[i]) * signed24(b[i]) + e[i])
 //===--------------------------------------------------------------------===//
 
 // Sums of more words than one: |carry| of the lane goes in and, with .cc, out.
-#define CARRYING(name, type, twice, bits, in, out, expression)              \
-  OPERATION(name) {                                                         \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {                    \
-      int i = __builtin_ctz(rest);                                          \
-      twice a = PTX_O(type, 1)[i], b = PTX_O(type, 2)[i];                   \
-      twice carry = (in) ? w->carry >> i & 1 : 0;                           \
-      twice sum = (expression);                                             \
-      PTX_O(type, 0)[i] = (type)sum;                                        \
-      if (out) {                                                            \
-        uint32_t bit = (uint32_t)(sum >> (bits)) & 1;                       \
-        w->carry = (w->carry & ~(1u << i)) | bit << i;                      \
-      }                                                                     \
-    }                                                                       \
+#define CARRYING(name, type, twice, bits, in, out, expression) \
+  OPERATION(name) {                                            \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {       \
+      int i = __builtin_ctz(rest);                             \
+      twice a = PTX_O(type, 1)[i], b = PTX_O(type, 2)[i];      \
+      twice carry = (in) ? w->carry >> i & 1 : 0;              \
+      twice sum = (expression);                                \
+      PTX_O(type, 0)[i] = (type)sum;                           \
+      if (out) {                                               \
+        uint32_t bit = (uint32_t)(sum >> (bits)) & 1;          \
+        w->carry = (w->carry & ~(1u << i)) | bit << i;         \
+      }                                                        \
+    }                                                          \
   }
 CARRYING(add_cc_32, uint32_t, uint64_t, 32, false, true, a + b + carry)
 CARRYING(addc_32, uint32_t, uint64_t, 32, true, false, a + b + carry)
@@ -163,29 +163,29 @@ CARRYING(subc_64, uint64_t, uint128_t, 64, true, false, a - b - carry)
 CARRYING(subc_cc_64, uint64_t, uint128_t, 64, true, true, a - b - carry)
 
 // Products that are added to a third operand, with carries.
-#define CARRYING_PRODUCT(name, type, twice, bits, high, in, out)            \
-  OPERATION(name) {                                                         \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {                    \
-      int i = __builtin_ctz(rest);                                          \
-      twice product = (twice)PTX_O(type, 1)[i] * (twice)PTX_O(type, 2)[i];  \
-      twice a = (bare_##bits)((high) ? product >> (bits) : product);        \
-      twice carry = (in) ? w->carry >> i & 1 : 0;                           \
-      twice sum = a + (twice)(bare_##bits)PTX_O(type, 3)[i] + carry;        \
-      PTX_O(type, 0)[i] = (type)sum;                                        \
-      if (out) {                                                            \
-        uint32_t bit = (uint32_t)(sum >> (bits)) & 1;                       \
-        w->carry = (w->carry & ~(1u << i)) | bit << i;                      \
-      }                                                                     \
-    }                                                                       \
+#define CARRYING_PRODUCT(name, type, twice, bits, high, in, out)           \
+  OPERATION(name) {                                                        \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {                   \
+      int i = __builtin_ctz(rest);                                         \
+      twice product = (twice)PTX_O(type, 1)[i] * (twice)PTX_O(type, 2)[i]; \
+      twice a = (bare_##bits)((high) ? product >> (bits) : product);       \
+      twice carry = (in) ? w->carry >> i & 1 : 0;                          \
+      twice sum = a + (twice)(bare_##bits)PTX_O(type, 3)[i] + carry;       \
+      PTX_O(type, 0)[i] = (type)sum;                                       \
+      if (out) {                                                           \
+        uint32_t bit = (uint32_t)(sum >> (bits)) & 1;                      \
+        w->carry = (w->carry & ~(1u << i)) | bit << i;                     \
+      }                                                                    \
+    }                                                                      \
   }
 typedef uint32_t bare_32;
 typedef uint64_t bare_64;
-#define CARRYING_PRODUCTS(suffix, type, twice, bits)                           \
-  CARRYING_PRODUCT(mad_lo_cc_##suffix, type, twice, bits, false, false, true)  \
-  CARRYING_PRODUCT(mad_hi_cc_##suffix, type, twice, bits, true, false, true)   \
-  CARRYING_PRODUCT(madc_lo_##suffix, type, twice, bits, false, true, false)    \
-  CARRYING_PRODUCT(madc_hi_##suffix, type, twice, bits, true, true, false)     \
-  CARRYING_PRODUCT(madc_lo_cc_##suffix, type, twice, bits, false, true, true)  \
+#define CARRYING_PRODUCTS(suffix, type, twice, bits)                          \
+  CARRYING_PRODUCT(mad_lo_cc_##suffix, type, twice, bits, false, false, true) \
+  CARRYING_PRODUCT(mad_hi_cc_##suffix, type, twice, bits, true, false, true)  \
+  CARRYING_PRODUCT(madc_lo_##suffix, type, twice, bits, false, true, false)   \
+  CARRYING_PRODUCT(madc_hi_##suffix, type, twice, bits, true, true, false)    \
+  CARRYING_PRODUCT(madc_lo_cc_##suffix, type, twice, bits, false, true, true) \
   CARRYING_PRODUCT(madc_hi_cc_##suffix, type, twice, bits, true, true, true)
 CARRYING_PRODUCTS(u32, uint32_t, uint64_t, 32)
 CARRYING_PRODUCTS(s32, int32_t, int64_t, 32)
@@ -221,12 +221,11 @@ static inline uint32_t dot2(uint32_t a, uint32_t b, bool a_signed,
   return (uint32_t)sum;
 }
 
-#define DOTS(suffix, one, two)                                          \
-  THREE(dp4a_##suffix, uint32_t, uint32_t,                              \
-        dot4(a[i], b[i], one, two) + e[i])                              \
-  THREE(dp2a_lo_##suffix, uint32_t, uint32_t,                           \
-        dot2(a[i], b[i], one, two, 0) + e[i])                           \
-  THREE(dp2a_hi_##suffix, uint32_t, uint32_t,                           \
+#define DOTS(suffix, one, two)                                                \
+  THREE(dp4a_##suffix, uint32_t, uint32_t, dot4(a[i], b[i], one, two) + e[i]) \
+  THREE(dp2a_lo_##suffix, uint32_t, uint32_t,                                 \
+        dot2(a[i], b[i], one, two, 0) + e[i])                                 \
+  THREE(dp2a_hi_##suffix, uint32_t, uint32_t,                                 \
         dot2(a[i], b[i], one, two, 2) + e[i])
 DOTS(uu, false, false)
 DOTS(us, false, true)
@@ -235,38 +234,38 @@ DOTS(ss, true, true)
 
 //===--------------------------------------------------------------------===//
 
-#define SIGNED_ROWS(suffix, bits, w)                                  \
-  {"div." #suffix, w w w, div_##suffix, 0},                           \
-      {"rem." #suffix, w w w, rem_##suffix, 0},                       \
-      {"min." #suffix, w w w, min_##suffix, 0},                       \
-      {"max." #suffix, w w w, max_##suffix, 0},                       \
-      {"mul.hi." #suffix, w w w, mul_hi_##suffix, 0},                 \
-      {"mul.lo." #suffix, w w w, mul_lo_##bits, 0},                   \
-      {"mad.hi." #suffix, w w w w, mad_hi_##suffix, 0},               \
-      {"mad.lo." #suffix, w w w w, mad_lo_##bits, 0},                 \
+#define SIGNED_ROWS(suffix, bits, w)                    \
+  {"div." #suffix, w w w, div_##suffix, 0},             \
+      {"rem." #suffix, w w w, rem_##suffix, 0},         \
+      {"min." #suffix, w w w, min_##suffix, 0},         \
+      {"max." #suffix, w w w, max_##suffix, 0},         \
+      {"mul.hi." #suffix, w w w, mul_hi_##suffix, 0},   \
+      {"mul.lo." #suffix, w w w, mul_lo_##bits, 0},     \
+      {"mad.hi." #suffix, w w w w, mad_hi_##suffix, 0}, \
+      {"mad.lo." #suffix, w w w w, mad_lo_##bits, 0},   \
       {"sad." #suffix, w w w w, sad_##suffix, 0}
 #define ADD_ROWS(suffix, bits, w) \
   {"add." #suffix, w w w, add_##bits, 0}, {"sub." #suffix, w w w, sub_##bits, 0}
-#define WIDE_ROWS(suffix, w, d)                      \
+#define WIDE_ROWS(suffix, w, d)                       \
   {"mul.wide." #suffix, d w w, mul_wide_##suffix, 0}, \
       {"mad.wide." #suffix, d w w d, mad_wide_##suffix, 0}
-#define CARRY_ROWS(suffix, bits, w)                     \
-  {"add.cc." #suffix, w w w, add_cc_##bits, 0},         \
-      {"addc." #suffix, w w w, addc_##bits, 0},         \
-      {"addc.cc." #suffix, w w w, addc_cc_##bits, 0},   \
-      {"sub.cc." #suffix, w w w, sub_cc_##bits, 0},     \
-      {"subc." #suffix, w w w, subc_##bits, 0},         \
+#define CARRY_ROWS(suffix, bits, w)                   \
+  {"add.cc." #suffix, w w w, add_cc_##bits, 0},       \
+      {"addc." #suffix, w w w, addc_##bits, 0},       \
+      {"addc.cc." #suffix, w w w, addc_cc_##bits, 0}, \
+      {"sub.cc." #suffix, w w w, sub_cc_##bits, 0},   \
+      {"subc." #suffix, w w w, subc_##bits, 0},       \
       {"subc.cc." #suffix, w w w, subc_cc_##bits, 0}
-#define CARRY_PRODUCT_ROWS(suffix, w)                             \
-  {"mad.lo.cc." #suffix, w w w w, mad_lo_cc_##suffix, 0},         \
-      {"mad.hi.cc." #suffix, w w w w, mad_hi_cc_##suffix, 0},     \
-      {"madc.lo." #suffix, w w w w, madc_lo_##suffix, 0},         \
-      {"madc.hi." #suffix, w w w w, madc_hi_##suffix, 0},         \
-      {"madc.lo.cc." #suffix, w w w w, madc_lo_cc_##suffix, 0},   \
+#define CARRY_PRODUCT_ROWS(suffix, w)                           \
+  {"mad.lo.cc." #suffix, w w w w, mad_lo_cc_##suffix, 0},       \
+      {"mad.hi.cc." #suffix, w w w w, mad_hi_cc_##suffix, 0},   \
+      {"madc.lo." #suffix, w w w w, madc_lo_##suffix, 0},       \
+      {"madc.hi." #suffix, w w w w, madc_hi_##suffix, 0},       \
+      {"madc.lo.cc." #suffix, w w w w, madc_lo_cc_##suffix, 0}, \
       {"madc.hi.cc." #suffix, w w w w, madc_hi_cc_##suffix, 0}
-#define DOT_ROWS(name, suffix)                              \
-  {"dp4a." name, "wwww", dp4a_##suffix, 0},                 \
-      {"dp2a.lo." name, "wwww", dp2a_lo_##suffix, 0},       \
+#define DOT_ROWS(name, suffix)                        \
+  {"dp4a." name, "wwww", dp4a_##suffix, 0},           \
+      {"dp2a.lo." name, "wwww", dp2a_lo_##suffix, 0}, \
       {"dp2a.hi." name, "wwww", dp2a_hi_##suffix, 0}
 
 const ptx_row_t ptx_integer_rows[] = {

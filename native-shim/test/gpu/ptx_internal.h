@@ -14,14 +14,14 @@
 enum {
   PTX_LANES = 32,
   PTX_OPERANDS = 5,
-  PTX_MAX_REGISTERS = 1 << 17,       // of a kernel
-  PTX_MAX_CODE = 1 << 20,            // instructions, calls expanded
-  PTX_MAX_NESTING = 48,              // of blocks and calls together
-  PTX_MAX_PARAMS = 512,              // of a function
-  PTX_MAX_PARAM_BYTES = 32764,       // as of CUDA
-  PTX_MAX_SHARED = 256 << 10,        // of a block
-  PTX_MAX_LOCAL = 512 << 10,         // of a thread
-  PTX_MAX_VARIABLES = 256 << 20,     // bytes of all variables of a module
+  PTX_MAX_REGISTERS = 1 << 17,    // of a kernel
+  PTX_MAX_CODE = 1 << 20,         // instructions, calls expanded
+  PTX_MAX_NESTING = 48,           // of blocks and calls together
+  PTX_MAX_PARAMS = 512,           // of a function
+  PTX_MAX_PARAM_BYTES = 32764,    // as of CUDA
+  PTX_MAX_SHARED = 256 << 10,     // of a block
+  PTX_MAX_LOCAL = 512 << 10,      // of a thread
+  PTX_MAX_VARIABLES = 256 << 20,  // bytes of all variables of a module
   PTX_MAX_TEXT = 256 << 20,
   PTX_BARRIERS = 16,
 };
@@ -112,9 +112,9 @@ uint32_t ptx_width_bytes(char width);
 
 // Where special registers lie in the file.
 enum {
-  PTX_TID,                    // 3
-  PTX_NTID = PTX_TID + 3,     // 3
-  PTX_CTAID = PTX_NTID + 3,   // 3
+  PTX_TID,                     // 3
+  PTX_NTID = PTX_TID + 3,      // 3
+  PTX_CTAID = PTX_NTID + 3,    // 3
   PTX_NCTAID = PTX_CTAID + 3,  // 3
   PTX_LANEID = PTX_NCTAID + 3,
   PTX_WARPID,
@@ -177,13 +177,13 @@ typedef struct ptx_block_t {
   // Threads that passed bar.arrive, by barrier.
   uint32_t arrived[PTX_BARRIERS];
   uint32_t arrivals[PTX_BARRIERS];  // how many they said there are to be
-  int status;  // PTX_OK until something fails
+  int status;                       // PTX_OK until something fails
   uint32_t line;
   uint64_t address;
 } ptx_block_t;
 
 struct ptx_warp_t {
-  uint8_t* file;  // offset 0
+  uint8_t* file;   // offset 0
   uint8_t* local;  // of each lane, one after the other
   ptx_block_t* block;
   uint32_t local_bytes;
@@ -193,9 +193,9 @@ struct ptx_warp_t {
   bool diverged;   // there are such lanes
   bool highest;    // prefer those that are furthest, to be fair
   uint32_t collecting, at_barrier;  // lanes that wait
-  uint32_t existing;   // lanes that have a thread
-  uint32_t carry;      // of add.cc and the like
-  uint32_t pcs[PTX_LANES];  // of the others
+  uint32_t existing;                // lanes that have a thread
+  uint32_t carry;                   // of add.cc and the like
+  uint32_t pcs[PTX_LANES];          // of the others
   uint8_t barrier[PTX_LANES];
   uint32_t expected[PTX_LANES];  // threads that the barrier is to have
 };
@@ -207,21 +207,18 @@ struct ptx_warp_t {
 // The statement for each lane |i| of |mask|. The loop over all lanes is one
 // that compilers turn into vector instructions; operands may be the same
 // register but never overlap in part.
-#define PTX_EACH(...)                                          \
-  if (mask == PTX_ALL_LANES) {                                 \
-    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) { \
-      __VA_ARGS__                                              \
-    }                                                          \
-  } else {                                                     \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {       \
-      int i = __builtin_ctz(rest);                             \
-      __VA_ARGS__                                              \
-    }                                                          \
+#define PTX_EACH(...)                                                        \
+  if (mask == PTX_ALL_LANES) {                                               \
+    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) { __VA_ARGS__ } \
+  } else {                                                                   \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {                     \
+      int i = __builtin_ctz(rest);                                           \
+      __VA_ARGS__                                                            \
+    }                                                                        \
   }
 
 // Ends the launch with a code; the first one counts.
-void ptx_fail(ptx_warp_t* w, const ptx_code_t* c, int status,
-              uint64_t address);
+void ptx_fail(ptx_warp_t* w, const ptx_code_t* c, int status, uint64_t address);
 
 // One row for each instruction whose name decides everything.
 typedef struct ptx_row_t {
@@ -234,7 +231,7 @@ typedef struct ptx_row_t {
 enum {
   PTX_MAY_FTZ = 1,
   PTX_MAY_SAT = 2,
-  PTX_MAY_ROUND = 4,  // rn, rz, rm, rp
+  PTX_MAY_ROUND = 4,   // rn, rz, rm, rp
   PTX_MAY_APPROX = 8,  // approx, full
   PTX_MAY_RELU = 16,
 };

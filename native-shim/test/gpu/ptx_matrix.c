@@ -1,10 +1,11 @@
 // Matrix products of warps: mma, and the loads that go with them. Fragments of
 // mma are where the manual says; those of wmma, whose places are not defined,
 // lie row by row.
+#include "ptx_matrix.h"
+
 #include <string.h>
 
 #include "ptx_access.h"
-#include "ptx_matrix.h"
 #include "ptx_number.h"
 
 #define OPERATION(name) \
@@ -237,12 +238,12 @@ bool ptx_take_shape(ptx_name_t* name, uint32_t* m, uint32_t* n, uint32_t* k) {
     const char* name;
     uint8_t m, n, k;
   } shapes[] = {
-      {"m16n8k4", 16, 8, 4},    {"m16n8k8", 16, 8, 8},
-      {"m16n8k16", 16, 8, 16},  {"m16n8k32", 16, 8, 32},
-      {"m16n8k64", 16, 8, 64},  {"m8n8k4", 8, 8, 4},
-      {"m8n8k16", 8, 8, 16},    {"m8n8k32", 8, 8, 32},
+      {"m16n8k4", 16, 8, 4},     {"m16n8k8", 16, 8, 8},
+      {"m16n8k16", 16, 8, 16},   {"m16n8k32", 16, 8, 32},
+      {"m16n8k64", 16, 8, 64},   {"m8n8k4", 8, 8, 4},
+      {"m8n8k16", 8, 8, 16},     {"m8n8k32", 8, 8, 32},
       {"m16n16k16", 16, 16, 16}, {"m32n8k16", 32, 8, 16},
-      {"m8n32k16", 8, 32, 16},  {"m16n16k8", 16, 16, 8},
+      {"m8n32k16", 8, 32, 16},   {"m16n16k8", 16, 16, 8},
   };
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i) {
     if (ptx_has(name, shapes[i].name)) {
@@ -290,8 +291,8 @@ static bool decode_mma(ptx_build_t* b, ptx_name_t* name) {
       !has_shape(m, n, k, two, e) || (saturate && d != PTX_E_S32)) {
     return ptx_unsupported(b, name);
   }
-  const int32_t head[] = {(int32_t)m,   (int32_t)n,   (int32_t)k, (int32_t)d,
-                          (int32_t)a,   (int32_t)two, (int32_t)e, 0};
+  const int32_t head[] = {(int32_t)m, (int32_t)n,   (int32_t)k, (int32_t)d,
+                          (int32_t)a, (int32_t)two, (int32_t)e, 0};
   int32_t list = ptx_list(b, head, REGISTERS);
   if (list < 0 || !ptx_fragment(b, d, m * n / PTX_LANES, true) ||
       !ptx_expect(b, ",") || !ptx_fragment(b, a, m * k / PTX_LANES, false) ||

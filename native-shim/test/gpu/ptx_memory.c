@@ -10,40 +10,39 @@ enum { MAX_VECTOR = 8 };
 //===--------------------------------------------------------------------===//
 
 // Vectors of elements of one size, to registers of the same size.
-#define SAME_SIZE(type, bits)                                                \
-  static void load_##bits(ptx_warp_t* w, const ptx_code_t* c,                \
-                          uint32_t mask) {                                   \
-    uint8_t* at[PTX_LANES];                                                  \
-    uint32_t count = c->count;                                               \
-    if (!ptx_reach_operand(w, c, mask, 1, (uint32_t)sizeof(type) * count,    \
-                           false, at)) {                                     \
-      return;                                                                \
-    }                                                                        \
-    const int32_t* list = w->block->function->list + c->list;                \
-    for (uint32_t k = 0; k < count; ++k) {                                   \
-      type* d = PTX_REG(type, count == 1 ? c->o[0] : list[k]);               \
-      for (uint32_t rest = mask; rest; rest &= rest - 1) {                   \
-        int i = __builtin_ctz(rest);                                         \
-        memcpy(&d[i], at[i] + k * sizeof(type), sizeof(type));               \
-      }                                                                      \
-    }                                                                        \
-  }                                                                          \
-  static void store_##bits(ptx_warp_t* w, const ptx_code_t* c,               \
-                           uint32_t mask) {                                  \
-    uint8_t* at[PTX_LANES];                                                  \
-    uint32_t count = c->count;                                               \
-    if (!ptx_reach_operand(w, c, mask, 1, (uint32_t)sizeof(type) * count,    \
-                           true, at)) {                                      \
-      return;                                                                \
-    }                                                                        \
-    const int32_t* list = w->block->function->list + c->list;                \
-    for (uint32_t k = 0; k < count; ++k) {                                   \
-      const type* s = PTX_REG(type, count == 1 ? c->o[0] : list[k]);         \
-      for (uint32_t rest = mask; rest; rest &= rest - 1) {                   \
-        int i = __builtin_ctz(rest);                                         \
-        memcpy(at[i] + k * sizeof(type), &s[i], sizeof(type));               \
-      }                                                                      \
-    }                                                                        \
+#define SAME_SIZE(type, bits)                                                  \
+  static void load_##bits(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) { \
+    uint8_t* at[PTX_LANES];                                                    \
+    uint32_t count = c->count;                                                 \
+    if (!ptx_reach_operand(w, c, mask, 1, (uint32_t)sizeof(type) * count,      \
+                           false, at)) {                                       \
+      return;                                                                  \
+    }                                                                          \
+    const int32_t* list = w->block->function->list + c->list;                  \
+    for (uint32_t k = 0; k < count; ++k) {                                     \
+      type* d = PTX_REG(type, count == 1 ? c->o[0] : list[k]);                 \
+      for (uint32_t rest = mask; rest; rest &= rest - 1) {                     \
+        int i = __builtin_ctz(rest);                                           \
+        memcpy(&d[i], at[i] + k * sizeof(type), sizeof(type));                 \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  static void store_##bits(ptx_warp_t* w, const ptx_code_t* c,                 \
+                           uint32_t mask) {                                    \
+    uint8_t* at[PTX_LANES];                                                    \
+    uint32_t count = c->count;                                                 \
+    if (!ptx_reach_operand(w, c, mask, 1, (uint32_t)sizeof(type) * count,      \
+                           true, at)) {                                        \
+      return;                                                                  \
+    }                                                                          \
+    const int32_t* list = w->block->function->list + c->list;                  \
+    for (uint32_t k = 0; k < count; ++k) {                                     \
+      const type* s = PTX_REG(type, count == 1 ? c->o[0] : list[k]);           \
+      for (uint32_t rest = mask; rest; rest &= rest - 1) {                     \
+        int i = __builtin_ctz(rest);                                           \
+        memcpy(at[i] + k * sizeof(type), &s[i], sizeof(type));                 \
+      }                                                                        \
+    }                                                                          \
   }
 SAME_SIZE(uint16_t, 16)
 SAME_SIZE(uint32_t, 32)
@@ -170,8 +169,8 @@ static bool decode_prefetch(ptx_build_t* b, ptx_name_t* name) {
 static void copy(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {
   uint8_t *to[PTX_LANES], *from[PTX_LANES];
   const int32_t* list = w->block->function->list + c->list;
-  int64_t offset = (int64_t)(((uint64_t)(uint32_t)list[1] << 32) |
-                             (uint32_t)list[0]);
+  int64_t offset =
+      (int64_t)(((uint64_t)(uint32_t)list[1] << 32) | (uint32_t)list[0]);
   uint32_t size = c->count;
   uint32_t wanted = 0;  // lanes that read something
   const uint32_t* sizes = PTX_O(uint32_t, 2);
@@ -183,8 +182,8 @@ static void copy(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {
     }
     if (sizes[i]) wanted |= 1u << i;
   }
-  if (!ptx_reach(w, c, mask, c->o[0], c->flags & PTX_WIDE_ADDRESS,
-                 c->immediate, PTX_SHARED, size, size, true, to)) {
+  if (!ptx_reach(w, c, mask, c->o[0], c->flags & PTX_WIDE_ADDRESS, c->immediate,
+                 PTX_SHARED, size, size, true, to)) {
     return;
   }
   for (uint32_t rest = wanted; rest; rest &= rest - 1) {
@@ -239,9 +238,9 @@ static bool decode_cp(ptx_build_t* b, ptx_name_t* name) {
     sizes = ptx_constant(b, size, 'w', false);
   }
   if (ptx_is(b, ",")) return ptx_unsupported(b, name);  // a cache policy
-  const int32_t list[] = {
-      (int32_t)(uint32_t)(uint64_t)source.offset,
-      (int32_t)(uint32_t)((uint64_t)source.offset >> 32), source.wide};
+  const int32_t list[] = {(int32_t)(uint32_t)(uint64_t)source.offset,
+                          (int32_t)(uint32_t)((uint64_t)source.offset >> 32),
+                          source.wide};
   int32_t first = ptx_list(b, list, 3);
   ptx_code_t* code = sizes == PTX_NO_OPERAND ? NULL : ptx_emit(b, copy);
   if (!code || first < 0) return false;

@@ -1,10 +1,10 @@
 // Reads a module: its variables, and where its functions are. Kernels are
 // built when all names are known.
+#include "ptx_module.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ptx_module.h"
 
 //===--------------------------------------------------------------------===//
 // Declarations
@@ -61,8 +61,7 @@ bool ptx_declaration(ptx_build_t* b, ptx_declaration_t* d) {
     } else if (token.length == 6 && memcmp(token.at, ".align", 6) == 0) {
       if (!ptx_count(b, 4096, &align)) return false;
       if (!is_power_of_two(align)) {
-        return ptx_refuse(b, token.line, "an alignment of %u",
-                          (unsigned)align);
+        return ptx_refuse(b, token.line, "an alignment of %u", (unsigned)align);
       }
       // After .ptr: of what it points to.
       if (!pointer) d->align = (uint32_t)align;
@@ -70,8 +69,7 @@ bool ptx_declaration(ptx_build_t* b, ptx_declaration_t* d) {
       pointer = true;
     } else if (!pointer) {
       return ptx_refuse(b, token.line, "'%.*s' is not supported",
-                        (int)(token.length < 60 ? token.length : 60),
-                        token.at);
+                        (int)(token.length < 60 ? token.length : 60), token.at);
     }
   }
   if (!d->type) return ptx_refuse(b, b->token.line, "a name without a type");
@@ -292,8 +290,7 @@ static bool read_module(ptx_build_t* b) {
       done = add_function(b, false);
     } else {
       done = ptx_refuse(b, token.line, "'%.*s' is not supported",
-                        (int)(token.length < 60 ? token.length : 60),
-                        token.at);
+                        (int)(token.length < 60 ? token.length : 60), token.at);
     }
     outside = false;
     if (!done) return false;
@@ -318,8 +315,8 @@ static bool build_kernels(ptx_build_t* b) {
 ptx_module_t* ptx_module_load(const char* text, size_t length, char* error,
                               size_t error_size) {
   if (error && error_size) error[0] = '\0';
-  ptx_build_t build = {.error = error, .error_size = error_size,
-                       .line = 1, .symbol_count = 1};
+  ptx_build_t build = {
+      .error = error, .error_size = error_size, .line = 1, .symbol_count = 1};
   ptx_build_t* b = &build;
   ptx_module_t* module = calloc(1, sizeof(*module));
   b->text = b->at = text;

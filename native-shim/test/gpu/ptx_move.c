@@ -7,11 +7,11 @@
 #define OPERATION(name) \
   static void name(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask)
 
-#define MOVE(name, type)                    \
-  OPERATION(name) {                         \
-    type* d = PTX_O(type, 0);               \
-    const type* a = PTX_O(type, 1);         \
-    PTX_EACH(d[i] = a[i];)                  \
+#define MOVE(name, type)            \
+  OPERATION(name) {                 \
+    type* d = PTX_O(type, 0);       \
+    const type* a = PTX_O(type, 1); \
+    PTX_EACH(d[i] = a[i];)          \
   }
 MOVE(move_h, uint16_t)
 MOVE(move_w, uint32_t)
@@ -33,8 +33,7 @@ OPERATION(clock_w) {
 OPERATION(clock_d) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  uint64_t now =
-      (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+  uint64_t now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
   PTX_EACH(PTX_O(uint64_t, 0)[i] = now;)
 }
 
@@ -64,8 +63,7 @@ OPERATION(unpack) {
   for (uint32_t k = 0; k < c->count; ++k) {
     uint8_t* part = PTX_REG(uint8_t, list[k]);
     PTX_EACH(memcpy(part + (size_t)i * c->from,
-                    whole + (size_t)i * c->to + (size_t)k * c->from,
-                    c->from);)
+                    whole + (size_t)i * c->to + (size_t)k * c->from, c->from);)
   }
 }
 
@@ -130,7 +128,8 @@ static bool is_clock(ptx_build_t* b, char width) {
     return ptx_take(b, "%clock") || ptx_take(b, "%clock_hi") ||
            ptx_take(b, "%globaltimer_lo") || ptx_take(b, "%globaltimer_hi");
   }
-  return width == 'd' && (ptx_take(b, "%clock64") || ptx_take(b, "%globaltimer"));
+  return width == 'd' &&
+         (ptx_take(b, "%clock64") || ptx_take(b, "%globaltimer"));
 }
 
 // The address of a variable, as a constant.
@@ -157,10 +156,10 @@ static bool names_variable(ptx_build_t* b) {
 
 static bool decode_mov(ptx_build_t* b, ptx_name_t* name) {
   const ptx_type_t* type = ptx_take_type(name);
-  if (!type || type->size == 1 ? !type || type->kind != PTX_PRED : false) {
+  if (!type || (type->size == 1 && type->kind != PTX_PRED) ||
+      !ptx_all_used(name)) {
     return ptx_unsupported(b, name);
   }
-  if (!ptx_all_used(name)) return ptx_unsupported(b, name);
   char width = type->width;
   if (ptx_is(b, "{")) return decode_parts(b, name, width, false, 0);
   int32_t target = ptx_target(b, width);
@@ -171,10 +170,9 @@ static bool decode_mov(ptx_build_t* b, ptx_name_t* name) {
     if (code) code->o[0] = target;
     return code != NULL;
   }
-  int32_t source =
-      names_variable(b) && (width == 'w' || width == 'd')
-          ? address_constant(b, width)
-          : ptx_source(b, width, type);
+  int32_t source = names_variable(b) && (width == 'w' || width == 'd')
+                       ? address_constant(b, width)
+                       : ptx_source(b, width, type);
   return emit_move(b, width, target, source);
 }
 
@@ -206,9 +204,13 @@ OPERATION(is_space) {
 
 // The window of a space that the name has.
 static bool take_window(ptx_name_t* name, uint64_t* window) {
-  static const uint64_t windows[] = {
-      0, 0, PTX_SHARED_WINDOW, PTX_SHARED_WINDOW, PTX_LOCAL_WINDOW,
-      PTX_PARAM_WINDOW, PTX_PARAM_WINDOW};
+  static const uint64_t windows[] = {0,
+                                     0,
+                                     PTX_SHARED_WINDOW,
+                                     PTX_SHARED_WINDOW,
+                                     PTX_LOCAL_WINDOW,
+                                     PTX_PARAM_WINDOW,
+                                     PTX_PARAM_WINDOW};
   int space = ptx_which(
       name, "global const shared shared::cta local param param::entry");
   if (space >= 0) *window = windows[space];
@@ -225,8 +227,8 @@ static bool decode_cvta(ptx_build_t* b, ptx_name_t* name) {
   }
   int32_t target = ptx_target(b, 'd');
   if (target == PTX_NO_OPERAND || !ptx_expect(b, ",")) return false;
-  int32_t source = names_variable(b) ? address_constant(b, 'd')
-                                     : ptx_source(b, 'd', NULL);
+  int32_t source =
+      names_variable(b) ? address_constant(b, 'd') : ptx_source(b, 'd', NULL);
   if (source == PTX_NO_OPERAND) return false;
   if (window == 0) return emit_move(b, 'd', target, source);
   ptx_code_t* code = ptx_emit(b, to ? from_generic : to_generic);
@@ -245,8 +247,7 @@ static bool decode_isspacep(ptx_build_t* b, ptx_name_t* name) {
   int32_t target = ptx_target(b, 'p');
   if (target == PTX_NO_OPERAND || !ptx_expect(b, ",")) return false;
   int32_t source = ptx_source(b, 'd', NULL);
-  ptx_code_t* code =
-      source == PTX_NO_OPERAND ? NULL : ptx_emit(b, is_space);
+  ptx_code_t* code = source == PTX_NO_OPERAND ? NULL : ptx_emit(b, is_space);
   if (!code) return false;
   code->o[0] = target;
   code->o[1] = source;

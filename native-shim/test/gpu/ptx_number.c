@@ -46,8 +46,7 @@ uint32_t ptx_round_to(double value, int exponent, int mantissa,
   }
   steps += up;
   // Carries run into the exponent.
-  uint64_t encoded =
-      ((uint64_t)(scale + bias - 1) << mantissa) + steps;
+  uint64_t encoded = ((uint64_t)(scale + bias - 1) << mantissa) + steps;
   if (encoded >= infinity) {
     bool cut = rounding == PTX_ZERO || (rounding == PTX_DOWN && !sign) ||
                (rounding == PTX_UP && sign);
@@ -78,9 +77,8 @@ float ptx_from_e5m2(uint8_t bits) {
 float ptx_from_e4m3(uint8_t bits) {
   uint32_t exponent = bits >> 3 & 15, mantissa = bits & 7;
   if ((bits & 0x7F) == 0x7F) return NAN;
-  float value = exponent
-                    ? ldexpf((float)(8 + mantissa), (int)exponent - 10)
-                    : ldexpf((float)mantissa, -9);
+  float value = exponent ? ldexpf((float)(8 + mantissa), (int)exponent - 10)
+                         : ldexpf((float)mantissa, -9);
   return bits & 0x80 ? -value : value;
 }
 

@@ -4,18 +4,18 @@
 #include "ptx_build.h"
 
 const ptx_type_t ptx_types[] = {
-    {"pred", PTX_PRED, 1, 'p'},    {"b8", PTX_BITS, 1, 'h'},
-    {"u8", PTX_UNSIGNED, 1, 'h'},  {"s8", PTX_SIGNED, 1, 'h'},
-    {"b16", PTX_BITS, 2, 'h'},     {"u16", PTX_UNSIGNED, 2, 'h'},
-    {"s16", PTX_SIGNED, 2, 'h'},   {"f16", PTX_FLOAT, 2, 'h'},
-    {"bf16", PTX_BFLOAT, 2, 'h'},  {"b32", PTX_BITS, 4, 'w'},
-    {"u32", PTX_UNSIGNED, 4, 'w'}, {"s32", PTX_SIGNED, 4, 'w'},
-    {"f32", PTX_FLOAT, 4, 'w'},    {"f16x2", PTX_PACKED, 4, 'w'},
+    {"pred", PTX_PRED, 1, 'p'},     {"b8", PTX_BITS, 1, 'h'},
+    {"u8", PTX_UNSIGNED, 1, 'h'},   {"s8", PTX_SIGNED, 1, 'h'},
+    {"b16", PTX_BITS, 2, 'h'},      {"u16", PTX_UNSIGNED, 2, 'h'},
+    {"s16", PTX_SIGNED, 2, 'h'},    {"f16", PTX_FLOAT, 2, 'h'},
+    {"bf16", PTX_BFLOAT, 2, 'h'},   {"b32", PTX_BITS, 4, 'w'},
+    {"u32", PTX_UNSIGNED, 4, 'w'},  {"s32", PTX_SIGNED, 4, 'w'},
+    {"f32", PTX_FLOAT, 4, 'w'},     {"f16x2", PTX_PACKED, 4, 'w'},
     {"bf16x2", PTX_PACKED, 4, 'w'}, {"tf32", PTX_PACKED, 4, 'w'},
-    {"u16x2", PTX_PACKED, 4, 'w'}, {"s16x2", PTX_PACKED, 4, 'w'},
-    {"b64", PTX_BITS, 8, 'd'},     {"u64", PTX_UNSIGNED, 8, 'd'},
-    {"s64", PTX_SIGNED, 8, 'd'},   {"f64", PTX_FLOAT, 8, 'd'},
-    {"f32x2", PTX_PACKED, 8, 'd'}, {"e4m3x2", PTX_PACKED, 2, 'h'},
+    {"u16x2", PTX_PACKED, 4, 'w'},  {"s16x2", PTX_PACKED, 4, 'w'},
+    {"b64", PTX_BITS, 8, 'd'},      {"u64", PTX_UNSIGNED, 8, 'd'},
+    {"s64", PTX_SIGNED, 8, 'd'},    {"f64", PTX_FLOAT, 8, 'd'},
+    {"f32x2", PTX_PACKED, 8, 'd'},  {"e4m3x2", PTX_PACKED, 2, 'h'},
     {"e5m2x2", PTX_PACKED, 2, 'h'}, {NULL, PTX_BITS, 0, 0},
 };
 
@@ -198,8 +198,8 @@ uint32_t ptx_vector(ptx_build_t* b, char* width, bool target,
 
 bool ptx_variable_address(ptx_build_t* b, const ptx_symbol_t* symbol,
                           int64_t offset, ptx_address_t* address) {
-  *address = (ptx_address_t){
-      PTX_SPECIAL(PTX_ZEROS), true, offset, symbol->space};
+  *address =
+      (ptx_address_t){PTX_SPECIAL(PTX_ZEROS), true, offset, symbol->space};
   switch (symbol->kind) {
     case PTX_VARIABLE:
       address->offset += symbol->place;

@@ -1,12 +1,12 @@
 // Launches: the blocks of a grid, one after the other, on a few threads.
+#include "ptx_run.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "ptx_run.h"
 
 enum {
   MAX_WORKERS = 4,
@@ -253,10 +253,15 @@ static const char* check_sizes(launch_t* launch) {
 }
 
 static void describe(const launch_t* launch, char* error, size_t size) {
-  static const char* const names[] = {
-      "no error",        "an operand is invalid", "illegal address",
-      "misaligned",      "trap",                  "more steps than allowed",
-      "stopped",         "every thread waits",    "no memory"};
+  static const char* const names[] = {"no error",
+                                      "an operand is invalid",
+                                      "illegal address",
+                                      "misaligned",
+                                      "trap",
+                                      "more steps than allowed",
+                                      "stopped",
+                                      "every thread waits",
+                                      "no memory"};
   if (!error || !size) return;
   snprintf(error, size, "kernel '%s', line %u: %s (0x%llx)",
            launch->function->name, launch->line, names[launch->status],

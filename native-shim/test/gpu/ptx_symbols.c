@@ -18,9 +18,8 @@ static uint32_t hash_of(const char* name, size_t length) {
 ptx_symbol_t* ptx_define(ptx_build_t* b, ptx_token_t name,
                          ptx_symbol_kind_t kind) {
   if (!b->chains) b->chains = calloc(CHAINS, sizeof(*b->chains));
-  if (!b->chains ||
-      !ptx_grow(b, (void**)&b->symbols, b->symbol_count, &b->symbol_capacity,
-                sizeof(*b->symbols))) {
+  if (!b->chains || !ptx_grow(b, (void**)&b->symbols, b->symbol_count,
+                              &b->symbol_capacity, sizeof(*b->symbols))) {
     ptx_refuse(b, name.line, "no memory");
     return NULL;
   }
@@ -63,8 +62,7 @@ const ptx_symbol_t* ptx_lookup(ptx_build_t* b, ptx_token_t name,
       if (index >= symbol->count) return NULL;
       *scratch = *symbol;
       scratch->kind = PTX_REGISTER;
-      scratch->place +=
-          (int64_t)(index * ptx_width_bytes(symbol->width));
+      scratch->place += (int64_t)(index * ptx_width_bytes(symbol->width));
       return scratch;
     }
     scale /= 10;

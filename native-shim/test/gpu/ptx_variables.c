@@ -82,8 +82,7 @@ bool ptx_place_variables(ptx_build_t* b) {
       calloc(1, module->constants_at + module->constant_bytes + ALIGNMENT);
   if (!module->allocation) return ptx_refuse(b, b->line, "no memory");
   uintptr_t memory = (uintptr_t)module->allocation;
-  module->memory =
-      (uint8_t*)((memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  module->memory = (uint8_t*)((memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   for (uint32_t i = 1; i < b->symbol_count; ++i) {
     ptx_symbol_t* symbol = &b->symbols[i];
     if (symbol->kind == PTX_VARIABLE) {

@@ -72,16 +72,27 @@ OPERATION(load) { transfer(w, c, mask, true); }
 OPERATION(store) { transfer(w, c, mask, false); }
 
 // The list of a product: shape, types, number of registers of each matrix.
-enum { M, N, K, TYPE_D, TYPE_A, TYPE_B, TYPE_C, D_COUNT, A_COUNT, B_COUNT,
-       PRODUCT };
+enum {
+  M,
+  N,
+  K,
+  TYPE_D,
+  TYPE_A,
+  TYPE_B,
+  TYPE_C,
+  D_COUNT,
+  A_COUNT,
+  B_COUNT,
+  PRODUCT
+};
 
 static void gather(ptx_warp_t* w, const int32_t* registers, ptx_element_t type,
                    uint32_t rows, uint32_t columns, uint32_t pitch,
                    double* out) {
   uint32_t per_lane = rows * columns / PTX_LANES;
   for (uint32_t i = 0; i < rows * columns; ++i) {
-    out[i / columns * pitch + i % columns] = ptx_element(
-        w, registers, type, i % per_lane, (int)(i / per_lane));
+    out[i / columns * pitch + i % columns] =
+        ptx_element(w, registers, type, i % per_lane, (int)(i / per_lane));
   }
 }
 
@@ -154,26 +165,29 @@ static uint32_t read_fragment(ptx_build_t* b, ptx_element_t type,
 }
 
 static bool decode_transfer(ptx_build_t* b, ptx_name_t* name, bool is_load) {
-  int which = ptx_which(name, is_load ? "a b c" : "x x x d");
+  enum { A, B, ACCUMULATOR };
+  int which = is_load ? ptx_which(name, "a b c")
+                      : (ptx_has(name, "d") ? ACCUMULATOR : -1);
   uint32_t m, n, k;
   ptx_element_t type;
   ptx_space_t space;
+  bool factor = which == A || which == B;
   bool known = which >= 0 && ptx_has(name, "sync");
   ptx_has(name, "aligned");
   ptx_take_space(name, &space);
   int layout = ptx_which(name, "row col");
   if (!known || layout < 0 || !ptx_take_shape(name, &m, &n, &k) ||
       !ptx_take_element(name, &type) || !ptx_all_used(name) ||
-      !(which < 2 ? has_shape(m, n, k, type) : is_result(m, n, k, type))) {
+      !(factor ? has_shape(m, n, k, type) : is_result(m, n, k, type))) {
     return ptx_unsupported(b, name);
   }
-  uint32_t rows = which == 1 ? k : m, columns = which == 0 ? k : n;
+  uint32_t rows = which == B ? k : m, columns = which == A ? k : n;
   const int32_t head[] = {(int32_t)rows, (int32_t)columns, layout,
                           (int32_t)type};
   int32_t list = ptx_list(b, head, REGISTERS);
   ptx_address_t address;
   if (list < 0) return false;
-  if (is_load && (!read_fragment(b, type, rows * columns, which < 2, true) ||
+  if (is_load && (!read_fragment(b, type, rows * columns, factor, true) ||
                   !ptx_expect(b, ","))) {
     return false;
   }
@@ -216,12 +230,16 @@ static bool decode_product(ptx_build_t* b, ptx_name_t* name) {
       (saturate && types[0] != PTX_E_S32)) {
     return ptx_unsupported(b, name);
   }
-  const int32_t head[] = {
-      (int32_t)m,        (int32_t)n,        (int32_t)k,        (int32_t)types[0],
-      (int32_t)types[1], (int32_t)types[2], (int32_t)types[3],
-      (int32_t)registers_of(types[0], m * n, false),
-      (int32_t)registers_of(types[1], m * k, true),
-      (int32_t)registers_of(types[2], k * n, true)};
+  const int32_t head[] = {(int32_t)m,
+                          (int32_t)n,
+                          (int32_t)k,
+                          (int32_t)types[0],
+                          (int32_t)types[1],
+                          (int32_t)types[2],
+                          (int32_t)types[3],
+                          (int32_t)registers_of(types[0], m * n, false),
+                          (int32_t)registers_of(types[1], m * k, true),
+                          (int32_t)registers_of(types[2], k * n, true)};
   int32_t list = ptx_list(b, head, PRODUCT);
   if (list < 0 || !read_fragment(b, types[0], m * n, false, true) ||
       !ptx_expect(b, ",") || !read_fragment(b, types[1], m * k, true, false) ||

@@ -27,7 +27,7 @@ int run_text(const char* text, uint32_t grid, uint32_t block, room_t room,
 void run_body(const char* body, uint32_t grid, uint32_t block, void* data,
               size_t size);
 
-void test_values(void);    // test_ptx_values.c
+void test_values(void);  // test_ptx_values.c
 void test_floats(void);
 void test_conversions(void);
 void test_threads(void);   // test_ptx_threads.c

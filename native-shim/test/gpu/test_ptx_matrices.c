@@ -97,17 +97,18 @@ static void products_of_singles(void) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     uint32_t group = lane / 4, in_group = lane % 4;
     for (uint32_t i = 0; i < 4; ++i) {
-      data[lane][i] = as_bits(
-          small(group + (i & 1) * 8, in_group + (i >> 1) * 4));
+      data[lane][i] =
+          as_bits(small(group + (i & 1) * 8, in_group + (i >> 1) * 4));
     }
     for (uint32_t i = 0; i < 2; ++i) {
       data[lane][4 + i] = as_bits(small(in_group + i * 4 + 11, group));
     }
     for (int i = 0; i < 4; ++i) data[lane][6 + i] = as_bits(1.0f);
   }
-  run_warp_op("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-              "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
-              &data[0][0], sizeof(data));
+  run_warp_op(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
+      &data[0][0], sizeof(data));
   for (uint32_t lane = 0; lane < 32; ++lane) {
     for (uint32_t i = 0; i < 4; ++i) {
       CHECK(as_float(data[lane][16 + i]) ==
@@ -133,9 +134,10 @@ static void products_of_bytes(void) {
     }
     for (int i = 0; i < 4; ++i) data[lane][6 + i] = 1;
   }
-  run_warp_op("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 "
-              "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
-              &data[0][0], sizeof(data));
+  run_warp_op(
+      "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 "
+      "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
+      &data[0][0], sizeof(data));
   for (uint32_t lane = 0; lane < 32; ++lane) {
     for (uint32_t i = 0; i < 4; ++i) {
       float sum =

@@ -65,8 +65,9 @@ static void refusals(void) {
   for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); ++i) {
     char text[1024];
     snprintf(text, sizeof(text),
-             KERNEL ".reg .pred %%p<3>; .reg .b32 %%r<3>; .reg .b64 %%rd<3>; "
-                    "%s\n}",
+             KERNEL
+             ".reg .pred %%p<3>; .reg .b32 %%r<3>; .reg .b64 %%rd<3>; "
+             "%s\n}",
              bodies[i].body);
     expect_refusal(text, bodies[i].expected);
   }
@@ -91,8 +92,8 @@ static void refusals(void) {
 
   // What no kernel uses is not read.
   char error[256];
-  ptx_module_t* module = load(
-      MODULE ".func f() { frobnicate; }\n.entry k() { ret; }", error, 256);
+  ptx_module_t* module =
+      load(MODULE ".func f() { frobnicate; }\n.entry k() { ret; }", error, 256);
   CHECK(module);
   CHECK(!ptx_module_function(module, "f"));
   ptx_module_unload(module);
@@ -101,14 +102,16 @@ static void refusals(void) {
 
 static void questions(void) {
   char error[256];
-  ptx_module_t* module = load(
-      MODULE ".shared .align 8 .b8 s[24];\n.global .u32 g[3] = {7, 8};\n"
-             ".extern .shared .align 32 .b8 dynamic[];\n"
-             ".visible .entry k(.param .u32 a, .param .u64 b, "
-             ".param .align 16 .b8 c[20])\n.maxntid 8, 4, 2\n{\n"
-             ".reg .b64 %r<2>;\nmov.u64 %r1, dynamic;\nst.shared.u64 [s], %r1;\n"
-             "}\n.entry other() { }\n",
-      error, sizeof(error));
+  ptx_module_t* module =
+      load(MODULE
+           ".shared .align 8 .b8 s[24];\n.global .u32 g[3] = {7, 8};\n"
+           ".extern .shared .align 32 .b8 dynamic[];\n"
+           ".visible .entry k(.param .u32 a, .param .u64 b, "
+           ".param .align 16 .b8 c[20])\n.maxntid 8, 4, 2\n{\n"
+           ".reg .b64 %r<2>;\nmov.u64 %r1, dynamic;\n"
+           "st.shared.u64 [s], %r1;\n"
+           "}\n.entry other() { }\n",
+           error, sizeof(error));
   CHECK(module);
   const ptx_function_t* function = ptx_module_function(module, "k");
   CHECK_EQ(ptx_function_param_count(function), 3);
@@ -130,14 +133,14 @@ static void questions(void) {
 
 // Every beginning of a text, and texts of one thing many times.
 static void hostile(void) {
-  static const char whole[] =
-      MODULE ".global .u32 g[2] = {1, 2};\n"
-             ".func (.param .b32 r) f(.param .b32 a) { ret; }\n"
-             ".visible .entry k(.param .u64 p) .maxntid 32, 1, 1 {\n"
-             ".reg .b32 %r<4>; .reg .pred %p; { .param .b32 x; .param .b32 y;\n"
-             "st.param.b32 [x], 1; call.uni (y), f, (x); }\n"
-             "L: setp.eq.u32 %p, %r1, 0f3F800000; @!%p bra L;\n"
-             "ld.global.v2.u32 {%r1, _}, [g+-4]; /* */ ret; }\n";
+  static const char whole[] = MODULE
+      ".global .u32 g[2] = {1, 2};\n"
+      ".func (.param .b32 r) f(.param .b32 a) { ret; }\n"
+      ".visible .entry k(.param .u64 p) .maxntid 32, 1, 1 {\n"
+      ".reg .b32 %r<4>; .reg .pred %p; { .param .b32 x; .param .b32 y;\n"
+      "st.param.b32 [x], 1; call.uni (y), f, (x); }\n"
+      "L: setp.eq.u32 %p, %r1, 0f3F800000; @!%p bra L;\n"
+      "ld.global.v2.u32 {%r1, _}, [g+-4]; /* */ ret; }\n";
   char error[256];
   for (size_t length = 0; length < sizeof(whole); ++length) {
     char* copy = malloc(length + 1);
@@ -149,17 +152,25 @@ static void hostile(void) {
   static const struct {
     const char *before, *piece, *after;
   } repeated[] = {
-      {MODULE, "{", ""},          {MODULE ".entry k() ", "{", ""},
-      {KERNEL, "{", "}"},         {MODULE ".global .u32 x = ", "{", "1"},
-      {MODULE ".entry ", "a", ""}, {KERNEL "add", ".rn", ";"},
-      {KERNEL "add.s32 x", "[", ";"}, {"", "(", ""},
-      {MODULE ".global .b8 x", "[9]", ";"}, {KERNEL "mov.u32 x, ", "9", ";}"},
+      {MODULE, "{", ""},
+      {MODULE ".entry k() ", "{", ""},
+      {KERNEL, "{", "}"},
+      {MODULE ".global .u32 x = ", "{", "1"},
+      {MODULE ".entry ", "a", ""},
+      {KERNEL "add", ".rn", ";"},
+      {KERNEL "add.s32 x", "[", ";"},
+      {"", "(", ""},
+      {MODULE ".global .b8 x", "[9]", ";"},
+      {KERNEL "mov.u32 x, ", "9", ";}"},
       {KERNEL ".reg .b32 x<100000>;", "{ .reg .b32 x<100000>; ", "}"},
       {MODULE ".entry k(", ".param .u64 p,", ") {}"},
-      {MODULE "/", "*", ""},      {MODULE "\"", "\\", ""},
-      {KERNEL, ".pragma \"nounroll\";", "}"}, {KERNEL, "x:", "}"},
+      {MODULE "/", "*", ""},
+      {MODULE "\"", "\\", ""},
+      {KERNEL, ".pragma \"nounroll\";", "}"},
+      {KERNEL, "x:", "}"},
       {MODULE ".func f() { } .func g() {", "call f;", "} .entry k() {call g;}"},
-      {KERNEL ".reg .b32 ", "r,", "r; }"}, {KERNEL, "ret;", "}"},
+      {KERNEL ".reg .b32 ", "r,", "r; }"},
+      {KERNEL, "ret;", "}"},
   };
   for (size_t i = 0; i < sizeof(repeated) / sizeof(*repeated); ++i) {
     size_t size = 1 << 20, before = strlen(repeated[i].before);
@@ -200,22 +211,22 @@ static bool allow_nothing(void* user, uint64_t address, uint64_t size,
 }
 
 static void fuzz(void) {
-  static const char text[] =
-      MODULE ".extern .shared .align 16 .b8 s[];\n.const .u32 t[2] = {1, 2};\n"
-             ".visible .entry k(.param .u64 p, .param .u32 q) {\n"
-             ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>;\n"
-             ".reg .b64 %rd<4>; .local .align 8 .b8 l[16];\n"
-             "mov.u32 %r1, %tid.x; ld.param.u32 %r2, [q];\n"
-             "L: add.s32 %r2, %r2, -1; setp.gt.s32 %p1, %r2, 0;\n"
-             "shfl.sync.bfly.b32 %r3|%p2, %r2, 16, 31, -1; bar.sync 0;\n"
-             "mul.wide.u32 %rd1, %r1, 4; mov.u64 %rd2, s;\n"
-             "add.s64 %rd1, %rd1, %rd2; st.shared.v2.u32 [%rd1], {%r1, %r2};\n"
-             "ld.const.u32 %r4, [t+4]; st.local.u32 [l+8], %r4;\n"
-             "cvt.rzi.s32.f32 %r5, %r4; cvt.u16.u32 %rs1, %r5;\n"
-             "mov.b32 %r6, {%rs1, %rs1}; fma.rn.f16x2 %r6, %r6, %r6, %r6;\n"
-             "atom.shared.add.u32 %r7, [s], 1; div.s32 %r7, %r7, %r2;\n"
-             "vote.sync.ballot.b32 %r7, %p1, -1; prmt.b32 %r7, %r7, %r6, %r5;\n"
-             "@%p1 bra L; ret; }\n";
+  static const char text[] = MODULE
+      ".extern .shared .align 16 .b8 s[];\n.const .u32 t[2] = {1, 2};\n"
+      ".visible .entry k(.param .u64 p, .param .u32 q) {\n"
+      ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>;\n"
+      ".reg .b64 %rd<4>; .local .align 8 .b8 l[16];\n"
+      "mov.u32 %r1, %tid.x; ld.param.u32 %r2, [q];\n"
+      "L: add.s32 %r2, %r2, -1; setp.gt.s32 %p1, %r2, 0;\n"
+      "shfl.sync.bfly.b32 %r3|%p2, %r2, 16, 31, -1; bar.sync 0;\n"
+      "mul.wide.u32 %rd1, %r1, 4; mov.u64 %rd2, s;\n"
+      "add.s64 %rd1, %rd1, %rd2; st.shared.v2.u32 [%rd1], {%r1, %r2};\n"
+      "ld.const.u32 %r4, [t+4]; st.local.u32 [l+8], %r4;\n"
+      "cvt.rzi.s32.f32 %r5, %r4; cvt.u16.u32 %rs1, %r5;\n"
+      "mov.b32 %r6, {%rs1, %rs1}; fma.rn.f16x2 %r6, %r6, %r6, %r6;\n"
+      "atom.shared.add.u32 %r7, [s], 1; div.s32 %r7, %r7, %r2;\n"
+      "vote.sync.ballot.b32 %r7, %p1, -1; prmt.b32 %r7, %r7, %r6, %r5;\n"
+      "@%p1 bra L; ret; }\n";
   static const char letters[] = "%rdps0123456789.,;:{}[]()@!|_-+xbu \n";
   uint32_t seed = (uint32_t)time(NULL), loaded = 0;
   const char* given = getenv("PTX_SEED");

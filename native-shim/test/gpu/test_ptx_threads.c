@@ -4,7 +4,8 @@
 
 #include "test_ptx.h"
 
-#define STORE_R2 "shl.b32 %r9, %r1, 2;\ncvt.u64.u32 %rd9, %r9;\n" \
+#define STORE_R2                                   \
+  "shl.b32 %r9, %r1, 2;\ncvt.u64.u32 %rd9, %r9;\n" \
   "add.s64 %rd9, %rd1, %rd9;\nst.global.u32 [%rd9], %r2;\n"
 
 static void divergence(void) {
@@ -73,9 +74,10 @@ static void divergence(void) {
 
 static void exchanges(void) {
   uint32_t data[64];
-  run_body("shfl.sync.up.b32 %r2|%p1, %r1, 3, 0, -1;\n"
-           "@!%p1 add.u32 %r2, %r2, 1000;\n" STORE_R2,
-           1, 32, data, sizeof(data));
+  run_body(
+      "shfl.sync.up.b32 %r2|%p1, %r1, 3, 0, -1;\n"
+      "@!%p1 add.u32 %r2, %r2, 1000;\n" STORE_R2,
+      1, 32, data, sizeof(data));
   for (uint32_t i = 0; i < 32; ++i) CHECK_EQ(data[i], i < 3 ? i + 1000 : i - 3);
 
   // Segments of eight lanes.
@@ -83,10 +85,12 @@ static void exchanges(void) {
            data, sizeof(data));
   for (uint32_t i = 0; i < 32; ++i) CHECK_EQ(data[i], i / 8 * 8 + 1);
 
-  run_body("setp.gt.u32 %p1, %r1, 29;\nvote.sync.ballot.b32 %r2, %p1, -1;\n"
-           "vote.sync.any.pred %p2, %p1, -1;\nvote.sync.all.pred %p3, %p1, -1;\n"
-           "@%p2 add.u32 %r2, %r2, 1;\n@%p3 add.u32 %r2, %r2, 2;\n" STORE_R2,
-           1, 32, data, sizeof(data));
+  run_body(
+      "setp.gt.u32 %p1, %r1, 29;\nvote.sync.ballot.b32 %r2, %p1, -1;\n"
+      "vote.sync.any.pred %p2, %p1, -1;\n"
+      "vote.sync.all.pred %p3, %p1, -1;\n"
+      "@%p2 add.u32 %r2, %r2, 1;\n@%p3 add.u32 %r2, %r2, 2;\n" STORE_R2,
+      1, 32, data, sizeof(data));
   CHECK_EQ(data[0], 0xC0000001);
 
   run_body("shr.u32 %r3, %r1, 2;\nmatch.any.sync.b32 %r2, %r3, -1;\n" STORE_R2,
@@ -100,9 +104,10 @@ static void exchanges(void) {
            1, 32, data, sizeof(data));
   CHECK_EQ(data[0], (uint32_t)-26);
 
-  run_body("mov.u32 %r2, 0;\nsetp.lt.u32 %p1, %r1, 5;\n"
-           "@%p1 activemask.b32 %r2;\n" STORE_R2,
-           1, 32, data, sizeof(data));
+  run_body(
+      "mov.u32 %r2, 0;\nsetp.lt.u32 %p1, %r1, 5;\n"
+      "@%p1 activemask.b32 %r2;\n" STORE_R2,
+      1, 32, data, sizeof(data));
   CHECK_EQ(data[0], 0x1F);
   CHECK_EQ(data[5], 0);
 }
@@ -129,21 +134,25 @@ static void barriers(void) {
   // One warp arrives without waiting.
   run_body(
       ".shared .b32 s;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\n"
-      "bar.sync 2, 64;\nld.shared.u32 %r2, [s];\n" STORE_R2 "ret;\n"
+      "bar.sync 2, 64;\nld.shared.u32 %r2, [s];\n" STORE_R2
+      "ret;\n"
       "A: st.shared.u32 [s], 4;\nbar.arrive 2, 64;\n",
       1, 64, data, sizeof(data));
   CHECK_EQ(data[40], 4);
 
-  run_body("setp.lt.u32 %p1, %r1, 40;\nbar.red.popc.u32 %r2, 0, %p1;\n"
-           "bar.red.and.pred %p2, 0, !%p1;\n@%p2 add.u32 %r2, %r2, 1000;\n"
-           "bar.red.or.pred %p3, 0, 96, %p1;\n@%p3 add.u32 %r2, %r2, 100;\n"
-           STORE_R2,
-           1, 96, data, sizeof(data));
+  run_body(
+      "setp.lt.u32 %p1, %r1, 40;\nbar.red.popc.u32 %r2, 0, %p1;\n"
+      "bar.red.and.pred %p2, 0, !%p1;\n@%p2 add.u32 %r2, %r2, 1000;\n"
+      "bar.red.or.pred %p3, 0, 96, %p1;\n@%p3 add.u32 %r2, %r2, "
+      "100;\n" STORE_R2,
+      1, 96, data, sizeof(data));
   CHECK_EQ(data[95], 140);
 
   // Threads that have ended do not count; a block that fills no warp.
-  run_body("setp.eq.u32 %p1, %r1, 0;\n@%p1 exit;\nbar.sync 0;\nmov.u32 %r2, 3;\n"
-           STORE_R2, 1, 37, data, sizeof(data));
+  run_body(
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 exit;\nbar.sync 0;\n"
+      "mov.u32 %r2, 3;\n" STORE_R2,
+      1, 37, data, sizeof(data));
   CHECK_EQ(data[36], 3);
 }
 
@@ -178,7 +187,8 @@ static void memory(void) {
       "cp.async.cg.shared.global [%r3], [%rd1+16], 16;\n"
       "cp.async.ca.shared.global [%r3+16], [%rd1], 16, 4;\n"
       "cp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\n"
-      "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [s+16];\nld.shared.u32 %r8, [s];\n"
+      "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [s+16];\n"
+      "ld.shared.u32 %r8, [s];\n"
       "st.global.v4.u32 [%rd1+32], {%r4, %r5, %r6, %r8};\n",
       1, 1, data, sizeof(data));
   CHECK_EQ(data[8], 1);
@@ -236,8 +246,7 @@ static void atomics(void) {
 }
 
 static void calls(void) {
-  static const char text[] =
-      MODULE
+  static const char text[] = MODULE
       ".global .align 8 .u64 pointer = generic(table)+4;\n"
       ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
       ".global .f32 numbers[2] = {0f3F800000, 2.5};\n"
@@ -286,7 +295,8 @@ static void failures(void) {
       {".shared .b32 s;\nld.shared.u32 %r2, [s+8192];\n", PTX_ILLEGAL_ADDRESS},
       {".local .b32 s;\nst.local.u32 [s+64], %r2;\n", PTX_ILLEGAL_ADDRESS},
       {"mov.u64 %rd3, 1152921504606846976;\nadd.s64 %rd3, %rd3, 65536;\n"
-       "ld.u32 %r2, [%rd3];\n", PTX_ILLEGAL_ADDRESS},
+       "ld.u32 %r2, [%rd3];\n",
+       PTX_ILLEGAL_ADDRESS},
       {"atom.global.add.u32 %r2, [%rd1+512], 1;\n", PTX_ILLEGAL_ADDRESS},
       {"trap;\n", PTX_TRAP},
       {"L: bra L;\n", PTX_OUT_OF_STEPS},
@@ -296,8 +306,9 @@ static void failures(void) {
   for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); ++i) {
     char text[1024];
     snprintf(text, sizeof(text),
-             KERNEL ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n"
-                    "ld.param.u64 %%rd1, [p];\nmov.u64 %%rd2, 64;\n%s\nret;\n}",
+             KERNEL
+             ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n"
+             "ld.param.u64 %%rd1, [p];\nmov.u64 %%rd2, 64;\n%s\nret;\n}",
              bodies[i].body);
     int code = run_text(text, 2, 1, room, error, sizeof(error));
     if (code != bodies[i].code) {

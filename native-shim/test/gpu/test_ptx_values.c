@@ -116,8 +116,10 @@ void test_values(void) {
       {"www", "{ .reg .b32 x; sub.cc.u32 x, a, b; subc.u32 d, 0, 0; }", ~0u, 0,
        1, 0, 0},
       // 0xFFFFFFFF * 0xFFFFFFFF + 0xFFFFFFFF, the upper half.
-      {"www", "{ .reg .b32 x; mad.lo.cc.u32 x, a, b, a; "
-              "madc.hi.u32 d, a, b, 0; }", ~0u, ~0u, ~0u, 0, 0},
+      {"www",
+       "{ .reg .b32 x; mad.lo.cc.u32 x, a, b, a; "
+       "madc.hi.u32 d, a, b, 0; }",
+       ~0u, ~0u, ~0u, 0, 0},
       {"ww", "{ mov.b32 d, a; add.s32 d, d, d; add.s32 d, d, d; }", 12, 3, 0, 0,
        0},
   };
@@ -162,8 +164,10 @@ void test_values(void) {
       {"wwwp", "selp.b32 d, a, b, c;", 5, 5, 6, 1, 0},
       {"wwwp", "selp.b32 d, a, b, !c;", 6, 5, 6, 1, 0},
       {"wwww", "slct.u32.s32 d, a, b, c;", 6, 5, 6, ~0u, 0},
-      {"www", "{ .reg .pred x; setp.lt.s32 x, a, b; @!x mov.u32 d, 7; @x "
-              "mov.u32 d, 8; }", 8, ~0u, 1, 0, 0},
+      {"www",
+       "{ .reg .pred x; setp.lt.s32 x, a, b; @!x mov.u32 d, 7; @x "
+       "mov.u32 d, 8; }",
+       8, ~0u, 1, 0, 0},
       {"pww", "setp.lt.u32 d, a, b;", 0, ~0u, 1, 0, 0},
       {"pww", "setp.hs.u32 d, a, b;", 1, ~0u, 1, 0, 0},
       {"pwwp", "setp.eq.and.s32 d, a, b, !c;", 0, 1, 1, 1, 0},
@@ -267,8 +271,10 @@ void test_floats(void) {
       {"hhh", "max.f16 d, a, b;", 0x3C00, 0x3C00, 0x7E00, 0, 0},
       {"hhh", "max.NaN.f16 d, a, b;", 0x7FFF, 0x3C00, 0x7E00, 0, 0},
       {"hh", "neg.bf16 d, a;", 0xBF80, 0x3F80, 0, 0, 0},
-      {"pww", "{ .reg .b16 x, y; mov.b32 {x, _}, a; mov.b32 {y, _}, b; "
-              "setp.gt.f16 d, x, y; }", 1, 0x4000, 0x3C00, 0, 0},
+      {"pww",
+       "{ .reg .b16 x, y; mov.b32 {x, _}, a; mov.b32 {y, _}, b; "
+       "setp.gt.f16 d, x, y; }",
+       1, 0x4000, 0x3C00, 0, 0},
       {"hh", "tanh.approx.f16 d, a;", 0x3C00, 0x5640, 0, 0, 0},
   };
   CHECK_VALUES(singles);
@@ -330,8 +336,10 @@ void test_conversions(void) {
       {"hww", "cvt.rn.satfinite.e5m2x2.f32 d, a, b;", 0x7BBC, 0x49000000,
        0xBF800000, 0, 0},
       {"wh", "cvt.rn.f16x2.e4m3x2 d, a;", 0x5F001800, 0x7E01, 0, 0, 0},
-      {"dd", "{ .reg .pred x; cvta.shared.u64 d, a; isspacep.shared x, d; "
-             "cvta.to.shared.u64 d, d; @!x mov.u64 d, 0; }", 64, 64, 0, 0, 0},
+      {"dd",
+       "{ .reg .pred x; cvta.shared.u64 d, a; isspacep.shared x, d; "
+       "cvta.to.shared.u64 d, d; @!x mov.u64 d, 0; }",
+       64, 64, 0, 0, 0},
   };
   CHECK_VALUES(conversions);
 }

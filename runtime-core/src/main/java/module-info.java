@@ -1,4 +1,5 @@
 /** Runtime core for compiled ML programs. */
+@SuppressWarnings("module") // the named ones are not on the path when this is compiled
 module io.github.iree4j.runtime {
     requires static transitive org.jspecify;
     requires org.slf4j;
@@ -14,15 +15,18 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.stream;
-    exports io.github.iree4j.hal.virtual;
+    exports io.github.iree4j.hal.virtual to
+            io.github.iree4j.spring.test;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
-    exports io.github.iree4j.modules.check;
+    exports io.github.iree4j.modules.check to
+            io.github.iree4j.tools;
     exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.status;
     exports io.github.iree4j.task;
     exports io.github.iree4j.vm;
-    exports io.github.iree4j.vm.asm;
+    exports io.github.iree4j.vm.asm to
+            io.github.iree4j.tools;
     exports io.github.iree4j.vm.bytecode;
 
     uses io.github.iree4j.hal.spi.DriverProvider;

@@ -216,8 +216,7 @@ public final class SystemIo implements AutoCloseable {
      * @return the ring, borrowed; no driver may push once this is closed
      * @throws IreeException UNAVAILABLE without the native library
      */
-    @SuppressWarnings("exports") // for backends, which are in this module
-    public CompletionRing completionRing() {
+    CompletionRing completionRing() {
         return source().drivers().ring();
     }
 

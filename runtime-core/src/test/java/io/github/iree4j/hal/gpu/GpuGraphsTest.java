@@ -48,12 +48,7 @@ class GpuGraphsTest {
                 0, CommandBuffer.DISPATCH | CommandBuffer.TRANSFER, 1, place.buffer() == null ? 1 : 0);
         for (int i = 0; i < DISPATCHES; i++) {
             commands.dispatch(
-                    kernels,
-                    JavaKernels.SCALE,
-                    DispatchConfig.of(1, 1, 1),
-                    new int[] {1, 1},
-                    List.of(place, place),
-                    0);
+                    kernels, JavaKernels.SCALE, DispatchConfig.of(1, 1, 1), new int[] {1, 1}, List.of(place, place), 0);
             commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
         }
         commands.finish();

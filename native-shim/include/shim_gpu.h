@@ -27,7 +27,8 @@ typedef struct shim_gpu_device_t shim_gpu_device_t;
 
 // Opens a library: |name|, or the usual one of its |kind| when that is NULL.
 // UNAVAILABLE, saying why, when there is none, it lacks an entry point, or its
-// driver does not start. A driver without devices is no failure.
+// driver does not start, other than for lack of memory. A driver without
+// devices is no failure.
 shim_status_t shim_gpu_open(int32_t kind, const char* name,
                             shim_gpu_api_t** out_api, shim_error_t* error);
 
@@ -184,8 +185,8 @@ enum {
   SHIM_GPU_WAIT = 1,
   // event
   SHIM_GPU_RECORD = 2,
-  // address, bytes, pattern | its bytes (1, 2 or 4, to which the address is
-  // aligned)
+  // address, bytes, pattern | its bytes (1, 2 or 4, of which the address and
+  // the bytes are multiples)
   SHIM_GPU_FILL = 3,
   // target, source, bytes
   SHIM_GPU_COPY = 4,
@@ -207,8 +208,8 @@ shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
                            const uint64_t* words, size_t count,
                            shim_error_t* error);
 
-// Makes a graph of commands, which must not wait or record: |stream| is in use
-// by nobody else. |*graph| is 0 for a new one, or one that had the same commands
+// Makes a graph of commands, without waits, records and calls: |stream| is in
+// use by nobody else. |*graph| is 0 for a new one, or one that had the same commands
 // with other parameters; on failure it stays what it was.
 // UNIMPLEMENTED where the library has no graphs.
 shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,

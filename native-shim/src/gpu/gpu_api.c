@@ -78,24 +78,27 @@ static shim_status_t resolve(shim_gpu_api_t* api, void* library,
   return SHIM_OK;
 }
 
+// Whatever else keeps a driver from starting than a lack of memory, there is no
+// use of it.
+static shim_status_t does_not_start(const shim_gpu_api_t* api, int code,
+                                    shim_error_t* error) {
+  shim_status_t status = shim__gpu_fail(
+      NULL, code, error, "starting the %s driver of '%s'",
+      kind_name(api->kind), api->name);
+  if (status == SHIM_RESOURCE_EXHAUSTED) return status;
+  if (error) error->status = SHIM_UNAVAILABLE;
+  return SHIM_UNAVAILABLE;
+}
+
 static shim_status_t start(shim_gpu_api_t* api, shim_error_t* error) {
   int code = api->table.init(0);
   if (code == SGPU_NO_DEVICE) return SHIM_OK;
-  if (code) {
-    shim_status_t status = shim__gpu_fail(
-        NULL, code, error, "starting the %s driver of '%s'",
-        kind_name(api->kind), api->name);
-    if (error) error->status = SHIM_UNAVAILABLE;
-    return status ? SHIM_UNAVAILABLE : status;
+  if (!code) code = api->table.driver_version(&api->version);
+  if (!code) {
+    code = api->table.device_count(&api->device_count);
+    if (code == SGPU_NO_DEVICE) code = api->device_count = 0;
   }
-  code = api->table.driver_version(&api->version);
-  if (code) return shim__gpu_fail(NULL, code, error, "asking for the version");
-  code = api->table.device_count(&api->device_count);
-  if (code == SGPU_NO_DEVICE) {
-    api->device_count = 0;
-    return SHIM_OK;
-  }
-  return code ? shim__gpu_fail(NULL, code, error, "counting devices") : SHIM_OK;
+  return code ? does_not_start(api, code, error) : SHIM_OK;
 }
 
 shim_status_t shim_gpu_open(int32_t kind, const char* name,

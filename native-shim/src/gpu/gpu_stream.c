@@ -74,8 +74,8 @@ shim_status_t shim_gpu_event_wait(shim_gpu_device_t* device, uint64_t event,
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   int code = table->event_query(EVENT(event));
   if (code == SGPU_NOT_READY) {
-    int64_t until = now_nanos() + spin_nanos;
-    while (code == SGPU_NOT_READY && now_nanos() < until) {
+    int64_t begin = now_nanos();
+    while (code == SGPU_NOT_READY && now_nanos() - begin < spin_nanos) {
       code = table->event_query(EVENT(event));
     }
   }
@@ -119,14 +119,18 @@ static int fill(const shim__gpu_table_t* table, sgpu_stream_t stream,
   uint64_t address = words[1];
   size_t bytes = words[2];
   uint32_t pattern = high(words[3]);
-  switch (low(words[3])) {
+  uint32_t unit = low(words[3]);
+  if (!unit || address % unit || bytes % unit) return SGPU_INVALID_VALUE;
+  switch (unit) {
     case 4:
       return table->fill_32(address, (int)pattern, bytes / 4, stream);
     case 2:
       return table->fill_16(address, (unsigned short)pattern, bytes / 2,
                             stream);
-    default:
+    case 1:
       return table->fill_8(address, (unsigned char)pattern, bytes, stream);
+    default:
+      return SGPU_INVALID_VALUE;
   }
 }
 
@@ -209,15 +213,24 @@ static int give(const shim__gpu_table_t* table, sgpu_stream_t stream,
   }
 }
 
-// Gives commands to a stream in an entered context.
+// Sets of commands, by their bits.
+#define SET_OF(command) (1u << (command))
+enum {
+  NONE = 0,
+  CALLS = SET_OF(SHIM_GPU_CALL),
+  // A graph would keep an event as it is when captured.
+  NOT_CAPTURED = CALLS | SET_OF(SHIM_GPU_WAIT) | SET_OF(SHIM_GPU_RECORD),
+};
+
+// Gives commands, none of them |refused|, to a stream in an entered context.
 static shim_status_t run(shim_gpu_device_t* device, uint64_t stream,
-                         const uint64_t* words, size_t count, bool within,
+                         const uint64_t* words, size_t count, uint32_t refused,
                          shim_error_t* error) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   for (size_t at = 0; at < count;) {
     command_t command;
     if (!parse(words + at, count - at, &command) ||
-        (within && words[at] == SHIM_GPU_CALL)) {
+        SET_OF(words[at]) & refused) {
       return shim_error_set(error, SHIM_INTERNAL, 0,
                             "word %zu of %zu, %llu, begins no command", at,
                             count, (unsigned long long)words[at]);
@@ -225,7 +238,7 @@ static shim_status_t run(shim_gpu_device_t* device, uint64_t stream,
     if (words[at] == SHIM_GPU_CALL) {
       shim_status_t status =
           run(device, stream, (const uint64_t*)(uintptr_t)words[at + 1],
-              words[at + 2], true, error);
+              words[at + 2], CALLS, error);
       if (status) return status;
     } else {
       int code = give(table, STREAM(stream), command.words);
@@ -241,7 +254,7 @@ shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
                            shim_error_t* error) {
   shim_status_t status = shim__gpu_enter(device, error);
   if (status) return status;
-  status = run(device, stream, words, count, false, error);
+  status = run(device, stream, words, count, NONE, error);
   shim__gpu_leave(device);
   return status;
 }
@@ -257,7 +270,7 @@ static shim_status_t capture(shim_gpu_device_t* device, uint64_t stream,
   if (code) {
     return shim__gpu_fail(device, code, error, "beginning to capture");
   }
-  shim_status_t status = run(device, stream, words, count, true, error);
+  shim_status_t status = run(device, stream, words, count, NOT_CAPTURED, error);
   code = table->stream_end_capture(STREAM(stream), out_graph);
   if (!status && code) {
     status = shim__gpu_fail(device, code, error, "capturing a graph");

@@ -11,6 +11,7 @@
 //
 //   devices=N            devices, 1 by default, at most 8
 //   no_device            init finds none and returns 100
+//   init_error=N         init returns N
 //   no_symbol=NAME       that entry point is missing; read when the library is
 //                        loaded, and may be given several times
 //   no_uuid              devices tell no UUID
@@ -113,6 +114,7 @@ enum {
 typedef struct fake_settings_t {
   int device_count;
   bool no_device, no_uuid, visible;
+  int init_error;
   int version, major, minor;
   char gfx[16];
   int attributes[FAKE_MAX_OVERRIDES][2];

@@ -162,6 +162,8 @@ static void set_word(const char* word, bool loading) {
   } else if (value_of(word, "devices", &value)) {
     int count = atoi(value);
     s->device_count = count < FAKE_MAX_DEVICES ? count : FAKE_MAX_DEVICES;
+  } else if (value_of(word, "init_error", &value)) {
+    s->init_error = atoi(value);
   } else if (value_of(word, "version", &value)) {
     s->version = atoi(value);
   } else if (value_of(word, "compute", &value)) {
@@ -281,7 +283,7 @@ int fake_init(unsigned flags) {
   if (!fake_has_contexts()) read_settings(false);
   int code = flags                     ? SGPU_INVALID_VALUE
              : fake_settings.no_device ? SGPU_NO_DEVICE
-                                       : SGPU_SUCCESS;
+                                       : fake_settings.init_error;
   initialized = code == SGPU_SUCCESS;
   return fake_end(code);
 }

@@ -1,0 +1,195 @@
+// Modules, functions and launches through the shim.
+#include <elf.h>
+
+#include "gpu/driver_test.h"
+
+static shim_status_t load(const void* image, char* log, size_t log_size,
+                          shim_error_t* error) {
+  uint64_t module = 7;
+  shim_status_t status = shim_gpu_module_load(device, image, log, log_size,
+                                              &module, error);
+  CHECK_EQ(module == 0, status != SHIM_OK);
+  if (module) shim_gpu_module_unload(device, module);
+  return status;
+}
+
+static const char wrong[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry f() {\n  nothing.f32 %f1;\n}\n";
+
+static void what_the_compiler_says_arrives(void) {
+  begin("");
+  char log[400];
+  memset(log, 'x', sizeof(log));
+  FAILS(load(wrong, log, sizeof(log), &error), SHIM_INVALID_ARGUMENT,
+        "loading a module failed with INVALID_PTX (218)");
+  CHECK(strstr(log, "line 5"));
+  char start[8];
+  memset(start, 'x', sizeof(start));
+  FAILS(load(wrong, start, sizeof(start), &error), SHIM_INVALID_ARGUMENT,
+        "INVALID_PTX");
+  CHECK(memchr(start, 0, sizeof(start)));
+  char none = 'x';
+  FAILS(load(wrong, &none, 0, &error), SHIM_INVALID_ARGUMENT, "INVALID_PTX");
+  CHECK_EQ(none, 'x');
+  FAILS(load(wrong, NULL, 0, &error), SHIM_INVALID_ARGUMENT, "INVALID_PTX");
+  memset(log, 'x', sizeof(log));
+  OK(load(kernels, log, sizeof(log), &error));
+  CHECK_EQ(log[0], 0);
+  check_only_the_stream_is_live();
+  end();
+}
+
+static void what_is_no_module_is_refused(void) {
+  begin("");
+  char log[100] = "";
+  FAILS(load("no such thing", log, sizeof(log), &error), SHIM_INVALID_ARGUMENT,
+        "loading a module failed with INVALID_");
+  CHECK_EQ(live(SHIM_GPU_KIND_MODULES), 0);
+  end();
+}
+
+// Code of other devices: newer PTX for CUDA, an image of AMD's for HIP.
+static void modules_of_other_devices_are_refused(void) {
+  begin(hip && !is_adapter ? "gfx=gfx942" : "compute=7.5");
+  char log[100] = "";
+  Elf64_Ehdr image = {.e_machine = 224, .e_flags = 0x3f};
+  memcpy(image.e_ident, ELFMAG, SELFMAG);
+  image.e_ident[EI_CLASS] = ELFCLASS64;
+  FAILS(load(&image, log, sizeof(log), &error), SHIM_INCOMPATIBLE,
+        "NO_BINARY_FOR_GPU (209)");
+  CHECK(strstr(log, "the image is for another device"));
+  if (!hip || is_adapter) {
+    FAILS(load(kernels, log, sizeof(log), &error), SHIM_INCOMPATIBLE,
+          "NO_BINARY_FOR_GPU (209)");
+    CHECK(strstr(log, "the PTX is for a newer device"));
+  }
+  end();
+}
+
+static void functions_are_found_and_described(void) {
+  begin("");
+  uint64_t module = new_module();
+  CHECK_EQ(live(SHIM_GPU_KIND_MODULES), 1);
+  shim_gpu_function_t function;
+  OK(shim_gpu_module_function(device, module, "shared", 0, &function, &error));
+  CHECK(function.handle);
+  CHECK_EQ(function.max_threads, 64);
+  CHECK_EQ(function.shared_bytes, 1024);
+  FAILS(shim_gpu_module_function(device, module, "nobody", 5, &function,
+                                 &error),
+        SHIM_NOT_FOUND,
+        "finding kernel 'nobody' with 5 bytes of shared memory failed with "
+        "NOT_FOUND (500)");
+  CHECK_EQ(function.handle, 0);
+  CHECK_EQ(function.max_threads, 0);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
+static void launch(uint64_t function, uint32_t threads, uint32_t shared_bytes,
+                   uint64_t to, uint32_t last, shim_status_t expected) {
+  words_t words = {0};
+  add_launch(&words, function, threads, shared_bytes,
+             (uint64_t[]){to, last}, 2);
+  if (expected) {
+    FAILS(run(&words, &error), expected, "a launch failed with ");
+  } else {
+    OK(run(&words, &error));
+    finish();
+  }
+}
+
+// CUDA is asked for what goes beyond the common limit, when the function is
+// found; with HIP too much is found at the launch.
+static void functions_get_shared_memory(void) {
+  enum { MUCH = 60000, TOO_MUCH = 300000 };
+  begin("");
+  uint64_t module = new_module();
+  uint64_t memory = new_memory(4);
+  shim_gpu_function_t function;
+  OK(shim_gpu_module_function(device, module, "dynamic", MUCH, &function,
+                              &error));
+  launch(function.handle, 1, MUCH, memory, MUCH - 4, SHIM_OK);
+  CHECK_EQ(value_at(memory), 78);
+  if (!hip) {
+    FAILS(shim_gpu_module_function(device, module, "dynamic", TOO_MUCH,
+                                   &function, &error),
+          SHIM_INVALID_ARGUMENT,
+          "'dynamic' with 300000 bytes of shared memory");
+    CHECK_EQ(function.handle, 0);
+    FAILS(shim_gpu_module_function(device, module, "dynamic", UINT32_MAX,
+                                   &function, &error),
+          SHIM_INVALID_ARGUMENT, "with 4294967295 bytes");
+  } else if (is_fake) {
+    launch(function.handle, 1, TOO_MUCH, memory, 0, SHIM_RESOURCE_EXHAUSTED);
+  }
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
+static void kernels_run(void) {
+  begin("");
+  uint64_t module = new_module();
+  uint64_t store = function_of(module, "store");
+  uint64_t memory = new_memory(8);
+  words_t words = {0};
+  add_store(&words, store, memory, 5);
+  add_store(&words, store, memory + 4, 0xFFFFFFFF);
+  OK(run(&words, &error));
+  memset(&words, 0, sizeof(words));  // they were read
+  CHECK_EQ(value_at(memory), 5);
+  CHECK_EQ(value_at(memory + 4), 0xFFFFFFFF);
+  launch(function_of(module, "shared"), 64, 0, memory, 0, SHIM_OK);
+  CHECK_EQ(value_at(memory), 77);
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
+static void launches_that_the_driver_refuses_fail(void) {
+  begin("");
+  uint64_t module = new_module();
+  uint64_t shared = function_of(module, "shared");
+  uint64_t memory = new_memory(4);
+  launch(shared, 65, 0, memory, 0, SHIM_INVALID_ARGUMENT);
+  launch(shared, 0, 0, memory, 0, SHIM_INVALID_ARGUMENT);
+  launch(shared, 64, 0, memory, 0, SHIM_OK);
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
+// The words have as many as are allowed; the function takes two.
+static void launches_have_up_to_512_parameters(void) {
+  begin("");
+  uint64_t module = new_module();
+  uint64_t store = function_of(module, "store");
+  uint64_t memory = new_memory(4);
+  uint64_t params[SHIM_GPU_MAX_PARAMS + 1] = {memory, 6};
+  words_t words = {0};
+  add_launch(&words, store, 1, 0, params, SHIM_GPU_MAX_PARAMS);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(memory), 6);
+  words.count = 0;
+  params[1] = 7;
+  add_launch(&words, store, 1, 0, params, SHIM_GPU_MAX_PARAMS + 1);
+  FAILS(run(&words, &error), SHIM_INTERNAL,
+        "word 0 of 519, 5, begins no command");
+  CHECK_EQ(value_at(memory), 6);
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
+void test_driver_code(void) {
+  RUN(what_the_compiler_says_arrives);
+  RUN(what_is_no_module_is_refused);
+  if (is_fake) RUN(modules_of_other_devices_are_refused);
+  RUN(functions_are_found_and_described);
+  RUN(functions_get_shared_memory);
+  RUN(kernels_run);
+  RUN(launches_that_the_driver_refuses_fail);
+  RUN(launches_have_up_to_512_parameters);
+}

@@ -1,0 +1,147 @@
+// Memory of devices and of the host through the shim.
+#include <stdlib.h>
+
+#include "gpu/driver_test.h"
+
+static void memory_is_allocated_and_freed(void) {
+  begin("");
+  uint64_t one = new_memory(1000), two = new_memory(1000);
+  CHECK(one && two && one != two);
+  CHECK_EQ(live(SHIM_GPU_KIND_MEMORY), 2);
+  words_t words = {0};
+  add_fill(&words, one, 1000, 1, 4);
+  add_fill(&words, two, 1000, 2, 4);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(one + 996), 1);
+  CHECK_EQ(value_at(two), 2);
+  free_memory(one);
+  CHECK_EQ(live(SHIM_GPU_KIND_MEMORY), 1);
+  free_memory(two);
+  end();
+}
+
+static void check_no_memory(uint64_t size) {
+  uint64_t address = 7;
+  FAILS(shim_gpu_memory_allocate(device, size, &address, &error),
+        SHIM_RESOURCE_EXHAUSTED, "allocation of device memory of ");
+  CHECK_EQ(address, 0);
+}
+
+static void check_no_host_memory(uint64_t size) {
+  uint64_t addresses[2] = {7, 7};
+  FAILS(shim_gpu_host_allocate(device, size, addresses, &error),
+        SHIM_RESOURCE_EXHAUSTED, "allocation of pinned host memory of ");
+  CHECK(!addresses[0] && !addresses[1]);
+}
+
+static void memory_that_there_is_not_is_refused(void) {
+  begin("");
+  check_no_memory(1ull << 50);
+  check_only_the_stream_is_live();
+  end();
+  if (!is_fake) return;
+  begin("heap_mib=1 oom_allocation=2");
+  check_no_memory((1 << 20) + 1);
+  check_no_memory(4);  // the second
+  check_only_the_stream_is_live();
+  end();
+  begin("oom_allocation=1");
+  check_no_host_memory(4);
+  check_only_the_stream_is_live();
+  end();
+}
+
+static void memory_of_no_bytes_is_the_librarys_matter(void) {
+  begin("");
+  uint64_t address = 7;
+  if (hip) {
+    OK(shim_gpu_memory_allocate(device, 0, &address, &error));
+    CHECK_EQ(address, 0);
+    free_memory(address);
+  } else {
+    FAILS(shim_gpu_memory_allocate(device, 0, &address, &error),
+          SHIM_INVALID_ARGUMENT, "of 0 bytes failed with INVALID_VALUE (1)");
+    CHECK_EQ(address, 0);
+  }
+  end();
+}
+
+static void pinned_memory_is_shared(void) {
+  begin("");
+  pinned_t pinned = new_pinned(4096);
+  CHECK_EQ(live(SHIM_GPU_KIND_HOST_MEMORY), 1);
+  uint64_t memory = new_memory(4096);
+  pinned.host[0] = 41;
+  words_t words = {0};
+  add_copy(&words, memory, pinned.address, 4096);
+  add_copy(&words, pinned.address + 8, memory, 4);
+  add_fill(&words, pinned.address + 12, 8, 42, 4);
+  OK(run(&words, &error));
+  finish();
+  CHECK_EQ(pinned.host[2], 41);
+  CHECK_EQ(pinned.host[3], 42);
+  CHECK_EQ(pinned.host[4], 42);
+  CHECK_EQ(pinned.host[5], 0);
+  free_memory(memory);
+  free_pinned(pinned);
+  end();
+}
+
+enum { PAGE = 65536 };  // of any system
+
+static void memory_of_the_caller_is_registered(void) {
+  begin("");
+  uint32_t* own = aligned_alloc(PAGE, 4 * PAGE);
+  CHECK(own);
+  memset(own, 0, 4 * PAGE);
+  uint64_t address = 0;
+  OK(shim_gpu_host_register(device, own, 2 * PAGE, &address, &error));
+  CHECK(address);
+  CHECK_EQ(live(SHIM_GPU_KIND_REGISTRATIONS), 1);
+  uint64_t memory = new_memory(64);
+  own[1] = 5;
+  words_t words = {0};
+  add_copy(&words, memory, address + 4, 4);
+  add_copy(&words, address + 8, memory, 4);
+  OK(run(&words, &error));
+  finish();
+  CHECK_EQ(own[2], 5);
+  free_memory(memory);
+  DONE(shim_gpu_host_unregister(device, own));
+  check_only_the_stream_is_live();
+  free(own);
+  end();
+}
+
+static void no_byte_is_registered_twice(void) {
+  begin("");
+  uint8_t* own = aligned_alloc(PAGE, 4 * PAGE);
+  CHECK(own);
+  uint64_t address = 0, other = 7;
+  OK(shim_gpu_host_register(device, own + PAGE, 2 * PAGE, &address, &error));
+  FAILS(shim_gpu_host_register(device, own + PAGE, PAGE, &other, &error),
+        SHIM_ALREADY_EXISTS, "registration of host memory of 65536 bytes");
+  CHECK_EQ(other, 0);
+  FAILS(shim_gpu_host_register(device, own + 2 * PAGE, 2 * PAGE, &other,
+                               &error),
+        SHIM_ALREADY_EXISTS, "HOST_MEMORY_ALREADY_REGISTERED (712)");
+  FAILS(shim_gpu_host_register(device, own, 0, &other, &error),
+        SHIM_INVALID_ARGUMENT, "registration of host memory of 0 bytes");
+  CHECK_EQ(live(SHIM_GPU_KIND_REGISTRATIONS), 1);
+  OK(shim_gpu_host_register(device, own, PAGE, &other, &error));
+  DONE(shim_gpu_host_unregister(device, own));
+  DONE(shim_gpu_host_unregister(device, own + PAGE));
+  OK(shim_gpu_host_register(device, own, 4 * PAGE, &address, &error));
+  DONE(shim_gpu_host_unregister(device, own));
+  free(own);
+  end();
+}
+
+void test_driver_memory(void) {
+  RUN(memory_is_allocated_and_freed);
+  RUN(memory_that_there_is_not_is_refused);
+  RUN(memory_of_no_bytes_is_the_librarys_matter);
+  RUN(pinned_memory_is_shared);
+  RUN(memory_of_the_caller_is_registered);
+  RUN(no_byte_is_registered_twice);
+}

@@ -6,8 +6,9 @@
 // restores the thread's, so threads may be of any kind. Nothing here calls
 // back: completion is a wait for an event on a thread of the caller.
 //
-// A failure that the driver calls permanent (a kernel that faults, a device that
-// is gone) loses the device: from then on every call on it fails with ABORTED.
+// A failure that the driver calls permanent (a kernel that faults, a device
+// that is gone) loses the device: from then on every call on it fails with
+// ABORTED.
 #ifndef IREE4J_SHIM_GPU_H_
 #define IREE4J_SHIM_GPU_H_
 
@@ -40,9 +41,9 @@ void shim_gpu_close(shim_gpu_api_t* api);
 int32_t shim_gpu_version(const shim_gpu_api_t* api);
 uint32_t shim_gpu_device_count(const shim_gpu_api_t* api);
 
-// Attributes of a device, in the order of shim_gpu_device_info_t. X(name, CUDA's
-// number, HIP's number); -1 for one that a library does not have: its value is
-// 0 then.
+// Attributes of a device, in the order of shim_gpu_device_info_t. X(name,
+// CUDA's number, HIP's number); -1 for one that a library does not have: its
+// value is 0 then.
 #define SHIM_GPU_ATTRIBUTES(X)         \
   X(max_threads_per_block, 1, 56)      \
   X(max_block_x, 2, 26)                \
@@ -209,8 +210,8 @@ shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
                            shim_error_t* error);
 
 // Makes a graph of commands, without waits, records and calls: |stream| is in
-// use by nobody else. |*graph| is 0 for a new one, or one that had the same commands
-// with other parameters; on failure it stays what it was.
+// use by nobody else. |*graph| is 0 for a new one, or one that had the same
+// commands with other parameters; on failure it stays what it was.
 // UNIMPLEMENTED where the library has no graphs.
 shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
                                   const uint64_t* words, size_t count,

@@ -7,6 +7,9 @@
 // For shim_vulkan.h, on the fake (allocation_failures_vulkan.c).
 void vulkan_allocations_fail(void);
 
+// For shim_gpu.h, on the fakes (allocation_failures_gpu.c).
+void gpu_allocations_fail(void);
+
 // For recorded commands, on the open device (allocation_failures_commands.c).
 void command_allocations_fail(void);
 

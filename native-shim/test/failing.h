@@ -1,6 +1,7 @@
 // Injects allocation failures into the shim. The linker redirects the shim's
-// calls of the C library to failing_system.c, and its calls of Vulkan go
-// through failing_driver.c; the shim's code is unchanged. A place is a call
+// calls of the C library to failing_system.c, its calls of Vulkan go through
+// failing_driver.c and those of CUDA and HIP through failing_gpu.c; the shim's
+// code is unchanged. A place is a call
 // that can fail for lack of memory or descriptors; places are numbered from 1
 // in each armed call.
 #ifndef IREE4J_SHIM_FAILING_H_
@@ -8,13 +9,17 @@
 
 #include <stdbool.h>
 
-#include "shim.h"
+#include "shim_gpu.h"
 
 // Which place fails in armed calls; 0 for none.
 extern uint32_t failing_at;
 
 // The place that failed in the last armed call, NULL when none did.
 extern const char* failing_what;
+
+// The status of a call in which that place failed: RESOURCE_EXHAUSTED, unless
+// the place says otherwise.
+extern shim_status_t failing_expected;
 
 // Number of all failures and armed calls so far.
 extern uint32_t failing_total;
@@ -58,12 +63,22 @@ typedef shim_status_t (*failing_entry_t)(void);
 enum { FAILING_HAS_NO_STATUS = -1 };  // of an entry that cannot fail
 
 // Runs an entry with place 1, 2, ... failing until all have failed. Each
-// failure is RESOURCE_EXHAUSTED with a description, leaks no block, descriptor
-// or Vulkan object, and the entry succeeds when retried.
+// failure is the expected one with a description, leaks no block, descriptor
+// or object of a driver, and the entry succeeds when retried.
 void failing_each(const char* name, failing_entry_t entry);
 #define FAILING_EACH(entry) failing_each(#entry, entry)
 
 // The error struct of armed calls.
 extern shim_error_t* const failing_error;
+
+// The device of CUDA or HIP whose objects count, or NULL.
+extern shim_gpu_device_t* failing_gpu_device;
+
+// Whether making a context current may fail; what frees could not do so then.
+extern bool failing_gpu_enters;
+
+// The entry point of CUDA's or HIP's driver, or another symbol, as the shim
+// finds it.
+void* failing_gpu_symbol(const char* symbol, void* found);
 
 #endif  // IREE4J_SHIM_FAILING_H_

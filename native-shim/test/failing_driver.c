@@ -188,7 +188,10 @@ void* __real_dlsym(void* library, const char* name);
 void* __wrap_dlsym(void* library, const char* name);
 void* __wrap_dlsym(void* library, const char* name) {
   void* symbol = __real_dlsym(library, name);
-  if (!symbol || strcmp(name, "vkGetInstanceProcAddr") != 0) return symbol;
+  if (!symbol) return NULL;
+  if (strcmp(name, "vkGetInstanceProcAddr") != 0) {
+    return failing_gpu_symbol(name, symbol);
+  }
   memcpy(&resolver, &symbol, sizeof(symbol));
   shim__vk_resolver_t ours = resolve;
   memcpy(&symbol, &ours, sizeof(symbol));

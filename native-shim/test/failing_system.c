@@ -18,7 +18,9 @@ enum { MAX_CALLS = 256, MAX_PLACES = 1000 };
 
 uint32_t failing_at, failing_total;
 const char* failing_what;
+shim_status_t failing_expected;
 int64_t failing_blocks;
+shim_gpu_device_t* failing_gpu_device;
 
 static enum { NOT_COUNTED, COUNTED, FORBIDDEN } places_are;
 static uint32_t places;
@@ -66,6 +68,7 @@ void failing_begin(const char* call) {
   current = function_of(call, true);
   described = (shim_error_t){0};
   failing_what = NULL;
+  failing_expected = SHIM_RESOURCE_EXHAUSTED;
   places = 0;
   places_are = COUNTED;
 }
@@ -106,6 +109,7 @@ typedef struct remains_t {
   int64_t blocks;
   int64_t descriptors;
   int64_t objects[SHIM_VULKAN_KIND_COUNT];
+  int64_t gpu_objects[SHIM_GPU_KIND_COUNT];
 } remains_t;
 
 static remains_t remains(void) {
@@ -115,6 +119,9 @@ static remains_t remains(void) {
   while (readdir(all)) ++now.descriptors;
   closedir(all);
   shim_vulkan_live_objects(now.objects);
+  if (failing_gpu_device) {
+    shim_gpu_device_live_objects(failing_gpu_device, now.gpu_objects);
+  }
   return now;
 }
 
@@ -123,7 +130,9 @@ static void check_remains(const remains_t* before, const char* call,
   remains_t now = remains();
   bool same = now.blocks == before->blocks &&
               now.descriptors == before->descriptors &&
-              memcmp(now.objects, before->objects, sizeof(now.objects)) == 0;
+              memcmp(now.objects, before->objects, sizeof(now.objects)) == 0 &&
+              memcmp(now.gpu_objects, before->gpu_objects,
+                     sizeof(now.gpu_objects)) == 0;
   if (same) return;
   fprintf(stderr, "%s%s left behind: %lld blocks, %lld descriptors", call,
           again,
@@ -134,6 +143,12 @@ static void check_remains(const remains_t* before, const char* call,
     fprintf(stderr, ", %lld %s",
             (long long)(now.objects[i] - before->objects[i]),
             shim_vulkan_kind_name(i));
+  }
+  for (int i = 0; i < SHIM_GPU_KIND_COUNT; ++i) {
+    if (now.gpu_objects[i] == before->gpu_objects[i]) continue;
+    fprintf(stderr, ", %lld %s",
+            (long long)(now.gpu_objects[i] - before->gpu_objects[i]),
+            shim_gpu_kind_name(i));
   }
   fprintf(stderr, "\n");
   exit(1);
@@ -147,8 +162,9 @@ void failing_each(const char* name, failing_entry_t entry) {
     shim_status_t status = entry();
     failing_at = 0;
     const char* what = failing_what;
-    bool good = what && status != FAILING_HAS_NO_STATUS
-                    ? status == SHIM_RESOURCE_EXHAUSTED &&
+    bool fails = what && failing_expected != SHIM_OK;
+    bool good = fails && status != FAILING_HAS_NO_STATUS
+                    ? status == failing_expected &&
                           described.status == status && described.message[0]
                     : status == SHIM_OK || status == FAILING_HAS_NO_STATUS;
     char call[128];

@@ -493,6 +493,7 @@ int main(void) {
   FAILING_EACH(an_executable_is_created);
   FAILING_EACH(an_executable_is_created_by_the_system);
   vulkan_allocations_fail();
+  gpu_allocations_fail();
 
   unlink(path);
   rmdir(directory);
@@ -501,6 +502,7 @@ int main(void) {
   uint32_t missing = 0;
   uint32_t entry_points = check_header("shim.h", &missing) +
                           check_header("shim_file.h", &missing) +
+                          check_header("shim_gpu.h", &missing) +
                           check_header("shim_vulkan.h", &missing);
   fprintf(stderr, "%u entry points, %u of them can fail for lack of memory, "
                   "%u failures\n",

@@ -147,9 +147,9 @@ static void check_does_not_open(const char* name, const char* text) {
 
 static void other_libraries_are_refused(void) {
   check_does_not_open("/nonexistent.so", "cannot open '/nonexistent.so'");
-  check_does_not_open("libm.so.6",
-                      hip ? "'libm.so.6' has no symbol hipInit; update the HIP"
-                          : "'libm.so.6' has no symbol cuInit; update the CUDA");
+  check_does_not_open(
+      "libm.so.6", hip ? "'libm.so.6' has no symbol hipInit; update the HIP"
+                       : "'libm.so.6' has no symbol cuInit; update the CUDA");
 }
 
 static void check_without(const char* symbol, bool needed) {

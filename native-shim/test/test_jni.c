@@ -97,16 +97,18 @@ static void loading_fails_where_the_jvm_refuses_and_keeps_nothing(void) {
   JNI_OnUnload(&vm, NULL);
 }
 
-static void* function_of(const char* name) {
+// Classes have methods of the same name.
+static void* function_of(const char* class_name, const char* name) {
   for (const shim__method_table_t* table = shim__method_tables; table->methods;
        ++table) {
+    if (strcmp(strrchr(table->class_name, '/') + 1, class_name) != 0) continue;
     for (jint i = 0; i < *table->count; ++i) {
       if (strcmp(table->methods[i].name, name) == 0) {
         return table->methods[i].fnPtr;
       }
     }
   }
-  fprintf(stderr, "no native method %s\n", name);
+  fprintf(stderr, "%s has no native method %s\n", class_name, name);
   exit(1);
 }
 
@@ -119,8 +121,9 @@ static shim_status_t made(jlong object) {
 }
 
 static shim_status_t a_ring_is_created(void) {
-  jlong (*create)(JNIEnv*, jclass, jint, jlong) = function_of("ringCreate");
-  void (*release)(JNIEnv*, jclass, jlong) = function_of("ringRelease");
+  jlong (*create)(JNIEnv*, jclass, jint, jlong) =
+      function_of("Shim", "ringCreate");
+  void (*release)(JNIEnv*, jclass, jlong) = function_of("Shim", "ringRelease");
   jlong ring = 7;
   FAILING_VOID(ring = create(&env, NULL, 8, address(failing_error)));
   release(&env, NULL, ring);
@@ -128,8 +131,8 @@ static shim_status_t a_ring_is_created(void) {
 }
 
 static shim_status_t an_event_is_created(void) {
-  jint (*create)(JNIEnv*, jclass, jlong, jlong) = function_of("eventCreate");
-  void (*release)(JNIEnv*, jclass, jint) = function_of("eventClose");
+  jint (*create)(JNIEnv*, jclass, jlong, jlong) = function_of("Shim", "eventCreate");
+  void (*release)(JNIEnv*, jclass, jint) = function_of("Shim", "eventClose");
   int32_t fd = 7;
   jint status =
       FAILING(create(&env, NULL, address(&fd), address(failing_error)));
@@ -142,8 +145,8 @@ static file_t kernel;
 
 static shim_status_t an_executable_is_created(void) {
   jlong (*create)(JNIEnv*, jclass, jlong, jint, jlong, jlong, jlong, jint,
-                  jint, jlong) = function_of("executableCreate");
-  void (*release)(JNIEnv*, jclass, jlong) = function_of("executableRelease");
+                  jint, jlong) = function_of("Shim", "executableCreate");
+  void (*release)(JNIEnv*, jclass, jlong) = function_of("Shim", "executableRelease");
   const uint32_t constant = 77;
   jlong executable = 7;
   FAILING_VOID(executable = create(&env, NULL, address("basic"), 5,
@@ -154,14 +157,34 @@ static shim_status_t an_executable_is_created(void) {
   return made(executable);
 }
 
-static shim_status_t a_library_is_opened(void) {
-  jlong (*open)(JNIEnv*, jclass, jlong, jint, jlong) = function_of("open");
-  void (*release)(JNIEnv*, jclass, jlong) = function_of("close");
+static shim_status_t a_vulkan_library_is_opened(void) {
+  jlong (*open)(JNIEnv*, jclass, jlong, jint, jlong) =
+      function_of("VulkanShim", "open");
+  void (*release)(JNIEnv*, jclass, jlong) = function_of("VulkanShim", "close");
   jlong api = 7;
   FAILING_VOID(api = open(&env, NULL, address(FAKE_VULKAN_LIBRARY), 1,
                           address(failing_error)));
   release(&env, NULL, api);
   return made(api);
+}
+
+static shim_status_t a_gpu_library_is_opened(jint kind, const char* library) {
+  jlong (*open)(JNIEnv*, jclass, jint, jlong, jlong) =
+      function_of("GpuShim", "open");
+  void (*release)(JNIEnv*, jclass, jlong) = function_of("GpuShim", "close");
+  jlong api = 7;
+  FAILING_VOID(api = open(&env, NULL, kind, address(library),
+                          address(failing_error)));
+  release(&env, NULL, api);
+  return made(api);
+}
+
+static shim_status_t a_cuda_library_is_opened(void) {
+  return a_gpu_library_is_opened(SHIM_GPU_CUDA, FAKE_CUDA_LIBRARY);
+}
+
+static shim_status_t a_hip_library_is_opened(void) {
+  return a_gpu_library_is_opened(SHIM_GPU_HIP, FAKE_HIP_LIBRARY);
 }
 
 int main(void) {
@@ -171,7 +194,9 @@ int main(void) {
   FAILING_EACH(a_ring_is_created);
   FAILING_EACH(an_event_is_created);
   FAILING_EACH(an_executable_is_created);
-  FAILING_EACH(a_library_is_opened);
+  FAILING_EACH(a_vulkan_library_is_opened);
+  FAILING_EACH(a_cuda_library_is_opened);
+  FAILING_EACH(a_hip_library_is_opened);
   free(kernel.bytes);
   return 0;
 }

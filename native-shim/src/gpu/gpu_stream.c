@@ -80,7 +80,9 @@ shim_status_t shim_gpu_event_wait(shim_gpu_device_t* device, uint64_t event,
     }
   }
   if (code == SGPU_NOT_READY) code = table->event_synchronize(EVENT(event));
-  if (code) status = shim__gpu_fail(device, code, error, "waiting for an event");
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "waiting for an event");
+  }
   shim__gpu_leave(device);
   return status;
 }

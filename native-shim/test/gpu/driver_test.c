@@ -82,42 +82,6 @@ void free_pinned(pinned_t memory) {
   DONE(shim_gpu_host_free(device, (uintptr_t)memory.host));
 }
 
-const char kernels[] =
-    ".version 7.0\n.target sm_80\n.address_size 64\n"
-    ".extern .shared .align 4 .b8 room[];\n"
-    ".visible .entry store(.param .u64 to, .param .u32 value) {\n"
-    "  .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
-    "  ld.param.u64 %rd1, [to];\n"
-    "  ld.param.u32 %r1, [value];\n"
-    "  st.global.u32 [%rd1], %r1;\n"
-    "  ret;\n"
-    "}\n"
-    ".visible .entry shared(.param .u64 to) .maxntid 64, 1, 1 {\n"
-    "  .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
-    "  .shared .align 4 .b8 mine[1024];\n"
-    "  ld.param.u64 %rd1, [to];\n"
-    "  mov.u32 %r1, 77;\n"
-    "  st.shared.u32 [mine], %r1;\n"
-    "  ld.shared.u32 %r1, [mine];\n"
-    "  st.global.u32 [%rd1], %r1;\n"
-    "  ret;\n"
-    "}\n"
-    ".visible .entry dynamic(.param .u64 to, .param .u32 last) {\n"
-    "  .reg .b32 %r<4>; .reg .b64 %rd<2>;\n"
-    "  ld.param.u64 %rd1, [to];\n"
-    "  ld.param.u32 %r1, [last];\n"
-    "  mov.u32 %r2, room;\n"
-    "  add.s32 %r2, %r2, %r1;\n"
-    "  mov.u32 %r3, 78;\n"
-    "  st.shared.u32 [%r2], %r3;\n"
-    "  ld.shared.u32 %r3, [%r2];\n"
-    "  st.global.u32 [%rd1], %r3;\n"
-    "  ret;\n"
-    "}\n"
-    ".visible .entry trap() {\n"
-    "  trap;\n"
-    "}\n";
-
 uint64_t new_module(void) {
   uint64_t module = 0;
   char log[1000];
@@ -154,8 +118,8 @@ void add(words_t* words, uint64_t command, uint64_t operand) {
 
 void add_fill(words_t* words, uint64_t address, uint64_t bytes,
               uint32_t pattern, uint32_t unit) {
-  append(words, (uint64_t[]){SHIM_GPU_FILL, address, bytes, pair(pattern, unit)},
-         4);
+  const uint64_t all[] = {SHIM_GPU_FILL, address, bytes, pair(pattern, unit)};
+  append(words, all, 4);
 }
 
 void add_copy(words_t* words, uint64_t target, uint64_t source,

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "gpu/driver_kernels.h"
 #include "shim_gpu.h"
 #include "test.h"
 
@@ -78,10 +79,6 @@ typedef struct pinned_t {
 pinned_t new_pinned(uint64_t size);
 void free_pinned(pinned_t memory);
 
-// Kernels: store(to, value) stores one number; shared(to) stores 77, with a
-// block of up to 64 threads and 1024 bytes of shared memory; dynamic(to, last)
-// stores 78, by way of shared memory at |last|; trap() faults.
-extern const char kernels[];
 uint64_t new_module(void);
 uint64_t function_of(uint64_t module, const char* name);
 

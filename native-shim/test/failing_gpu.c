@@ -1,0 +1,100 @@
+// Drivers of CUDA and HIP with injected failures: wraps each entry point, and
+// what finds it in a library.
+#include <dlfcn.h>
+#include <string.h>
+
+#include "failing.h"
+#include "gpu/gpu_arguments.h"
+#include "gpu/gpu_internal.h"
+
+bool failing_gpu_enters = true;
+
+// The wrapped functions.
+static shim__gpu_table_t behind;
+
+// Whether nobody minds that an entry point fails: what frees has done so then,
+// and a device may have no UUID.
+static bool can_fail(const char* name) {
+  return strstr(name, "_free") || strstr(name, "_destroy") ||
+         strstr(name, "_unload") || strstr(name, "_unregister") ||
+         strcmp(name, "context_release") == 0 ||
+         strcmp(name, "context_pop") == 0 || strcmp(name, "device_uuid") == 0;
+}
+
+// Whether an entry point fails now, and if so, whether it works all the same.
+static bool fails(const char* name, bool* out_works) {
+  *out_works = true;
+  if (strcmp(name, "context_push") == 0 && !failing_gpu_enters) return false;
+  if (!failing_here(name)) return false;
+  *out_works = can_fail(name);
+  if (*out_works) failing_expected = SHIM_OK;
+  return true;
+}
+
+#define X(need, name, cuda, hip, arguments)              \
+  static int wrapped_##name arguments {                  \
+    bool works;                                          \
+    const bool fails_here = fails(#name, &works);        \
+    int code = works ? behind.name ARGUMENTS_##name : 0; \
+    return fails_here ? SGPU_OUT_OF_MEMORY : code;       \
+  }
+#include "gpu/gpu_symbols.inc"
+#undef X
+
+// Ends a capture even if it fails, as drivers do.
+static int end_capture(sgpu_stream_t stream, sgpu_graph_t* out_graph) {
+  int code = wrapped_stream_end_capture(stream, out_graph);
+  if (code == SGPU_OUT_OF_MEMORY) {
+    behind.stream_end_capture(stream, out_graph);
+    behind.graph_destroy(*out_graph);
+    *out_graph = NULL;
+  }
+  return code;
+}
+
+//===--------------------------------------------------------------------===//
+// Resolving
+//===--------------------------------------------------------------------===//
+
+#define OPTIONAL_EXPECTED SHIM_OK
+#define REQUIRED_EXPECTED SHIM_UNAVAILABLE
+
+// The optional ones without which there is no use of a library copy.
+static shim_status_t expected_without(const char* name, shim_status_t status) {
+  return strstr(name, "copy") ? SHIM_UNAVAILABLE : status;
+}
+
+void* failing_gpu_symbol(const char* symbol, void* found) {
+#define X(need, name, cuda, hip, arguments)                             \
+  if (strcmp(symbol, #cuda) == 0 || strcmp(symbol, #hip) == 0) {        \
+    if (failing_here("dlsym")) {                                        \
+      failing_expected = expected_without(#name, need##_EXPECTED);      \
+      return NULL;                                                      \
+    }                                                                   \
+    memcpy(&behind.name, &found, sizeof(found));                        \
+    int(*ours) arguments = wrapped_##name;                              \
+    memcpy(&found, &ours, sizeof(found));                               \
+  }
+#include "gpu/gpu_symbols.inc"
+#undef X
+  if (strstr(symbol, "StreamEndCapture")) {
+    int (*ours)(sgpu_stream_t, sgpu_graph_t*) = end_capture;
+    memcpy(&found, &ours, sizeof(found));
+  }
+  return found;
+}
+
+static bool is_gpu(const char* library) {
+  return library && (strcmp(library, FAKE_CUDA_LIBRARY) == 0 ||
+                     strcmp(library, FAKE_HIP_LIBRARY) == 0);
+}
+
+void* __real_dlopen(const char* library, int flags);
+void* __wrap_dlopen(const char* library, int flags);
+void* __wrap_dlopen(const char* library, int flags) {
+  if (!is_gpu(library) || !failing_here("dlopen")) {
+    return __real_dlopen(library, flags);
+  }
+  failing_expected = SHIM_UNAVAILABLE;
+  return NULL;
+}

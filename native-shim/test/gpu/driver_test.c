@@ -108,6 +108,7 @@ uint64_t function_of(uint64_t module, const char* name) {
 static void append(words_t* words, const uint64_t* more, size_t count) {
   CHECK(words->count + count <=
         sizeof(words->values) / sizeof(words->values[0]));
+  if (!count) return;
   memcpy(words->values + words->count, more, count * sizeof(*more));
   words->count += count;
 }

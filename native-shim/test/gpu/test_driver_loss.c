@@ -202,11 +202,12 @@ static _Atomic uint32_t rounds;
 static void* work(void* argument) {
   const objects_t* objects = argument;
   uint64_t own = new_stream(), event = new_event(), graph = 0;
+  uint64_t memory = new_memory(64);
   shim_error_t failure = {0};
   shim_status_t status = SHIM_OK;
   while (!status) {
     words_t words = {0};
-    add_store(&words, objects->store, objects->memory, 1);
+    add_store(&words, objects->store, memory, 1);
     status = shim_gpu_graph_make(device, own, words.values, words.count, &graph,
                                  &failure);
     add(&words, SHIM_GPU_GRAPH, graph);
@@ -219,6 +220,7 @@ static void* work(void* argument) {
   CHECK_EQ(status, SHIM_ABORTED);
   CHECK(shim_gpu_device_is_lost(device));
   if (graph) DONE(shim_gpu_graph_release(device, graph));
+  free_memory(memory);
   DONE(shim_gpu_event_release(device, event));
   DONE(shim_gpu_stream_release(device, own));
   return NULL;

@@ -206,9 +206,19 @@ static void calls_that_a_capture_forbids_end_it(void) {
   end();
 }
 
+static void a_loss_ends_captures(void) {
+  begin("");
+  CHECK_EQ(begin_capture(stream), 0);
+  make_file(".lost");
+  CHECK_EQ(end_capture(stream), SGPU_LAUNCH_FAILED);
+  remove_file(".lost");
+  end_dead(SGPU_LAUNCH_FAILED);
+}
+
 void test_gpu_graphs(void) {
   RUN(graphs_are_launched_and_updated);
   RUN(memory_of_a_graph_is_used_while_it_is_launched);
   RUN(captures_fork_and_join);
   RUN(calls_that_a_capture_forbids_end_it);
+  RUN(a_loss_ends_captures);
 }

@@ -200,7 +200,7 @@ static void devices_are_described(void) {
   close_fake();
 
   open_fake("no_device");
-  CHECK_EQ(gpu.init(0), SGPU_NO_DEVICE);
+  CHECK_EQ(gpu.init(0), hip ? SGPU_INVALID_DEVICE : SGPU_NO_DEVICE);
   close_fake();
   open_fake("devices=0 no_uuid");
   CHECK_EQ(gpu.init(0), 0);

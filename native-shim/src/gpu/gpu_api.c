@@ -78,6 +78,13 @@ static shim_status_t resolve(shim_gpu_api_t* api, void* library,
   return SHIM_OK;
 }
 
+// What the driver says where it finds nothing; HIP's has another word for it
+// when it starts.
+static bool is_no_device(const shim_gpu_api_t* api, int code) {
+  return code == SGPU_NO_DEVICE ||
+         (api->kind == SHIM_GPU_HIP && code == SGPU_INVALID_DEVICE);
+}
+
 // Whatever else keeps a driver from starting than a lack of memory, there is no
 // use of it.
 static shim_status_t does_not_start(const shim_gpu_api_t* api, int code,
@@ -92,11 +99,11 @@ static shim_status_t does_not_start(const shim_gpu_api_t* api, int code,
 
 static shim_status_t start(shim_gpu_api_t* api, shim_error_t* error) {
   int code = api->table.init(0);
-  if (code == SGPU_NO_DEVICE) return SHIM_OK;
+  if (is_no_device(api, code)) return SHIM_OK;
   if (!code) code = api->table.driver_version(&api->version);
   if (!code) {
     code = api->table.device_count(&api->device_count);
-    if (code == SGPU_NO_DEVICE) code = api->device_count = 0;
+    if (is_no_device(api, code)) code = api->device_count = 0;
   }
   return code ? does_not_start(api, code, error) : SHIM_OK;
 }

@@ -10,7 +10,7 @@
 // library has its own settings and state.
 //
 //   devices=N            devices, 1 by default, at most 8
-//   no_device            init finds none and returns 100
+//   no_device            init finds none and returns 100, HIP's 101
 //   init_error=N         init returns N
 //   no_symbol=NAME       that entry point is missing; read when the library is
 //                        loaded, and may be given several times

@@ -281,8 +281,9 @@ void fake_pause(void) {
 int fake_init(unsigned flags) {
   fake_begin_bare(CALL_init);
   if (!fake_has_contexts()) read_settings(false);
+  const int none = FAKE_PICK(SGPU_NO_DEVICE, SGPU_INVALID_DEVICE);
   int code = flags                     ? SGPU_INVALID_VALUE
-             : fake_settings.no_device ? SGPU_NO_DEVICE
+             : fake_settings.no_device ? none
                                        : fake_settings.init_error;
   initialized = code == SGPU_SUCCESS;
   return fake_end(code);

@@ -58,9 +58,7 @@ final class GpuDriver {
         try {
             opened = GpuApi.open(kind, library);
             found = opened.devices();
-            answer = found.isEmpty()
-                    ? Availability.unavailable("its driver is there and finds no device")
-                    : Availability.AVAILABLE;
+            answer = found.isEmpty() ? Availability.unavailable(MissingGpus.explain(kind)) : Availability.AVAILABLE;
         } catch (IreeException e) {
             answer = Availability.unavailable(String.valueOf(e.getMessage()));
         }
@@ -122,7 +120,9 @@ final class GpuDriver {
             return devices.getFirst();
         }
         String wanted = id.startsWith(name + ":") ? id.substring(name.length() + 1) : id;
-        String uuid = wanted.replace("-", "").toLowerCase(Locale.ROOT);
+        String uuid = wanted.replaceFirst("^GPU-", "")
+                .replace("-", "")
+                .toLowerCase(Locale.ROOT); // nvidia-smi has that prefix
         for (GpuProperties each : devices) {
             if (wanted.equals(Integer.toString(each.index())) || uuid.equals(each.uuid())) {
                 return each;
@@ -159,6 +159,8 @@ final class GpuDriver {
     private String version() {
         GpuApi opened = api;
         int version = opened == null ? 0 : opened.version();
-        return kind == GpuKind.CUDA ? version / 1000 + "." + version % 1000 / 10 : Integer.toString(version);
+        return kind == GpuKind.CUDA
+                ? version / 1000 + "." + version % 1000 / 10
+                : version / 10_000_000 + "." + version / 100_000 % 100 + "." + version % 100_000;
     }
 }

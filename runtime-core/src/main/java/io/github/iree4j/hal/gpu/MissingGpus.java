@@ -1,0 +1,44 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Finds out why a driver finds no device. */
+final class MissingGpus {
+    private MissingGpus() {}
+
+    static String explain(GpuKind kind) {
+        return explain(kind, Path.of("/dev"));
+    }
+
+    /**
+     * The same.
+     *
+     * @param devices the directory of the operating system's devices
+     */
+    static String explain(GpuKind kind, Path devices) {
+        String found = "its library is there and finds no device";
+        Path node = devices.resolve(kind == GpuKind.CUDA ? "nvidiactl" : "kfd");
+        if (!Files.exists(node)) {
+            return found + "; there is no " + node
+                    + ": load the kernel module of the driver, or in a container give it the GPU ("
+                    + String.join(" ", options(kind)) + ")";
+        }
+        if (!Files.isReadable(node) || !Files.isWritable(node)) {
+            return found + "; this process may not open " + node + ": grant its user access"
+                    + (kind == GpuKind.CUDA ? "" : ", usually through the group 'render' or 'video'");
+        }
+        return found + "; compare with what " + (kind == GpuKind.CUDA ? "nvidia-smi -L" : "rocminfo")
+                + " lists, and see that " + variables(kind) + " hides none";
+    }
+
+    private static List<String> options(GpuKind kind) {
+        return kind == GpuKind.CUDA ? List.of("--gpus all") : List.of("--device=/dev/kfd", "--device=/dev/dri");
+    }
+
+    private static String variables(GpuKind kind) {
+        return kind == GpuKind.CUDA ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES";
+    }
+}

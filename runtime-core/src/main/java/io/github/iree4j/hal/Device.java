@@ -159,6 +159,15 @@ public interface Device extends AutoCloseable {
     }
 
     /**
+     * Returns what the device uses of its driver.
+     *
+     * @return the current counters; zeros where the runtime runs the work itself
+     */
+    default DriverCounters driverCounters() {
+        return DriverCounters.NONE;
+    }
+
+    /**
      * Joins the unnamed group for collective operations; see {@link #createChannel(long, ChannelParams)}.
      *
      * @param affinity queues that take part

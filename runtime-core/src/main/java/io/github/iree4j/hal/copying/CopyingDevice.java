@@ -10,6 +10,7 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DriverCounters;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -186,6 +187,11 @@ public final class CopyingDevice implements Device {
     @Override
     public Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
         return device.importSemaphore(descriptor, semaphore, value);
+    }
+
+    @Override
+    public DriverCounters driverCounters() {
+        return device.driverCounters();
     }
 
     @Override

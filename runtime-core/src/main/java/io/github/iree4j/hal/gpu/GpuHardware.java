@@ -171,6 +171,29 @@ final class GpuHardware implements StreamDriver {
         }
     }
 
+    @Override
+    public long held(Lane lane, long last) {
+        GpuTimeline timeline = (GpuTimeline) lane.timeline();
+        long ticket = last;
+        while (ticket > 0 && !timeline.hasReached(ticket) && !isGiven(timeline, ticket)) {
+            ticket--;
+        }
+        return last - ticket;
+    }
+
+    private boolean isGiven(GpuTimeline timeline, long ticket) {
+        GpuEvents.Event event = timeline.event(ticket);
+        if (event != null) {
+            events.release(event);
+        }
+        return event != null;
+    }
+
+    @Override
+    public long eventCount() {
+        return events.made();
+    }
+
     // ---- Memory.
 
     @Override

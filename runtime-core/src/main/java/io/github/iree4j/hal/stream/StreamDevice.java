@@ -11,6 +11,7 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DriverCounters;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
@@ -239,6 +240,22 @@ public final class StreamDevice implements Device {
                     "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
         }
         return queues[index];
+    }
+
+    @Override
+    public DriverCounters driverCounters() {
+        if (!work.tryEnter()) { // closed: the natives may be gone
+            return DriverCounters.NONE;
+        }
+        try {
+            long held = 0;
+            for (HardwareQueue queue : hardware) {
+                held += queue.held();
+            }
+            return new DriverCounters(hardware.size(), driver.eventCount(), driver.isLost() ? 0 : held);
+        } finally {
+            work.exit();
+        }
     }
 
     @Override

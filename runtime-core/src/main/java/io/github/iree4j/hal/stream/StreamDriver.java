@@ -43,6 +43,26 @@ public interface StreamDriver extends AutoCloseable {
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
+     * Returns how many submissions the driver has taken from a lane's queue and keeps on the host, since its hardware cannot have them yet.
+     *
+     * @param lane one of {@link #lanes}
+     * @param last the ticket of the last submission of the lane
+     * @return 0 where the hardware has all, which is what this method returns unless overridden
+     */
+    default long held(Lane lane, long last) {
+        return 0;
+    }
+
+    /**
+     * Returns how many native events there are.
+     *
+     * @return 0 where the driver needs none, which is what this method returns unless overridden
+     */
+    default long eventCount() {
+        return 0;
+    }
+
+    /**
      * Returns whether the device is lost: the hardware runs nothing any more, and uses no memory.
      *
      * @return true once it is lost

@@ -92,7 +92,7 @@ class ArchitectureTest {
             entry(
                     "hal.vulkan",
                     List.of("hal", "hal.record", "hal.spi", "hal.stream", "frontier", "nativeaccess", "spirv")),
-            entry("hal.gpu", List.of("flatbuffer")),
+            entry("hal.gpu", List.of("hal", "hal.record", "hal.spi", "hal.stream", "nativeaccess", "flatbuffer")),
             // A virtual device is a CPU with other queues.
             entry(
                     "hal.virtual",
@@ -263,6 +263,9 @@ class ArchitectureTest {
                 // The VM knows neither; its compiler has a thread that runs no user code.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".vm.bytecode.CompilerThread")
+                // One for each stream, which waits in the driver and runs no user code either.
+                .and()
+                .doNotHaveFullyQualifiedName(R + ".hal.gpu.GpuLane")
                 .should()
                 .callCodeUnitWhere(makesThread.forSubtype())
                 .check(main);
@@ -272,9 +275,12 @@ class ArchitectureTest {
     void backendsShowOnlyTheirProvider() {
         classes()
                 .that()
-                .resideInAnyPackage(R + ".hal.local", R + ".hal.vulkan")
+                .resideInAnyPackage(R + ".hal.local", R + ".hal.vulkan", R + ".hal.gpu")
                 .and()
                 .arePublic()
+                // What tools know of executables without a device.
+                .and()
+                .doNotHaveFullyQualifiedName(R + ".hal.gpu.GpuCode")
                 .should()
                 .haveSimpleNameEndingWith("DriverProvider")
                 .check(main);

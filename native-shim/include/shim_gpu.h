@@ -138,7 +138,8 @@ void shim_gpu_host_unregister(shim_gpu_device_t* device, void* host);
 //===--------------------------------------------------------------------===//
 
 // Loads a module, of which the library knows the length. What the library's
-// compiler says about it goes to |out_log|, of |log_size| bytes.
+// compiler says about it goes to |out_log|, of |log_size| bytes, or nowhere
+// with 0.
 shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
                                    char* out_log, size_t log_size,
                                    uint64_t* out_module, shim_error_t* error);

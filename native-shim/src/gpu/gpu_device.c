@@ -166,8 +166,8 @@ shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
   int options[] = {SGPU_JIT_ERROR_LOG, SGPU_JIT_ERROR_LOG_BYTES};
   void* values[] = {out_log, (void*)(uintptr_t)log_size};
   sgpu_module_t module = NULL;
-  int code = SHIM__GPU_TABLE(device)->module_load(&module, image, 2, options,
-                                                  values);
+  int code = SHIM__GPU_TABLE(device)->module_load(
+      &module, image, log_size ? 2 : 0, options, values);
   if (log_size) out_log[log_size - 1] = 0;
   if (code) {
     status = shim__gpu_fail(device, code, error, "loading a module");

@@ -2,9 +2,10 @@
 //
 //   test_gpu_driver                        on this machine's drivers; skipped
 //                                          with a message where there are none
-//   test_gpu_driver cuda|hip LIBRARY       on a library, which may be a fake
-//   test_gpu_driver hip LIBRARY FAKE_CUDA  on HIP's interface in front of a
-//                                          fake of CUDA
+//   test_gpu_driver cuda|hip LIBRARY       on a library, which may be a fake,
+//                                          or HIP's interface over CUDA's
+//   test_gpu_driver hip LIBRARY FAKE_CUDA  on HIP's interface over a fake of
+//                                          CUDA
 //
 // Here are the tests of the library and its devices; those of the rest are in
 // gpu/test_driver_*.c.
@@ -246,7 +247,9 @@ static void devices_of_the_fake_are_described(void) {
   CHECK_EQ(info.max_block_z, 64);
   CHECK_EQ(info.max_grid_x, 0x7FFFFFFF);
   CHECK_EQ(info.max_grid_z, 65535);
-  CHECK_EQ(info.shared_bytes_per_block, hip && !is_adapter ? 65536 : 49152);
+  CHECK_EQ(info.shared_bytes_per_block, is_adapter ? 166912
+                                        : hip      ? 65536
+                                                   : 49152);
   CHECK_EQ(info.shared_bytes_opt_in, hip ? 0 : 166912);
   CHECK_EQ(info.warp_size, 5);
   CHECK_EQ(info.multiprocessors, 4);
@@ -334,7 +337,9 @@ static bool has_device(void) {
   shim_error_t failure = {0};
   if (shim_gpu_open(kind(), library, &api, &failure)) {
     CHECK_EQ(failure.status, SHIM_UNAVAILABLE);
-    fprintf(stderr, "skipped: %s\n", failure.message);
+    fprintf(stderr, "skipped: %s\n",
+            is_adapter ? "HIP over CUDA, there is no 'libcuda.so.1'"
+                       : failure.message);
     return false;
   }
   uint32_t count = shim_gpu_device_count(api);

@@ -131,7 +131,8 @@ static shim_status_t a_ring_is_created(void) {
 }
 
 static shim_status_t an_event_is_created(void) {
-  jint (*create)(JNIEnv*, jclass, jlong, jlong) = function_of("Shim", "eventCreate");
+  jint (*create)(JNIEnv*, jclass, jlong, jlong) =
+      function_of("Shim", "eventCreate");
   void (*release)(JNIEnv*, jclass, jint) = function_of("Shim", "eventClose");
   int32_t fd = 7;
   jint status =
@@ -146,7 +147,8 @@ static file_t kernel;
 static shim_status_t an_executable_is_created(void) {
   jlong (*create)(JNIEnv*, jclass, jlong, jint, jlong, jlong, jlong, jint,
                   jint, jlong) = function_of("Shim", "executableCreate");
-  void (*release)(JNIEnv*, jclass, jlong) = function_of("Shim", "executableRelease");
+  void (*release)(JNIEnv*, jclass, jlong) =
+      function_of("Shim", "executableRelease");
   const uint32_t constant = 77;
   jlong executable = 7;
   FAILING_VOID(executable = create(&env, NULL, address("basic"), 5,

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,16 +84,25 @@ final class DeviceQuestions implements DeviceQueryListener {
         if (!deviceIds.isEmpty() && !deviceIds.containsValue(true)) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "program wants a device that matches %s; %s; open such a device or recompile with %s: %s"
+                    "program wants a device that matches %s; %s; open such a device (%s) or recompile with %s: %s"
                             .formatted(
                                     String.join(" or ", deviceIds.keySet()),
                                     available(),
+                                    examples(),
                                     remedy(),
                                     failure.getMessage()),
                     failure,
                     new UnsupportedTarget(List.copyOf(deviceIds.keySet())));
         }
         return null;
+    }
+
+    /** How devices are named that match what the program asked for. */
+    private String examples() {
+        return deviceIds.keySet().stream()
+                .map(pattern -> "--device=" + pattern.replace("*", ""))
+                .distinct()
+                .collect(Collectors.joining(", "));
     }
 
     private String available() {
@@ -129,7 +139,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                 }
             }
             for (String format : taken) {
-                String flags = flags(format);
+                String flags = flags(format, device);
                 if (flags != null) {
                     return flags;
                 }
@@ -139,7 +149,7 @@ final class DeviceQuestions implements DeviceQueryListener {
     }
 
     /** The flags of iree-compile that produce executables of a format. */
-    private static @Nullable String flags(String format) {
+    private static @Nullable String flags(String format, Device device) {
         return switch (format) {
             case "embedded-elf-x86_64" ->
                 "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
@@ -150,6 +160,11 @@ final class DeviceQuestions implements DeviceQueryListener {
             case "vmvx-bytecode-fb" ->
                 "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx";
             case "vulkan-spirv-fb" -> "iree-compile --iree-hal-target-device=vulkan";
+            case "cuda-nvptx-fb" ->
+                "iree-compile --iree-hal-target-device=cuda --iree-cuda-target="
+                        + device.info().details().getOrDefault("architecture", "sm_75");
+            case "rocm-hsaco-fb" ->
+                "iree-compile --iree-hal-target-device=hip --iree-rocm-target= and what rocminfo names, such as gfx942";
             default -> null;
         };
     }

@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
             DumpCommand.class,
             AsmCommand.class,
             SpirvCommand.class,
+            PtxCommand.class,
             VerifyCommand.class,
             DevicesCommand.class,
             TopologyCommand.class,

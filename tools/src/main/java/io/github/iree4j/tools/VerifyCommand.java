@@ -1,6 +1,7 @@
 package io.github.iree4j.tools;
 
 import io.github.iree4j.ProgramWarnings;
+import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.ModuleDef;
@@ -15,7 +16,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -25,7 +31,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         description =
-                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 if there are any. Warns of modules that load but may compute wrong results.",
+                "Verifies .vmfb modules by the rules of the loader, and lists all findings, not only the first. The exit status is 1 if there are any. Says for which GPUs of NVIDIA and AMD there is code. Warns of modules that load but may compute wrong results.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {
@@ -51,23 +57,44 @@ final class VerifyCommand implements Callable<Integer> {
                     findings.isEmpty()
                             ? "%s: verified".formatted(file)
                             : "%s: %d finding%s".formatted(file, findings.size(), findings.size() == 1 ? "" : "s"));
+            verified.code()
+                    .forEach((format, targets) -> out.println(
+                            "%s: code for GPUs (%s): %s".formatted(file, format, String.join(", ", targets))));
             verified.warnings().forEach(warning -> out.println("%s: warning: %s".formatted(file, warning)));
             status = findings.isEmpty() ? status : FAILED;
         }
         return status;
     }
 
-    /** What is wrong with a module; if nothing is, what may be. */
-    private record Verified(List<Finding> findings, List<String> warnings) {}
+    /** What is wrong with a module; if nothing is, for which GPUs it has code, by format, and what may be wrong. */
+    private record Verified(List<Finding> findings, Map<String, Set<String>> code, List<String> warnings) {
+        static Verified of(ModuleDef module) {
+            Map<String, Set<String>> code = new TreeMap<>();
+            List<String> warnings = new ArrayList<>(ProgramWarnings.of(module));
+            for (ModuleDef.Rodata constant : module.rodata()) {
+                String format = GpuCode.formatOf(constant.bytes());
+                try {
+                    if (format != null) {
+                        code.computeIfAbsent(format, _ -> new TreeSet<>())
+                                .addAll(GpuCode.targets(constant.bytes(), format));
+                    }
+                } catch (IreeException e) {
+                    warnings.add("%s (%s)".formatted(e.getMessage(), format));
+                }
+            }
+            code.values().removeIf(Set::isEmpty);
+            return new Verified(List.of(), code, warnings);
+        }
+    }
 
     private static Verified verify(Path file) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             List<Finding> findings = ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS);
-            List<String> warnings =
-                    findings.isEmpty() ? ProgramWarnings.of(ModuleDef.read(bytes, ModuleLimits.DEFAULTS)) : List.of();
-            return new Verified(findings, warnings);
+            return findings.isEmpty()
+                    ? Verified.of(ModuleDef.read(bytes, ModuleLimits.DEFAULTS))
+                    : new Verified(findings, Map.of(), List.of());
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
         } catch (IOException e) {

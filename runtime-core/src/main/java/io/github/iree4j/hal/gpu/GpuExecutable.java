@@ -5,6 +5,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableLayout;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.UnsupportedArchitecture;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuProperties;
 import io.github.iree4j.status.IreeException;
@@ -68,6 +69,7 @@ final class GpuExecutable extends Executable {
             MemorySegment copy = image.copy(arena);
             modules.add(device.loadModule(copy));
         } catch (IreeException e) {
+            String remedy = remedy(e);
             throw new IreeException(
                     e.code(),
                     "module %d of the executable, %s%s, cannot be loaded on device '%s' (%s): %s%s"
@@ -78,15 +80,19 @@ final class GpuExecutable extends Executable {
                                     hardware.id(),
                                     hardware.architecture(),
                                     e.getMessage(),
-                                    remedy(e.code())),
-                    e);
+                                    remedy == null ? "" : "; " + remedy),
+                    e,
+                    remedy == null ? null : new UnsupportedArchitecture(hardware.id(), remedy));
         }
     }
 
-    private String remedy(StatusCode code) {
-        return code == StatusCode.INCOMPATIBLE
-                ? "; compile the program for this architecture: " + hardware.compileFlag()
-                : "";
+    private @Nullable String remedy(IreeException cause) {
+        if (cause.code() != StatusCode.INCOMPATIBLE) {
+            return null;
+        }
+        return String.valueOf(cause.getMessage()).contains("UNSUPPORTED_PTX_VERSION")
+                ? "update the driver, or compile the program with an older release of iree-compile"
+                : "compile the program for this architecture: " + hardware.compileFlag();
     }
 
     private void loadKernel(GpuExecutableFile.Export export, @Nullable ExecutableLayout layout) {

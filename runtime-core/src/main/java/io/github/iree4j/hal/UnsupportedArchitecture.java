@@ -1,0 +1,11 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.FailureDetail;
+
+/**
+ * A program has code of the right format, but for other hardware than the device's.
+ *
+ * @param device id of the device
+ * @param remedy what to do, as the rest of a sentence
+ */
+public record UnsupportedArchitecture(String device, String remedy) implements FailureDetail {}

@@ -1,0 +1,61 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.hal.gpu.GpuCode;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j ptx}: packs kernels in PTX into an executable for programs written in VMASM. */
+@Command(
+        name = "ptx",
+        description =
+                "Packs kernels in PTX into an executable of format cuda-nvptx-fb. Its exports are the entries, in "
+                        + "order; their parameters are buffers (.u64), then constants (.u32), and .reqntid is the size of a workgroup.",
+        mixinStandardHelpOptions = true)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class PtxCommand implements Runnable {
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "PTX, in text.")
+    private List<Path> sources;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            required = true,
+            description = "The executable to write.")
+    private Path output;
+
+    PtxCommand() {}
+
+    @Override
+    public void run() {
+        try {
+            List<String> texts = new ArrayList<>();
+            for (Path source : sources) {
+                texts.add(Files.readString(source));
+                check(source, texts.getLast());
+            }
+            Files.write(output, GpuCode.ofPtx(texts));
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
+        }
+    }
+
+    /** Validates a text; names its file in failures. */
+    private static void check(Path source, String text) {
+        try {
+            GpuCode.ofPtx(List.of(text));
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
+        }
+    }
+}

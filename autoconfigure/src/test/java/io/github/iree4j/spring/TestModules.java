@@ -295,7 +295,14 @@ public final class TestModules {
 
     /** Writes a module that allocates 64 MiB when it is initialised. */
     public static Path hungry(Path directory) throws IOException {
-        return Files.write(directory.resolve("hungry.vmfb"), VmAssembler.assemble(HUNGRY));
+        return hungry(directory, 67108864);
+    }
+
+    /** The same with so many bytes. */
+    public static Path hungry(Path directory, long bytes) throws IOException {
+        return Files.write(
+                directory.resolve("hungry.vmfb"),
+                VmAssembler.assemble(HUNGRY.replace("67108864", Long.toString(bytes))));
     }
 
     /** Writes module {@code heavy} with function {@code work}, which imports {@code gate.pass}. */

@@ -21,11 +21,16 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("META-INF/native/*/libiree4j_shim.so")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
-        for (String shim :
-                new String[] {"io.github.iree4j.nativeaccess.Shim", "io.github.iree4j.nativeaccess.VulkanShim"}) {
+        for (String shim : new String[] {
+            "io.github.iree4j.nativeaccess.Shim",
+            "io.github.iree4j.nativeaccess.GpuShim",
+            "io.github.iree4j.nativeaccess.VulkanShim"
+        }) {
             hints.jni().registerType(TypeReference.of(shim), MemberCategory.INVOKE_DECLARED_METHODS);
         }
         for (String provider : new String[] {
+            "io.github.iree4j.hal.gpu.CudaDriverProvider",
+            "io.github.iree4j.hal.gpu.HipDriverProvider",
             "io.github.iree4j.hal.local.LocalDriverProvider",
             "io.github.iree4j.hal.vulkan.VulkanDriverProvider",
             "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"

@@ -3,7 +3,10 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.VariantFault;
+import io.github.iree4j.hal.UnsupportedArchitecture;
 import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.modules.parameters.MissingScope;
 import io.github.iree4j.spring.ChecksumMismatch;
 import io.github.iree4j.spring.ProgramLoadException;
@@ -16,6 +19,7 @@ import java.io.FileNotFoundException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
@@ -87,8 +91,27 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx, which can only compute.""".formatted(String.join(", ", new TreeSet<>(allowedFormats)));
         }
         if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {
-            return "Raise 'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if it is set, or reduce what the program loads."
-                    .formatted(source.name());
+            return "%s'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if it is set, or reduce what the program loads."
+                    .formatted(
+                            isOfDriver(failure)
+                                    ? "The device itself has no memory left: end what else uses it, or lower "
+                                    : "Raise ",
+                            source.name());
+        }
+        UnsupportedArchitecture architecture = failure.detail(UnsupportedArchitecture.class);
+        if (architecture != null) {
+            return "For device '%s', %s. Or select another device with '%s.devices'."
+                    .formatted(architecture.device(), architecture.remedy(), module);
+        }
+        DriverProvider driver = target == null ? null : driverFor(target);
+        if (driver != null) {
+            Availability availability = driver.availability();
+            return "The program is compiled for driver '%s'%s: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile it for the devices that are configured, with the flags above."
+                    .formatted(
+                            driver.name(),
+                            availability.available() ? "" : ", which is not available (" + availability.reason() + ")",
+                            driver.name(),
+                            module);
         }
         if (noTarget) {
             IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
@@ -113,6 +136,25 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
         }
         return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
+    }
+
+    /** Whether a driver has no memory, which no budget of ours limits. */
+    private static boolean isOfDriver(IreeException failure) {
+        return failure.getMessage().contains("OUT_OF_MEMORY")
+                || failure.getMessage().contains("OUT_OF_DEVICE_MEMORY");
+    }
+
+    /** The driver of a GPU that a program is compiled for; null when that is a CPU. */
+    private static @Nullable DriverProvider driverFor(UnsupportedTarget target) {
+        for (String wanted : target.wanted()) {
+            for (DriverProvider driver : IreeRuntime.drivers()) {
+                String name = wanted.startsWith("rocm") ? "hip" : wanted;
+                if (!driver.name().equals(IreeProperties.DEFAULT_DEVICE) && name.startsWith(driver.name())) {
+                    return driver;
+                }
+            }
+        }
+        return null;
     }
 
     /**

@@ -47,6 +47,24 @@ public enum IreeMeters implements MeterDocumentation {
             Key.QUEUE,
             Key.DECISION),
 
+    /** Submissions to the stream of a queue; several operations may be one. */
+    STREAM_SUBMISSIONS(
+            "iree.stream.submissions",
+            "submissions",
+            Meter.Type.COUNTER,
+            "Submissions to the stream of a queue; several operations may be one.",
+            Key.DEVICE,
+            Key.QUEUE),
+
+    /** Waits of the stream of a queue for other streams, or for foreign work. */
+    STREAM_WAITS(
+            "iree.stream.waits",
+            "waits",
+            Meter.Type.COUNTER,
+            "Waits of the stream of a queue for other streams, or for foreign work.",
+            Key.DEVICE,
+            Key.QUEUE),
+
     /** Time for which operations were deferred until their waits were reached. */
     FENCE_WAIT(
             "iree.fence.wait",
@@ -150,6 +168,30 @@ public enum IreeMeters implements MeterDocumentation {
 
     /** Whether a device was lost: 1, else 0. */
     DEVICE_LOST("iree.device.lost", "devices", Meter.Type.GAUGE, "Whether a device was lost: 1, else 0.", Key.DEVICE),
+
+    /** Streams of its driver that a device uses. */
+    DEVICE_STREAMS(
+            "iree.device.streams",
+            "streams",
+            Meter.Type.GAUGE,
+            "Streams of its driver that a device uses.",
+            Key.DEVICE),
+
+    /** Events that the driver of a device has made, and uses again. */
+    DEVICE_EVENTS(
+            "iree.device.events",
+            "events",
+            Meter.Type.GAUGE,
+            "Events that the driver of a device has made, and uses again.",
+            Key.DEVICE),
+
+    /** Submissions held back on the host because the driver of a device cannot take them yet. */
+    DEVICE_HELD(
+            "iree.device.held",
+            "submissions",
+            Meter.Type.GAUGE,
+            "Submissions held back on the host because the driver of a device cannot take them yet.",
+            Key.DEVICE),
 
     /** Workers that run compiled code and calls, by state: busy, sleeping. */
     TASK_WORKERS(

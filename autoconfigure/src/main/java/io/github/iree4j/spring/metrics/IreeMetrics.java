@@ -48,6 +48,24 @@ public final class IreeMetrics implements MeterBinder {
             }
             pools(registry, device, tags);
             gauge(registry, IreeMeters.DEVICE_LOST, tags, device, each -> each.failure() == null ? 0 : 1);
+            gauge(
+                    registry,
+                    IreeMeters.DEVICE_STREAMS,
+                    tags,
+                    device,
+                    each -> each.driverCounters().streams());
+            gauge(
+                    registry,
+                    IreeMeters.DEVICE_EVENTS,
+                    tags,
+                    device,
+                    each -> each.driverCounters().events());
+            gauge(
+                    registry,
+                    IreeMeters.DEVICE_HELD,
+                    tags,
+                    device,
+                    each -> each.driverCounters().held());
         }
         gauge(
                 registry,
@@ -105,6 +123,18 @@ public final class IreeMetrics implements MeterBinder {
         decision(registry, queue, tags, "covered", QueueCounters::covered);
         decision(registry, queue, tags, "device", QueueCounters::deviceWaits);
         decision(registry, queue, tags, "deferred", QueueCounters::deferred);
+        counter(
+                registry,
+                IreeMeters.STREAM_SUBMISSIONS,
+                tags,
+                queue,
+                each -> each.streamCounters().submissions());
+        counter(
+                registry,
+                IreeMeters.STREAM_WAITS,
+                tags,
+                queue,
+                each -> each.streamCounters().waits());
         timer(
                 registry,
                 IreeMeters.FENCE_WAIT,

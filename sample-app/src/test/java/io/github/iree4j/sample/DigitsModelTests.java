@@ -154,6 +154,7 @@ class DigitsModelTests {
         Files.createFile(kernels.resolve("x86_64.so"));
         Files.createFile(kernels.resolve("arm_64.so"));
         Files.createFile(kernels.resolve("vulkan.spirv-fb"));
+        Files.createFile(kernels.resolve("cuda.nvptx-fb"));
         Files.write(
                 kernels.resolve("vmvx.vmfb"),
                 VmAssembler.assemble(Files.readString(sources.resolve("digits_vmvx.vmasm")), directory));

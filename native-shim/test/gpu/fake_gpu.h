@@ -31,8 +31,12 @@
 //   launch_error=N       the N-th launch returns 1
 //   kernel_fault=N       the N-th kernel that runs faults with 700
 //   lost_wait=N          the N-th event_synchronize finds the device lost
+//   fail=NAME:N:CODE     the N-th call of that entry point, by its name in
+//                        gpu_symbols.inc, returns CODE and does nothing;
+//                        several times
 //
-// While there is a file <path of this library>.hang its streams begin nothing.
+// While there is a file <path of this library>.hang its streams begin nothing;
+// with a number in it, only the stream with that number, counted from 0.
 // Once there is a file <path of this library>.lost its devices are lost: 719
 // from every call, which also ends waits.
 //
@@ -107,9 +111,17 @@ enum {
 
   FAKE_MAX_DEVICES = 8,
   FAKE_MAX_OVERRIDES = 16,
+  FAKE_MAX_FAILURES = 8,
   FAKE_MAX_SHARED_BYTES = FAKE_PICK(49152, 65536),
   FAKE_MAX_OPTIN_BYTES = FAKE_PICK(166912, 65536),
 };
+
+// A call that fails.
+typedef struct fake_failure_t {
+  char name[40];
+  uint64_t left;  // calls until then, this one included
+  int code;
+} fake_failure_t;
 
 typedef struct fake_settings_t {
   int device_count;
@@ -119,6 +131,8 @@ typedef struct fake_settings_t {
   char gfx[16];
   int attributes[FAKE_MAX_OVERRIDES][2];
   int attribute_count;
+  fake_failure_t failures[FAKE_MAX_FAILURES];
+  int failure_count;
   uint64_t heap_bytes, capacity, slow_us;
   uint64_t oom_allocation, launch_error, kernel_fault, lost_wait;
 } fake_settings_t;
@@ -143,7 +157,7 @@ void fake_tell(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Counts a call and takes the lock. Every entry point begins with one of these
 // and ends with fake_end, also on failure.
 //   fake_begin_bare: needs nothing.
-//   fake_begin_driver: init was called.
+//   fake_begin_driver: init was called, and this call is to succeed.
 //   fake_begin: also sets the current context, NULL if there is none, and
 //   returns its error if it is dead.
 void fake_begin_bare(fake_call_t call);
@@ -151,8 +165,11 @@ int fake_begin_driver(fake_call_t call);
 int fake_begin(fake_call_t call, sgpu_context_t* out_context);
 int fake_end(int code);
 
-// Whether streams may begin nothing now, and whether devices are lost.
-bool fake_is_hung(void);
+// The code of a call that is to fail, or 0. Holds the lock.
+int fake_next_failure(fake_call_t call);
+
+// Whether a stream may begin nothing now, and whether devices are lost.
+bool fake_is_hung(int stream);
 bool fake_is_lost(void);
 
 // Waits a little for a change. Holds the lock.
@@ -302,6 +319,7 @@ typedef struct fake_queue_t {
   struct fake_queue_t* next;
   sgpu_context_t context;
   pthread_t thread;
+  int number;      // of the streams of this library
   fake_op_t* head;  // stays until complete
   fake_op_t* tail;
   uint64_t count;

@@ -142,6 +142,14 @@ static void set_attribute(fake_settings_t* s, const char* value) {
   sscanf(value, "%d:%d", &pair[0], &pair[1]);
 }
 
+static void add_failure(fake_settings_t* s, const char* value) {
+  if (s->failure_count == FAKE_MAX_FAILURES) return;
+  fake_failure_t* failure = &s->failures[s->failure_count++];
+  unsigned long long left = 0;
+  sscanf(value, "%39[^:]:%llu:%d", failure->name, &left, &failure->code);
+  failure->left = left;
+}
+
 // Such as gfx90a, which is 9.0, or gfx1030, which is 10.3.
 static void set_gfx(fake_settings_t* s, const char* value) {
   snprintf(s->gfx, sizeof(s->gfx), "%s", value);
@@ -172,6 +180,8 @@ static void set_word(const char* word, bool loading) {
     set_gfx(s, value);
   } else if (value_of(word, "attribute", &value)) {
     set_attribute(s, value);
+  } else if (value_of(word, "fail", &value)) {
+    add_failure(s, value);
   } else if (value_of(word, "heap_mib", &value)) {
     s->heap_bytes = strtoull(value, NULL, 10) << 20;
   }
@@ -246,9 +256,21 @@ void fake_begin_bare(fake_call_t call) {
   pthread_mutex_lock(&fake_lock);
 }
 
+int fake_next_failure(fake_call_t call) {
+  fake_settings_t* s = &fake_settings;
+  for (int i = 0; i < s->failure_count; ++i) {
+    fake_failure_t* failure = &s->failures[i];
+    if (strcmp(failure->name, call_names[call][0]) == 0 && failure->left &&
+        --failure->left == 0) {
+      return failure->code;
+    }
+  }
+  return SGPU_SUCCESS;
+}
+
 int fake_begin_driver(fake_call_t call) {
   fake_begin_bare(call);
-  return initialized ? SGPU_SUCCESS : SGPU_NOT_INITIALIZED;
+  return initialized ? fake_next_failure(call) : SGPU_NOT_INITIALIZED;
 }
 
 int fake_begin(fake_call_t call, sgpu_context_t* out_context) {
@@ -263,7 +285,14 @@ int fake_end(int code) {
   return code;
 }
 
-bool fake_is_hung(void) { return access(hang_file, F_OK) == 0; }
+bool fake_is_hung(int stream) {
+  FILE* file = fopen(hang_file, "r");
+  if (!file) return false;
+  int which = stream;
+  bool one = fscanf(file, "%d", &which) == 1;
+  fclose(file);
+  return !one || which == stream;
+}
 
 bool fake_is_lost(void) { return access(lost_file, F_OK) == 0; }
 
@@ -284,7 +313,9 @@ int fake_init(unsigned flags) {
   const int none = FAKE_PICK(SGPU_NO_DEVICE, SGPU_INVALID_DEVICE);
   int code = flags                     ? SGPU_INVALID_VALUE
              : fake_settings.no_device ? none
-                                       : fake_settings.init_error;
+             : fake_settings.init_error
+                 ? fake_settings.init_error
+                 : fake_next_failure(CALL_init);
   initialized = code == SGPU_SUCCESS;
   return fake_end(code);
 }

@@ -7,6 +7,7 @@
 #include "fake_gpu.h"
 
 static fake_queue_t* queues;
+static int queue_count;  // ever made
 
 //===--------------------------------------------------------------------===//
 // Operations
@@ -115,12 +116,13 @@ static bool is_dead(const fake_queue_t* queue) {
 static bool can_begin(const fake_queue_t* queue) {
   const fake_op_t* op = queue->head;
   if (is_dead(queue)) return true;
-  return (op->kind != OP_WAIT || op->record->done) && !fake_is_hung();
+  return (op->kind != OP_WAIT || op->record->done) &&
+         !fake_is_hung(queue->number);
 }
 
 static void pop(fake_queue_t* queue) {
   fake_op_t* op = queue->head;
-  if (op->kind == OP_RECORD) op->record->done = true;
+  if (op->record && op->kind != OP_WAIT) op->record->done = true;
   queue->head = op->next;
   if (!queue->head) queue->tail = NULL;
   --queue->count;
@@ -255,10 +257,12 @@ int fake_stream_create(sgpu_stream_t* out_stream, unsigned flags) {
   reap();
   fake_queue_t* queue = calloc(1, sizeof(*queue));
   queue->context = context;
+  queue->number = queue_count;
   if (pthread_create(&queue->thread, NULL, run_queue, queue)) {
     free(queue);
     return fake_end(SGPU_OUT_OF_MEMORY);
   }
+  ++queue_count;
   queue->next = queues;
   queues = queue;
   sgpu_stream_t stream = fake_make(FAKE_STREAM, context);
@@ -306,6 +310,27 @@ int fake_stream_wait_event(sgpu_stream_t stream, sgpu_event_t event,
   return fake_end(code);
 }
 
+// Enqueues a copy from the host to the host and waits until it is over, as the
+// drivers do.
+static int copy_and_wait(sgpu_stream_t stream, fake_op_t op) {
+  sgpu_context_t context = stream->queue->context;
+  fake_record_t* record = calloc(1, sizeof(*record));
+  record->references = 2;
+  op.record = record;
+  int code = fake_submit(stream, op);
+  while (!code && !record->done) {
+    fake_pause();
+    code = fake_error(context);
+  }
+  fake_release_record(record);
+  return code;
+}
+
+static bool is_of_host(uint64_t address, uint64_t size) {
+  const fake_range_t* range = fake_find(address, size);
+  return range && range->kind != FAKE_MEMORY_DEVICE;
+}
+
 // Fills and copies. The memory must be known at the time of the call.
 static int transfer(fake_call_t call, sgpu_stream_t stream, fake_op_t op) {
   sgpu_context_t context = NULL;
@@ -323,7 +348,9 @@ static int transfer(fake_call_t call, sgpu_stream_t stream, fake_op_t op) {
                   (unsigned long long)op.size, (unsigned long long)ends[i]);
     return fake_end(SGPU_INVALID_VALUE);
   }
-  return fake_end(fake_submit(stream, op));
+  bool waits = op.kind == OP_COPY && !stream->queue->capture &&
+               is_of_host(op.target, op.size) && is_of_host(op.source, op.size);
+  return fake_end(waits ? copy_and_wait(stream, op) : fake_submit(stream, op));
 }
 
 int fake_fill_8(uint64_t address, unsigned char value, size_t count,

@@ -93,6 +93,15 @@ public final class FakeGpu {
         create(".hang");
     }
 
+    /** The same for one of its streams, in the order in which they were ever created, from 0. */
+    public void hang(int stream) {
+        try {
+            Files.writeString(Path.of(library + ".hang"), Integer.toString(stream));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Ends {@link #hang}; does nothing without it. */
     public void goOn() {
         try {
@@ -105,6 +114,15 @@ public final class FakeGpu {
     /** Makes its devices lost from now on, which also ends waits in progress. */
     public void lose() {
         create(".lost");
+    }
+
+    /** Ends {@link #lose} for devices that are opened from now on; does nothing without it. */
+    public void find() {
+        try {
+            Files.deleteIfExists(Path.of(library + ".lost"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** What it complained about, the latest of it; empty as long as nothing misused it. */

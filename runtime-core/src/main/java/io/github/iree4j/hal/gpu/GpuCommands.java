@@ -115,6 +115,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
             return;
         }
         // The driver fills neither eight bytes at a time nor at odd addresses.
+        blocks |= target.host() != null && length > SEED;
         int seed = (int) Math.min(SEED, length);
         for (int i = 0; i < seed; i++) {
             current.fill(address + i, 1, (int) (pattern >>> Byte.SIZE * (i % patternLength)) & 0xFF, 1);
@@ -145,7 +146,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         if (length == 0) {
             return;
         }
-        // From the host to the host the driver waits for the stream before it copies.
+        // From the host to the host the driver has its caller wait until it has copied.
         blocks |= source.host() != null && target.host() != null;
         current.copy(target.deviceAddress() + targetOffset, source.deviceAddress() + sourceOffset, length);
     }

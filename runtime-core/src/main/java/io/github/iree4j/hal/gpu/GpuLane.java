@@ -40,7 +40,7 @@ final class GpuLane implements Lane {
      */
     private static final Logger LOG = LoggerFactory.getLogger(GpuLane.class);
 
-    /** Commands under way up to which others give more; streams have room for about a thousand. */
+    /** Commands under way, waits and events included, up to which others give more; streams have room for about a thousand. */
     private static final int WINDOW = 512;
 
     /** How long the thread looks at an event before it sleeps: what a short kernel takes. A guess, not measured. */
@@ -55,7 +55,8 @@ final class GpuLane implements Lane {
     private final ConcurrentLinkedQueue<Submission> held = new ConcurrentLinkedQueue<>();
     private final AtomicInteger feeds = new AtomicInteger();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
-    private final GpuPoints points = new GpuPoints(); // guarded by itself
+    private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
+    private long lastRemoved; // the ticket that the thread took off last, which it will raise the timeline to
 
     // Of the thread that feeds.
     private final GpuWords words = new GpuWords();
@@ -119,10 +120,10 @@ final class GpuLane implements Lane {
         }
     }
 
-    /** The last ticket whose event is over, whether or not the thread has noticed; 0 when it has noticed all. */
+    /** The last ticket whose event is over, whether or not the thread has noticed. */
     long lastOver() {
         synchronized (points) {
-            return points.lastOf(event -> device.isOver(event.handle));
+            return Math.max(lastRemoved, points.lastOf(event -> device.isOver(event.handle)));
         }
     }
 
@@ -149,7 +150,7 @@ final class GpuLane implements Lane {
         boolean gave = false;
         for (Submission next; !stopped && (next = held.peek()) != null; ) {
             GpuCommands commands = (GpuCommands) next.commands();
-            int count = commands == null ? 1 : commands.count() + 1;
+            int count = next.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
             if (before > 0 && before + count > WINDOW) {
                 break; // GPU-4: the thread goes on once there is room
@@ -227,7 +228,8 @@ final class GpuLane implements Lane {
                 words.record(event.handle);
                 device.run(stream, words.segment());
             } else {
-                device.run(stream, words.segment());
+                words.record(event.handle);
+                runToEnd(event); // the driver may have this thread wait for what is before
                 commands.giveInSteps(this);
                 record(event);
             }
@@ -240,15 +242,17 @@ final class GpuLane implements Lane {
         }
     }
 
-    /** The driver took only a part: the submission has failed, and its ticket is reached once that part is over. */
+    /** The driver took only a part: the submission has failed, and its ticket is reached once that part, and what it waits for, is over. */
     private void refused(Submission next, Event event, IreeException cause) {
+        next.fail(cause);
         if (device.isLost()) {
             hardware.wakeWaiter();
+            return;
         }
-        next.fail(cause);
-        if (!device.isLost()) {
-            record(event);
-        }
+        words.clear();
+        awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
+        words.record(event.handle);
+        device.run(stream, words.segment());
     }
 
     private void record(Event event) {
@@ -257,18 +261,25 @@ final class GpuLane implements Lane {
         device.run(stream, words.segment());
     }
 
-    /** On the lane's thread: gives commands, and waits until they are over. */
+    /** On the lane's thread: gives commands, and waits until they are over; tells of what is over before. */
     void runToEnd(GpuWords some) {
         Event event = events.take();
         try {
             words.clear();
             words.call(some);
             words.record(event.handle);
-            device.run(stream, words.segment());
-            device.awaitEvent(event.handle, SPIN_NANOS);
+            runToEnd(event);
         } finally {
             events.release(event);
         }
+    }
+
+    private void runToEnd(Event last) {
+        device.run(stream, words.segment());
+        while (awaitUnderWay()) {
+            // the next
+        }
+        device.awaitEvent(last.handle, SPIN_NANOS);
     }
 
     /** On the lane's thread: gives commands. */
@@ -308,27 +319,37 @@ final class GpuLane implements Lane {
 
     /** Waits for the oldest submission and ends what is over; returns false when nothing is under way. */
     private boolean awaitFirst() {
+        if (awaitUnderWay()) {
+            if (!held.isEmpty() && underWay.get() <= WINDOW / 2) {
+                feed();
+            }
+            return true;
+        }
+        if (held.isEmpty()) {
+            return false;
+        }
+        feed();
+        synchronized (points) {
+            return !points.isEmpty();
+        }
+    }
+
+    private boolean awaitUnderWay() {
         Event first;
         synchronized (points) {
             first = points.first();
         }
         if (first == null) {
-            if (held.isEmpty()) {
-                return false;
-            }
-            feed();
-            synchronized (points) {
-                return !points.isEmpty();
-            }
+            return false;
         }
         device.awaitEvent(first.handle, SPIN_NANOS); // nobody else removes it
-        long ticket;
-        do {
-            ticket = removeFirst();
-        } while (isFirstOver());
-        timeline.raise(ticket);
-        if (!held.isEmpty() && underWay.get() <= WINDOW / 2) {
-            feed();
+        long ticket = removeFirst();
+        try {
+            while (isFirstOver()) {
+                ticket = removeFirst();
+            }
+        } finally {
+            timeline.raise(ticket);
         }
         return true;
     }
@@ -349,6 +370,7 @@ final class GpuLane implements Lane {
             ticket = points.firstTicket();
             count = points.firstCommands();
             event = points.remove();
+            lastRemoved = ticket;
         }
         underWay.addAndGet(-count);
         if (event != null) {

@@ -68,6 +68,13 @@ public final class GpuDrivers {
         }
     }
 
+    /** Only the lane with this index of the first device that was opened. */
+    void hang(int lane) {
+        if (fake != null) {
+            fake.hang(lane);
+        }
+    }
+
     void goOn() {
         if (fake != null) {
             fake.goOn();

@@ -169,7 +169,7 @@ class ProgramTest extends ProgramFixture {
                 () -> IreeRuntime.builder().device("gpu").build());
         assertFails(
                 StatusCode.NOT_FOUND,
-                "installed: local",
+                "installed: cuda, hip, local, vulkan",
                 () -> IreeRuntime.builder().device("gpu://0").build());
     }
 }

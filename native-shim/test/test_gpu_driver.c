@@ -265,6 +265,12 @@ static void devices_of_the_fake_are_described(void) {
   OK(shim_gpu_device_query(api, 0, &info, sizeof(info), &error));
   CHECK_EQ(memcmp(info.uuid, (uint8_t[16]){0}, 16), 0);
   close_library();
+  // A driver that is older than an attribute.
+  open_library(hip && !is_adapter ? "no_attribute=63" : "no_attribute=16");
+  OK(shim_gpu_device_query(api, 0, &info, sizeof(info), &error));
+  CHECK_EQ(info.multiprocessors, 0);
+  CHECK_EQ(info.max_block_z, 64);
+  close_library();
 }
 
 static void devices_are_described(void) {

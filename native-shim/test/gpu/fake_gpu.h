@@ -20,6 +20,7 @@
 //                        device fail with 209
 //   gfx=gfx90a           the device of HIP; images for others fail with 209
 //   attribute=N:VALUE    the device attribute N has that value; several times
+//   no_attribute=N       there is no such attribute; several times
 //   heap_mib=N           memory of each device, 256 by default
 //   visible              device memory is visible to the host; else it has no
 //                        access rights while no operation uses it
@@ -112,6 +113,7 @@ enum {
   FAKE_MAX_DEVICES = 8,
   FAKE_MAX_OVERRIDES = 16,
   FAKE_MAX_FAILURES = 8,
+  FAKE_NO_ATTRIBUTE = -0x7FFFFFFF,
   FAKE_MAX_SHARED_BYTES = FAKE_PICK(49152, 65536),
   FAKE_MAX_OPTIN_BYTES = FAKE_PICK(166912, 65536),
 };

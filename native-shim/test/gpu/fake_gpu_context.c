@@ -94,6 +94,7 @@ static int attribute_of(int device, int attribute, int* out_value) {
   const fake_settings_t* s = &fake_settings;
   for (int i = 0; i < s->attribute_count; ++i) {
     if (s->attributes[i][0] == attribute) {
+      if (s->attributes[i][1] == FAKE_NO_ATTRIBUTE) return SGPU_INVALID_VALUE;
       *out_value = s->attributes[i][1];
       return SGPU_SUCCESS;
     }

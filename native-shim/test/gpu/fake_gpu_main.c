@@ -139,6 +139,7 @@ static bool value_of(const char* word, const char* name, const char** value) {
 static void set_attribute(fake_settings_t* s, const char* value) {
   if (s->attribute_count == FAKE_MAX_OVERRIDES) return;
   int* pair = s->attributes[s->attribute_count++];
+  pair[1] = FAKE_NO_ATTRIBUTE;
   sscanf(value, "%d:%d", &pair[0], &pair[1]);
 }
 
@@ -178,7 +179,8 @@ static void set_word(const char* word, bool loading) {
     sscanf(value, "%d.%d", &s->major, &s->minor);
   } else if (value_of(word, "gfx", &value)) {
     set_gfx(s, value);
-  } else if (value_of(word, "attribute", &value)) {
+  } else if (value_of(word, "attribute", &value) ||
+             value_of(word, "no_attribute", &value)) {
     set_attribute(s, value);
   } else if (value_of(word, "fail", &value)) {
     add_failure(s, value);

@@ -47,7 +47,7 @@ static void events_are_not_over_before_what_they_follow(void) {
 
 // Each of three, of which the driver itself waits in the first two.
 static void a_wait_looks_for_a_while(void) {
-  begin("slow=3000");
+  begin("slow=50000");
   uint64_t event = new_event();
   uint64_t memory = new_memory(4);
   const int64_t spins[] = {-1, 1, INT64_MAX};

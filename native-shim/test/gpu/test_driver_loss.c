@@ -165,7 +165,7 @@ static void a_loss_is_found_in_any_call(void) {
 }
 
 static void a_loss_is_found_while_waiting(void) {
-  begin("lost_wait=1 slow=2000");
+  begin("lost_wait=1 slow=50000");
   objects_t objects = new_objects();
   words_t words = {0};
   add_fill(&words, objects.memory, 64, 1, 4);
@@ -196,13 +196,14 @@ static void a_loss_ends_a_capture(void) {
 
 enum { THREADS = 4 };
 
-static _Atomic uint32_t rounds;
+static _Atomic uint32_t ready, rounds;
 
 // Works until the device is lost.
 static void* work(void* argument) {
   const objects_t* objects = argument;
   uint64_t own = new_stream(), event = new_event(), graph = 0;
   uint64_t memory = new_memory(64);
+  atomic_fetch_add(&ready, 1);
   shim_error_t failure = {0};
   shim_status_t status = SHIM_OK;
   while (!status) {
@@ -233,7 +234,9 @@ static void threads_find_the_loss(void) {
   for (int i = 0; i < THREADS; ++i) {
     CHECK_EQ(pthread_create(&threads[i], NULL, work, &objects), 0);
   }
-  while (atomic_load(&rounds) < 50) usleep(1000);
+  while (atomic_load(&ready) < THREADS || atomic_load(&rounds) < 50) {
+    usleep(1000);
+  }
   make_file(".lost");
   for (int i = 0; i < THREADS; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   end_lost(&objects);

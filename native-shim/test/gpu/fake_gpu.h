@@ -34,7 +34,8 @@
 //   lost_wait=N          the N-th event_synchronize finds the device lost
 //   fail=NAME:N:CODE     the N-th call of that entry point, by its name in
 //                        gpu_symbols.inc, returns CODE and does nothing;
-//                        several times
+//                        codes of faults, 700 and the like, stay; several
+//                        times
 //
 // While there is a file <path of this library>.hang its streams begin nothing;
 // with a number in it, only the stream with that number, counted from 0.

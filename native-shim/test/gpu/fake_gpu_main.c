@@ -260,14 +260,15 @@ void fake_begin_bare(fake_call_t call) {
 
 int fake_next_failure(fake_call_t call) {
   fake_settings_t* s = &fake_settings;
+  int code = SGPU_SUCCESS;
   for (int i = 0; i < s->failure_count; ++i) {
     fake_failure_t* failure = &s->failures[i];
     if (strcmp(failure->name, call_names[call][0]) == 0 && failure->left &&
         --failure->left == 0) {
-      return failure->code;
+      code = failure->code;
     }
   }
-  return SGPU_SUCCESS;
+  return code;
 }
 
 int fake_begin_driver(fake_call_t call) {
@@ -275,9 +276,21 @@ int fake_begin_driver(fake_call_t call) {
   return initialized ? fake_next_failure(call) : SGPU_NOT_INITIALIZED;
 }
 
+// Whether a code is that of a fault, after which the context is dead.
+static bool stays(int code) {
+  return (code >= SGPU_ILLEGAL_ADDRESS && code < SGPU_NOT_PERMITTED &&
+          code != 701 && code != SGPU_HOST_MEMORY_ALREADY_REGISTERED &&
+          code != FAKE_HOST_MEMORY_NOT_REGISTERED) ||
+         code == 999;
+}
+
 int fake_begin(fake_call_t call, sgpu_context_t* out_context) {
   *out_context = NULL;
   int code = fake_begin_driver(call);
+  if (stays(code) && !fake_current(out_context)) {
+    fake_kill(*out_context, code);
+    return fake_error(*out_context);
+  }
   if (!code) code = fake_current(out_context);
   return code ? code : fake_error(*out_context);
 }

@@ -9,6 +9,7 @@ import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by the one who made it, who holds a
@@ -64,6 +65,27 @@ public final class GpuDevice extends Resource {
         }
         try {
             return GpuShim.deviceIsLost(handle) != 0;
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Returns the cause of the loss.
+     *
+     * @return ABORTED with what the driver said; null while the device is not lost, or once it is closed
+     */
+    public @Nullable IreeException loss() {
+        if (!tryRetain()) {
+            return null;
+        }
+        try {
+            if (GpuShim.deviceIsLost(handle) != 0) {
+                check((out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: it only says why not
+            }
+            return null;
+        } catch (IreeException e) {
+            return e;
         } finally {
             release();
         }

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One device of CUDA or HIP. */
 final class GpuHardware implements StreamDriver {
@@ -29,6 +31,8 @@ final class GpuHardware implements StreamDriver {
 
     private static final long PAGE = 4096;
 
+    private static final Logger LOG = LoggerFactory.getLogger(GpuHardware.class);
+
     private final String id;
     private final GpuDevice device;
     private final GpuEvents events;
@@ -36,6 +40,7 @@ final class GpuHardware implements StreamDriver {
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
     private volatile @Nullable Thread waiter; // in awaitAny
+    private volatile @Nullable IreeException failure; // why streams are given nothing more
 
     /**
      * Wraps an open device.
@@ -67,8 +72,7 @@ final class GpuHardware implements StreamDriver {
             made = true;
         } finally {
             if (!made) {
-                lanes.forEach(GpuLane::close);
-                events.close();
+                closeLanes();
             }
         }
     }
@@ -108,15 +112,44 @@ final class GpuHardware implements StreamDriver {
     // ---- Loss.
 
     void checkNotLost() {
-        if (device.isLost()) {
-            throw new IreeException(StatusCode.ABORTED, "device '%s' is lost".formatted(id));
+        IreeException loss = device.loss();
+        if (loss != null) {
+            wakeWaiter(); // who says so
+            throw new IreeException(StatusCode.ABORTED, "%s: %s".formatted(id, loss.getMessage()), loss);
         }
     }
 
-    /** Loses the device: it cannot be used any more. */
-    void lose() {
-        device.lose();
+    /**
+     * Checks that streams are given work.
+     *
+     * @throws IreeException ABORTED when the device is lost; or why it has failed
+     */
+    void checkTakesWork() {
+        checkNotLost();
+        IreeException cause = failure;
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /** The device fails: its streams end what they have, and are given nothing more. */
+    void fail(String what, Throwable thrown) {
+        if (failure == null) {
+            LOG.error("{} of device '{}', which takes no more work", what, id, thrown);
+            StatusCode code = thrown instanceof IreeException cause && cause.code() != StatusCode.ABORTED
+                    ? cause.code()
+                    : StatusCode.INTERNAL;
+            failure = new IreeException(
+                    code, "device '%s' takes no more work: %s: %s".formatted(id, what, thrown.getMessage()), thrown);
+        }
+        lanes.forEach(GpuLane::wake);
         wakeWaiter();
+    }
+
+    /** Why streams are given nothing more; null while they are. */
+    @Nullable
+    IreeException failure() {
+        return failure;
     }
 
     @Override
@@ -144,14 +177,14 @@ final class GpuHardware implements StreamDriver {
     @Override
     public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         waiter = Thread.currentThread(); // before the look: whoever raises one wakes it after that
-        if (!isAnyReached(timelines, values, count) && !device.isLost()) {
+        if (!isAnyReached(timelines, values, count) && !device.isLost() && failure == null) {
             if (timeoutNanos == Long.MAX_VALUE) {
                 LockSupport.park(this);
             } else {
                 LockSupport.parkNanos(this, timeoutNanos);
             }
         }
-        checkNotLost();
+        checkTakesWork();
     }
 
     private static boolean isAnyReached(DriverTimeline[] timelines, long[] values, int count) {
@@ -261,11 +294,16 @@ final class GpuHardware implements StreamDriver {
         return new GpuEncoder(this, memory);
     }
 
-    @Override
-    public void close() {
+    private void closeLanes() {
+        lanes.forEach(GpuLane::stop);
         lanes.forEach(GpuLane::close);
         graphs.close();
         events.close();
+    }
+
+    @Override
+    public void close() {
+        closeLanes();
         device.close(); // its memory and executables keep it open until they are closed too
     }
 }

@@ -15,8 +15,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A stream, and a thread that waits for its events.
@@ -28,6 +26,9 @@ final class GpuLane implements Lane {
     /*
      *   submit -> held -> given (its event recorded) -> over (its ticket reached)
      *
+     * A driver that refuses what it must take, or memory of the host that is short, makes the device fail: nothing more is given, and
+     * what is held is over once what was given before is. Memory that streams may use is kept until then.
+     *
      * GPU-1: submissions are given in the order of their tickets, by one thread at a time: `feeds` counts the calls of feed(), and the
      * thread that raises it from 0 gives until it has seen them all. No lock is held meanwhile, so feeding a lane that follows another
      * cannot block on that one's queue.
@@ -38,13 +39,13 @@ final class GpuLane implements Lane {
      * more, and those that wait for the host in their middle, come from the lane's own thread.
      * GPU-5: what comes for the thread is there before `due`, which it clears before it looks and reads once more before it parks.
      */
-    private static final Logger LOG = LoggerFactory.getLogger(GpuLane.class);
-
     /** Commands under way, waits and events included, up to which others give more; streams have room for about a thousand. */
     private static final int WINDOW = 512;
 
     /** How long the thread looks at an event before it sleeps: what a short kernel takes. A guess, not measured. */
     private static final long SPIN_NANOS = 20_000;
+
+    private static final long PAUSE_NANOS = 10_000_000; // between looks, where waiting fails
 
     private final GpuHardware hardware;
     private final GpuDevice device;
@@ -52,7 +53,7 @@ final class GpuLane implements Lane {
     private final int index;
     private final long stream;
     private final GpuTimeline timeline;
-    private final ConcurrentLinkedQueue<Submission> held = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
     private final AtomicInteger feeds = new AtomicInteger();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
@@ -61,11 +62,15 @@ final class GpuLane implements Lane {
     // Of the thread that feeds.
     private final GpuWords words = new GpuWords();
     private final List<Event> awaited = new ArrayList<>();
+    private boolean stuck; // the stream has work of which nobody can tell when it is over
 
     private final Thread thread;
     private volatile boolean idle; // the thread parks, or is about to
     private volatile boolean due; // something has come that the thread has not looked at
     private volatile boolean stopped;
+
+    /** A submission, and the event that will be recorded after it. */
+    private record Held(Submission submission, Event event) {}
 
     GpuLane(GpuHardware hardware, int index) {
         this.hardware = hardware;
@@ -103,8 +108,18 @@ final class GpuLane implements Lane {
 
     @Override
     public void submit(List<Submission> submissions) {
-        hardware.checkNotLost();
-        held.addAll(submissions);
+        hardware.checkTakesWork();
+        List<Held> all = new ArrayList<>(submissions.size());
+        try {
+            for (Submission each : submissions) {
+                all.add(new Held(each, events.take())); // a lane without events reaches no ticket
+            }
+        } catch (RuntimeException | Error e) {
+            all.forEach(each -> events.release(each.event));
+            hardware.checkNotLost(); // has the waiter told
+            throw e;
+        }
+        held.addAll(all);
         feed();
     }
 
@@ -139,8 +154,7 @@ final class GpuLane implements Lane {
             try {
                 giveAll();
             } catch (RuntimeException | Error e) { // out of memory, for example
-                LOG.error("stream {} of device '{}' cannot be used any more", index, hardware.id(), e);
-                hardware.lose();
+                hardware.fail("stream " + index + " cannot be given work", e);
             }
             seen = feeds.addAndGet(-seen);
         } while (seen != 0);
@@ -148,9 +162,16 @@ final class GpuLane implements Lane {
 
     private void giveAll() {
         boolean gave = false;
-        for (Submission next; !stopped && (next = held.peek()) != null; ) {
-            GpuCommands commands = (GpuCommands) next.commands();
-            int count = next.waitCount() + (commands == null ? 0 : commands.count()) + 1;
+        for (Held next; !stopped && !stuck && (next = held.peek()) != null; ) {
+            IreeException cause = hardware.failure();
+            if (cause != null) {
+                held.remove();
+                drop(next, cause);
+                gave = true;
+                continue;
+            }
+            GpuCommands commands = (GpuCommands) next.submission.commands();
+            int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
             if (before > 0 && before + count > WINDOW) {
                 break; // GPU-4: the thread goes on once there is room
@@ -159,7 +180,7 @@ final class GpuLane implements Lane {
                 wake();
                 break;
             }
-            if (!find(next)) {
+            if (!find(next.submission)) {
                 break;
             }
             held.remove();
@@ -209,50 +230,67 @@ final class GpuLane implements Lane {
         awaited.clear();
     }
 
-    private void give(Submission next, @Nullable GpuCommands commands, int count) {
-        Event event;
-        try {
-            event = events.take();
-        } catch (IreeException e) {
-            forget();
-            throw e; // a lane without events reaches no ticket
-        }
+    private void give(Held next, @Nullable GpuCommands commands, int count) {
         underWay.addAndGet(count);
+        stuck = true;
         try {
             words.clear();
             awaited.forEach(each -> words.await(each.handle));
             if (commands != null && !commands.needsHost()) {
                 words.call(commands.given());
             }
+            words.record(next.event.handle);
             if (commands == null || !commands.needsHost()) {
-                words.record(event.handle);
                 device.run(stream, words.segment());
             } else {
-                words.record(event.handle);
-                runToEnd(event); // the driver may have this thread wait for what is before
+                runToEnd(next.event); // the driver may have this thread wait for what is before
                 commands.giveInSteps(this);
-                record(event);
+                record(next.event);
             }
-        } catch (IreeException e) {
-            refused(next, event, e);
+        } catch (RuntimeException | Error e) {
+            refused(next, e);
         }
         forget();
         synchronized (points) {
-            points.add(next.ticket(), event, count);
+            points.add(next.submission.ticket(), next.event, count);
         }
+        stuck = false;
     }
 
     /** The driver took only a part: the submission has failed, and its ticket is reached once that part, and what it waits for, is over. */
-    private void refused(Submission next, Event event, IreeException cause) {
-        next.fail(cause);
+    private void refused(Held next, Throwable thrown) {
+        next.submission.fail(
+                thrown instanceof IreeException cause
+                        ? cause
+                        : new IreeException(
+                                StatusCode.INTERNAL,
+                                "%s on stream %d of device '%s' failed: %s"
+                                        .formatted(next.submission.name(), index, hardware.id(), thrown),
+                                thrown));
         if (device.isLost()) {
             hardware.wakeWaiter();
             return;
         }
         words.clear();
         awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
-        words.record(event.handle);
+        words.record(next.event.handle);
         device.run(stream, words.segment());
+    }
+
+    /** A submission that will not be given has failed, and its ticket is reached once what was given before is over. */
+    private void drop(Held next, IreeException cause) {
+        next.submission.fail(cause);
+        events.release(next.event);
+        long ticket = next.submission.ticket();
+        synchronized (points) {
+            Event last = points.last();
+            if (last != null) {
+                events.retain(last);
+                points.add(ticket, last, 0);
+                return;
+            }
+        }
+        timeline.raise(ticket);
     }
 
     private void record(Event event) {
@@ -291,7 +329,8 @@ final class GpuLane implements Lane {
 
     // ---- Waiting.
 
-    private void wake() {
+    /** Has the thread look: GPU-5. */
+    void wake() {
         due = true;
         if (idle) {
             LockSupport.unpark(thread);
@@ -305,14 +344,13 @@ final class GpuLane implements Lane {
                 if (!awaitFirst()) {
                     idle();
                 }
-            } catch (IreeException e) {
-                if (device.isLost() || e.code() == StatusCode.ABORTED) {
+            } catch (RuntimeException | Error e) {
+                if (device.isLost()) {
                     hardware.wakeWaiter(); // who says so
                     return;
                 }
-                LOG.error("events of stream {} of device '{}' cannot be waited for", index, hardware.id(), e);
-                hardware.lose();
-                return;
+                hardware.fail("events of stream " + index + " cannot be waited for", e);
+                LockSupport.parkNanos(PAUSE_NANOS); // perhaps they can be later
             }
         }
     }
@@ -388,11 +426,10 @@ final class GpuLane implements Lane {
         idle = false;
     }
 
-    /** Ends the thread and releases the stream. Nothing is under way, or the device is lost. */
-    void close() {
+    /** Ends the thread. Nothing is under way, or the device is lost. */
+    void stop() {
         stopped = true;
         boolean interrupted = false;
-        LockSupport.unpark(thread);
         while (thread.isAlive()) {
             try {
                 LockSupport.unpark(thread);
@@ -403,6 +440,13 @@ final class GpuLane implements Lane {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Releases the stream. All lanes have stopped: their threads feed each other's streams. */
+    void close() {
+        for (Held next; (next = held.poll()) != null; ) {
+            events.release(next.event);
         }
         synchronized (points) {
             while (!points.isEmpty()) {

@@ -68,6 +68,12 @@ final class GpuPoints {
         return isEmpty() ? null : events[slot(head)];
     }
 
+    /** The event of the latest; null when it is empty. */
+    @Nullable
+    Event last() {
+        return isEmpty() ? null : events[slot(tail - 1)];
+    }
+
     /** Removes the oldest; returns its event. */
     @Nullable
     Event remove() {

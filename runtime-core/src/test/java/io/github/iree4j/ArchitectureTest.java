@@ -262,9 +262,6 @@ class ArchitectureTest {
                 // The VM knows neither; its compiler has a thread that runs no user code.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".vm.bytecode.CompilerThread")
-                // One for each stream, which waits in the driver and runs no user code either.
-                .and()
-                .doNotHaveFullyQualifiedName(R + ".hal.gpu.GpuLane")
                 .should()
                 .callCodeUnitWhere(makesThread.forSubtype())
                 .check(main);

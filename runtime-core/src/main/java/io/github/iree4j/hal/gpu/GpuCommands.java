@@ -109,20 +109,24 @@ final class GpuCommands implements TransferCommands, DriverCommands {
             return;
         }
         long address = target.deviceAddress() + offset;
+        boolean ofHost = target.host() != null;
         int unit = unit(pattern, patternLength);
         if (unit <= Integer.BYTES && address % unit == 0) {
-            current.fill(address, length, (int) pattern, unit);
+            for (long done = 0, next; done < length; done += next) {
+                next = ofHost ? encoder.together(address + done, length - done) : length; // whole pages
+                current.fill(address + done, next, (int) pattern, unit);
+            }
             return;
         }
         // The driver fills neither eight bytes at a time nor at odd addresses.
-        blocks |= target.host() != null && length > SEED;
+        blocks |= ofHost && length > SEED;
         int seed = (int) Math.min(SEED, length);
         for (int i = 0; i < seed; i++) {
             current.fill(address + i, 1, (int) (pattern >>> Byte.SIZE * (i % patternLength)) & 0xFF, 1);
         }
         for (long done = seed; done < length; ) {
             long next = Math.min(done, length - done);
-            current.copy(address + done, address, next);
+            copy(address, ofHost, address + done, ofHost, next);
             done += next;
         }
     }
@@ -148,7 +152,26 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         }
         // From the host to the host the driver has its caller wait until it has copied.
         blocks |= source.host() != null && target.host() != null;
-        current.copy(target.deviceAddress() + targetOffset, source.deviceAddress() + sourceOffset, length);
+        copy(
+                source.deviceAddress() + sourceOffset,
+                source.host() != null,
+                target.deviceAddress() + targetOffset,
+                target.host() != null,
+                length);
+    }
+
+    /** Copies from memory of any kind to memory of the host; the caller gives it in steps. */
+    void copyToHost(long source, long target, long length) {
+        copy(source, true, target, true, length);
+    }
+
+    private void copy(long source, boolean fromHost, long target, boolean toHost, long length) {
+        for (long done = 0, next; done < length; done += next) {
+            next = length - done;
+            next = fromHost ? encoder.together(source + done, next) : next;
+            next = toHost ? encoder.together(target + done, next) : next;
+            current.copy(target + done, source + done, next);
+        }
     }
 
     @Override

@@ -33,6 +33,7 @@ final class GpuDriver {
     private final List<GpuProperties> devices;
     private final Availability availability;
     private final Duration closeLimit; // of its devices
+    private final GpuRegistrations registrations = new GpuRegistrations();
 
     /**
      * Opens a library. Never fails: {@link #availability} says why it cannot be used.
@@ -96,7 +97,7 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware = new GpuHardware(info.id(), device, memoryOfHost(), lanes);
+            hardware = new GpuHardware(info.id(), device, registrations, memoryOfHost(), lanes);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

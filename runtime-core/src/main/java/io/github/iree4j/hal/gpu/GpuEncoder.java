@@ -52,6 +52,11 @@ final class GpuEncoder implements StreamEncoder {
         return new GpuCommands(this);
     }
 
+    /** How many bytes from an address of memory of the host the driver fills or copies at once. */
+    long together(long address, long length) {
+        return hardware.registrations().together(address, length);
+    }
+
     void giveBack(GpuCommands commands) {
         commands.clear();
         synchronized (idle) {

@@ -129,7 +129,7 @@ final class GpuForm implements CommandForm {
                             .formatted(
                                     GpuKernel.of(recording, at).export().name(), COUNTS_BYTES, bindings.length(range)));
         }
-        commands.current().copy(storage.deviceAddress() + countsAt, bindings.address(range), COUNTS_BYTES);
+        commands.copyToHost(bindings.address(range), storage.deviceAddress() + countsAt, COUNTS_BYTES);
         GpuWords launch = new GpuWords();
         commands.step(
                 () -> {

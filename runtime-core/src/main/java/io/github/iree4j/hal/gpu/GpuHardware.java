@@ -37,6 +37,7 @@ final class GpuHardware implements StreamDriver {
     private final GpuDevice device;
     private final GpuEvents events;
     private final GpuGraphs graphs;
+    private final GpuRegistrations registrations;
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
     private volatile @Nullable Thread waiter; // in awaitAny
@@ -47,14 +48,16 @@ final class GpuHardware implements StreamDriver {
      *
      * @param id name for messages
      * @param device ownership passes unless this throws
+     * @param registrations of all devices of its driver
      * @param hostMemory bytes of the host
      * @param laneCount streams
      */
-    GpuHardware(String id, GpuDevice device, long hostMemory, int laneCount) {
+    GpuHardware(String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount) {
         this.id = id;
         this.device = device;
         this.events = new GpuEvents(device);
         this.graphs = new GpuGraphs(device);
+        this.registrations = registrations;
         MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
         MemoryKind host = new MemoryKind(
                 "host",
@@ -92,6 +95,10 @@ final class GpuHardware implements StreamDriver {
 
     GpuGraphs graphs() {
         return graphs;
+    }
+
+    GpuRegistrations registrations() {
+        return registrations;
     }
 
     /** The architecture, as compilers name it. */
@@ -266,7 +273,7 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public DriverMemory importHost(long address, long size) {
-        return GpuMemory.registered(device, address, size);
+        return GpuMemory.registered(device, registrations, address, size);
     }
 
     // ---- Code.

@@ -30,9 +30,9 @@ final class GpuMemory extends DriverMemory {
     }
 
     /** Memory of the host that others own. */
-    static GpuMemory registered(GpuDevice device, long host, long size) {
-        long address = device.registerHostMemory(host, size);
-        return new GpuMemory(device, address, host, on -> on.unregisterHostMemory(host));
+    static GpuMemory registered(GpuDevice device, GpuRegistrations registrations, long host, long size) {
+        GpuRegistrations.Import made = registrations.register(device, host, size);
+        return new GpuMemory(device, made.address(), host, _ -> made.close());
     }
 
     @Override

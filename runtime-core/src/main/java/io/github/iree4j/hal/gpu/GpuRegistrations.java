@@ -1,0 +1,134 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Memory of the host that devices of one driver use. Drivers register a page once, for all their devices, while imports may overlap: each page
+ * is registered while any import has it. Safe from any thread.
+ */
+final class GpuRegistrations {
+    /** Pages that were registered together. */
+    private static final class Range {
+        final GpuDevice owner; // retained: only it can unregister them
+        final long first;
+        final long end;
+        final long address; // of the first byte for code of devices, the same for all
+        int users;
+
+        Range(GpuDevice owner, long first, long end, long address) {
+            this.owner = owner;
+            this.first = first;
+            this.end = end;
+            this.address = address;
+        }
+    }
+
+    // Guarded by this.
+    private final TreeMap<Long, Range> ranges = new TreeMap<>(); // by their first address; none overlap
+    private final TreeMap<Long, Range> addresses = new TreeMap<>(); // by their address for devices
+
+    private volatile boolean split; // some import has several, or had
+
+    /** Some memory of the host, registered until it is closed. */
+    final class Import implements AutoCloseable {
+        private final List<Range> parts;
+        private final long address;
+
+        private Import(List<Range> parts, long address) {
+            this.parts = parts;
+            this.address = address;
+        }
+
+        /** Its address for code of devices. */
+        long address() {
+            return address;
+        }
+
+        @Override
+        public void close() {
+            giveBack(parts);
+        }
+    }
+
+    /**
+     * Registers memory for all devices, as far as it is not registered.
+     *
+     * @param device one of the driver's
+     * @param host first byte, at the beginning of a page
+     * @param size bytes of whole pages
+     * @throws IreeException if the driver refuses it, or devices see parts of it apart
+     */
+    synchronized Import register(GpuDevice device, long host, long size) {
+        List<Range> parts = new ArrayList<>(1);
+        boolean done = false;
+        try {
+            for (long at = host; at < host + size; at = parts.getLast().end) {
+                Map.Entry<Long, Range> before = ranges.floorEntry(at);
+                Range found = before != null && before.getValue().end > at ? before.getValue() : null;
+                if (found == null) {
+                    Long next = ranges.ceilingKey(at);
+                    found = make(device, at, next == null ? host + size : Math.min(next, host + size));
+                }
+                found.users++;
+                parts.add(found);
+            }
+            long address = parts.getFirst().address + (host - parts.getFirst().first);
+            for (Range part : parts) {
+                if (part.address - part.first != address - host) {
+                    throw new IreeException(
+                            StatusCode.UNIMPLEMENTED,
+                            "%d bytes of the host at 0x%x overlap memory that is in use, and the device sees both apart; copy them"
+                                    .formatted(size, host));
+                }
+            }
+            split |= parts.size() > 1;
+            done = true;
+            return new Import(parts, address);
+        } finally {
+            if (!done) {
+                giveBack(parts);
+            }
+        }
+    }
+
+    private Range make(GpuDevice device, long first, long end) {
+        Range made = new Range(device, first, end, device.registerHostMemory(first, end - first));
+        device.retain();
+        ranges.put(first, made);
+        addresses.put(made.address, made);
+        return made;
+    }
+
+    private synchronized void giveBack(List<Range> parts) {
+        for (Range part : parts) {
+            if (--part.users == 0) {
+                ranges.remove(part.first);
+                addresses.remove(part.address);
+                part.owner.unregisterHostMemory(part.first);
+                part.owner.release();
+            }
+        }
+    }
+
+    /** How many bytes from an address were registered together, at most; drivers neither fill nor copy across such a border. */
+    long together(long address, long length) {
+        if (!split) {
+            return length;
+        }
+        synchronized (this) {
+            Map.Entry<Long, Range> found = addresses.floorEntry(address);
+            if (found == null) {
+                return length;
+            }
+            Range range = found.getValue();
+            long left = range.end - range.first - (address - range.address);
+            return left <= 0 ? length : Math.min(left, length);
+        }
+    }
+}

@@ -16,6 +16,7 @@ import io.github.iree4j.nativeaccess.GpuProperties;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes commands of recordings. Safe from any thread. */
@@ -23,9 +24,14 @@ final class GpuEncoder implements StreamEncoder {
     /** Lists of commands that are kept for the next transfers. A guess, not measured. */
     private static final int KEPT = 64;
 
+    /** Memory for the workgroup counts of the indirect dispatches of a command buffer, if it has no more. */
+    private static final long COUNTS_BYTES = 256;
+
     private final GpuHardware hardware;
     private final StreamMemory memory;
-    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by itself
+    private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by itself, like the next two
+    private final ArrayDeque<StreamMemory.Block> idleCounts = new ArrayDeque<>();
+    private boolean closed;
 
     GpuEncoder(GpuHardware hardware, StreamMemory memory) {
         this.hardware = hardware;
@@ -36,9 +42,30 @@ final class GpuEncoder implements StreamEncoder {
         return hardware;
     }
 
-    /** Allocates memory that commands write and the host reads. */
-    StreamMemory.Block readback(long size) {
-        return memory.takeBlock(size, memory.kinds().readback());
+    /** Lends memory that commands write and the host reads, for {@link #giveBackCounts}. */
+    StreamMemory.Block takeCounts(long size) {
+        if (size <= COUNTS_BYTES) {
+            synchronized (idle) {
+                StreamMemory.Block found = idleCounts.pollLast();
+                if (found != null) {
+                    return found;
+                }
+            }
+        }
+        return memory.takeBlock(Math.max(size, COUNTS_BYTES), memory.kinds().readback());
+    }
+
+    /** Takes such memory back: drivers take long to allocate memory of the host, and wait for all streams to free it. */
+    void giveBackCounts(StreamMemory.Block block) {
+        if (block.storage().length() == COUNTS_BYTES) {
+            synchronized (idle) {
+                if (!closed && idleCounts.size() < KEPT) {
+                    idleCounts.add(block);
+                    return;
+                }
+            }
+        }
+        block.giveBack().run();
     }
 
     @Override
@@ -154,8 +181,13 @@ final class GpuEncoder implements StreamEncoder {
 
     @Override
     public void close() {
+        List<StreamMemory.Block> counts;
         synchronized (idle) {
+            closed = true;
             idle.clear();
+            counts = List.copyOf(idleCounts);
+            idleCounts.clear();
         }
+        counts.forEach(each -> each.giveBack().run());
     }
 }

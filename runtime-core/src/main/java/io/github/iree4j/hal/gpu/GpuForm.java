@@ -45,7 +45,7 @@ final class GpuForm implements CommandForm {
         for (int at : recording.commands()) {
             bytes += recording.opcode(at) == Recording.INDIRECT ? COUNTS_BYTES : 0;
         }
-        this.counts = bytes == 0 ? null : encoder.readback(bytes);
+        this.counts = bytes == 0 ? null : encoder.takeCounts(bytes);
         encoder.hardware().device().retain(); // until it is closed, which may be after the driver
     }
 
@@ -157,7 +157,7 @@ final class GpuForm implements CommandForm {
         }
         device.release();
         if (counts != null) {
-            counts.giveBack().run();
+            encoder.giveBackCounts(counts);
         }
     }
 }

@@ -212,21 +212,8 @@ final class GpuHardware implements StreamDriver {
     }
 
     @Override
-    public long held(Lane lane, long last) {
-        GpuTimeline timeline = (GpuTimeline) lane.timeline();
-        long ticket = last;
-        while (ticket > 0 && !timeline.hasReached(ticket) && !isGiven(timeline, ticket)) {
-            ticket--;
-        }
-        return last - ticket;
-    }
-
-    private boolean isGiven(GpuTimeline timeline, long ticket) {
-        GpuEvents.Event event = timeline.event(ticket);
-        if (event != null) {
-            events.release(event);
-        }
-        return event != null;
+    public long heldCount() {
+        return lanes.stream().mapToLong(GpuLane::heldCount).sum();
     }
 
     @Override

@@ -123,6 +123,11 @@ final class GpuLane implements Lane {
         feed();
     }
 
+    /** The submissions that are held back. */
+    int heldCount() {
+        return held.size();
+    }
+
     /** The event of the first submission that raises the timeline to a value, with a user more; null while none is given. */
     @Nullable
     Event event(long value) {

@@ -180,15 +180,6 @@ final class HardwareQueue {
         reached = Math.max(reached, ticket);
     }
 
-    /** The submissions that the driver keeps on the host. */
-    long held() {
-        long last;
-        synchronized (this) {
-            last = given;
-        }
-        return driver.held(lane, last);
-    }
-
     /** The first ticket that has not been observed as reached. */
     synchronized long next() {
         return reached + 1;

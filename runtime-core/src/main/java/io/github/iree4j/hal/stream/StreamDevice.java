@@ -248,11 +248,7 @@ public final class StreamDevice implements Device {
             return DriverCounters.NONE;
         }
         try {
-            long held = 0;
-            for (HardwareQueue queue : hardware) {
-                held += queue.held();
-            }
-            return new DriverCounters(hardware.size(), driver.eventCount(), driver.isLost() ? 0 : held);
+            return new DriverCounters(hardware.size(), driver.eventCount(), driver.isLost() ? 0 : driver.heldCount());
         } finally {
             work.exit();
         }

@@ -43,13 +43,11 @@ public interface StreamDriver extends AutoCloseable {
     void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos);
 
     /**
-     * Returns how many submissions the driver has taken from a lane's queue and keeps on the host, since its hardware cannot have them yet.
+     * Returns how many submissions the driver has taken and keeps on the host, since its hardware cannot have them yet.
      *
-     * @param lane one of {@link #lanes}
-     * @param last the ticket of the last submission of the lane
      * @return 0 where the hardware has all, which is what this method returns unless overridden
      */
-    default long held(Lane lane, long last) {
+    default long heldCount() {
         return 0;
     }
 

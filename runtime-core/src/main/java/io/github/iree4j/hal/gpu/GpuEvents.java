@@ -11,7 +11,7 @@ final class GpuEvents implements AutoCloseable {
         final long handle;
         private final AtomicInteger users = new AtomicInteger();
 
-        private Event(long handle) {
+        Event(long handle) {
             this.handle = handle;
         }
     }

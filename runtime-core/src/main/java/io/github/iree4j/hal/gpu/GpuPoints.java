@@ -15,6 +15,16 @@ final class GpuPoints {
     private int head; // counts up for ever, like the next
     private int tail;
 
+    GpuPoints() {
+        this(0);
+    }
+
+    /** Empty, with counters that begin at a number. */
+    GpuPoints(int first) {
+        this.head = first;
+        this.tail = first;
+    }
+
     boolean isEmpty() {
         return head == tail;
     }

@@ -9,16 +9,16 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 
 /** A CPU that runs kernels written in Java, beside Vulkan devices that run the same kernels as shaders. */
-final class MixedDevices {
+public final class MixedDevices {
     private MixedDevices() {}
 
-    static Device cpu(DeviceOptions.Builder options) {
+    public static Device cpu(DeviceOptions.Builder options) {
         return new LocalDriverProvider()
                 .open("local", options.loader(new JavaKernels()).build());
     }
 
     /** Loads the kernels of the contract suites in the device's format. */
-    static Executable kernels(Device device, int... constants) {
+    public static Executable kernels(Device device, int... constants) {
         return device.queryI64("hal.executable.format", JavaKernels.FORMAT).orElse(0) == 0
                 ? VulkanKernels.load(device, constants)
                 : device.createExecutable(

@@ -1,0 +1,298 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
+import io.github.iree4j.nativeaccess.GpuDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** STREAM-6: closing a device whose hardware hangs releases all waiters, and frees nothing that the hardware may use. */
+@Timeout(300)
+class AbandonedGpuTest {
+    private static final Duration SOON = Duration.ofMillis(20);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final int MEMORY = GpuDevice.KINDS.indexOf("MEMORY");
+
+    @TempDir
+    private Path directory;
+
+    private @Nullable GpuDrivers fake;
+
+    private GpuDrivers fake() {
+        return Objects.requireNonNull(fake);
+    }
+
+    private StreamDevice open(GpuKind kind, String settings, DeviceOptions.Builder options) {
+        fake = GpuDrivers.fake(directory, kind, settings, SOON);
+        return fake.open(options);
+    }
+
+    private void hang() {
+        fake().hang();
+    }
+
+    @AfterEach
+    void goOn() {
+        if (fake != null) {
+            fake.goOn();
+        }
+    }
+
+    private static IreeException closeThatThrows(Device device) {
+        return catchThrowableOfType(IreeException.class, device::close);
+    }
+
+    private static void assertFails(Fence fence) {
+        IreeException failure = catchThrowableOfType(IreeException.class, () -> fence.await(LONG));
+        assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(failure).hasMessageContaining("is abandoned");
+    }
+
+    private void assertEndsWithoutTrace(StreamDevice device) {
+        fake().goOn();
+        assertThat(StreamDevices.awaitFreed(device, LONG))
+                .as("freed once the hardware has ended")
+                .isTrue();
+        GpuDrivers.assertNothingLeft(device);
+        fake().assertNothingToComplainOf();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CUDA, 1", "CUDA, 2", "HIP, 2"})
+    void whatIsInFlightFailsAndItsMemoryStays(GpuKind kind, int queues) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder().queueCount(queues));
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Fence copied = Fence.at(timeline, 2)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            Buffer target = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            device.queue(queues - 1).copy(filled, copied, buffer, 0, target, 0, Buffer.WHOLE, 0);
+            buffer.close();
+            target.close();
+            IreeException thrown = closeThatThrows(device);
+            assertThat(thrown.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(thrown).hasMessageContaining("its hardware has not completed its work");
+            assertThat(timeline.failure()).isSameAs(device.failure());
+            assertThat(device.failure()).hasMessageContaining("is abandoned");
+            assertThat(device.failure().code()).isEqualTo(StatusCode.ABORTED);
+            device.close(); // repeated: no exception
+            assertThat(GpuDrivers.handle(device).liveObjects()[MEMORY])
+                    .as("memory that the hardware may use")
+                    .isPositive();
+            assertEndsWithoutTrace(device);
+        }
+    }
+
+    /** Dependent work of other devices does not hang: of the CPU, started by the host, and of another device of the same kind. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void dependentsOnOtherDevicesDoNotWait(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder());
+        GpuDrivers first = fake();
+        GpuDrivers second = GpuDrivers.fake(directory, kind, "");
+        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+                StreamDevice other = second.open(DeviceOptions.builder());
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                TimelineSemaphore theirs = TimelineSemaphore.create(0);
+                Fence onCpu = Fence.at(theirs, 1);
+                TimelineSemaphore others = TimelineSemaphore.create(0);
+                Fence onOther = Fence.at(others, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            first.hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            cpu.queue(0).barrier(filled, onCpu, 0);
+            other.queue(0).barrier(filled, onOther, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            assertFails(onCpu);
+            assertFails(onOther);
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** Its targets may still be written until the hardware has ended: failed, but not complete. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void workOnAnAbandonedAxisHasFailedAndIsNotOver(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder());
+        FrontierTracker tracker = device.schedulingDomain().tracker();
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            Frontier own = device.queue(0).frontier();
+            long axis = device.queue(0).axis();
+            assertThat(own.size()).isOne();
+            assertThat(closeThatThrows(device)).isNotNull();
+            assertThat(tracker.failure(axis)).isSameAs(device.failure());
+            assertThat(tracker.isComplete(own))
+                    .as("complete while the hardware has it")
+                    .isFalse();
+            CountDownLatch over = new CountDownLatch(1);
+            tracker.whenOver(own, _ -> over.countDown());
+            assertThat(over.getCount()).isOne();
+            buffer.close();
+            assertEndsWithoutTrace(device);
+            assertThat(over.getCount()).isZero();
+            assertThat(tracker.isComplete(own))
+                    .as("complete once the hardware has ended")
+                    .isTrue();
+            assertThat(tracker.completed(axis)).as("what has completed").isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void nothingIsGivenToADeviceThatIsAbandoned(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder());
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                TimelineSemaphore late = TimelineSemaphore.create(0);
+                Fence refused = Fence.at(late, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            device.queue(0).barrier(null, refused, 0);
+            assertThat(late.failure()).isNotNull();
+            assertThat(catchThrowableOfType(
+                            IreeException.class, () -> device.allocator().allocate(BufferParams.DEFAULT, 64)))
+                    .isSameAs(device.failure());
+            assertThat(catchThrowableOfType(IreeException.class, () -> device.createSemaphore(0, 0)))
+                    .isSameAs(device.failure());
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** The driver finally reports the device lost, as drivers do. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void anAbandonedDeviceThatIsLostIsFreed(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder());
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            Objects.requireNonNull(fake().library()).lose();
+            buffer.close();
+            assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
+            GpuDrivers.assertNothingLeft(device);
+            assertThat(device.failure()).hasMessageContaining("is abandoned");
+        }
+    }
+
+    /** A hanging host step is not a fault of the hardware: close() does not throw, and dependents do not hang. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aStepOfTheHostThatDoesNotEndFailsToo(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder());
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence called = Fence.at(timeline, 1)) {
+            device.queue(0)
+                    .hostCall(
+                            null,
+                            called,
+                            () -> {
+                                begun.countDown();
+                                await(end);
+                            },
+                            0);
+            await(begun);
+            device.close();
+            assertThat(timeline.failure()).isSameAs(device.failure());
+            assertThat(device.failure()).hasMessageContaining("a host step is not complete");
+        } finally {
+            end.countDown();
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** Closing it on one of its own threads does not block; it is abandoned all the same. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aDeviceThatItsOwnThreadClosesIsAbandonedToo(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder().queueCount(2));
+        CountDownLatch closed = new CountDownLatch(1);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            device.queue(1)
+                    .hostCall(
+                            null,
+                            null,
+                            () -> {
+                                device.close();
+                                closed.countDown();
+                            },
+                            0);
+            await(closed);
+            assertFails(filled);
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** What is held back, for want of room or of an event, is given once the hardware goes on, and freed after that. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void whatIsHeldBackIsFreedToo(GpuKind kind) {
+        StreamDevice device = open(kind, "", DeviceOptions.builder().queueCount(3));
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                TimelineSemaphore other = TimelineSemaphore.create(0);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            for (int i = 1; i <= 3000; i++) {
+                try (Fence done = Fence.at(timeline, i)) {
+                    device.queue(0).fill(null, done, buffer, 0, Buffer.WHOLE, i, 1, 0);
+                }
+            }
+            try (Fence late = Fence.at(timeline, 2999);
+                    Fence done = Fence.at(other, 1)) {
+                device.queue(1).fill(late, done, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+                assertThat(closeThatThrows(device).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+                assertFails(done);
+            }
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

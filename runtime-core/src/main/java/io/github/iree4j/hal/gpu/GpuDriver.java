@@ -33,6 +33,7 @@ final class GpuDriver {
     private final List<GpuProperties> devices;
     private final Availability availability;
     private final Duration closeLimit; // of its devices
+    private final int window;
     private final GpuRegistrations registrations = new GpuRegistrations();
 
     /**
@@ -41,18 +42,20 @@ final class GpuDriver {
      * @param library its path; null for the usual one
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
-        this(kind, library, StreamDevice.CLOSE_LIMIT);
+        this(kind, library, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
     }
 
     /**
      * The same.
      *
      * @param closeLimit how long closing a device waits for work of its hardware
+     * @param window commands under way on a stream up to which threads of others give more
      */
-    GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit) {
+    GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit, int window) {
         this.kind = kind;
         this.name = kind.name().toLowerCase(Locale.ROOT);
         this.closeLimit = closeLimit;
+        this.window = window;
         GpuApi opened = null;
         List<GpuProperties> found = List.of();
         Availability answer;
@@ -97,7 +100,7 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware = new GpuHardware(info.id(), device, registrations, memoryOfHost(), lanes);
+            hardware = new GpuHardware(info.id(), device, registrations, memoryOfHost(), lanes, window);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

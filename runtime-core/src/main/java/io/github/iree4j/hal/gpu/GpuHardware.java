@@ -51,8 +51,9 @@ final class GpuHardware implements StreamDriver {
      * @param registrations of all devices of its driver
      * @param hostMemory bytes of the host
      * @param laneCount streams
+     * @param window commands under way on each up to which others than its thread give more
      */
-    GpuHardware(String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount) {
+    GpuHardware(String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount, int window) {
         this.id = id;
         this.device = device;
         this.events = new GpuEvents(device);
@@ -69,7 +70,7 @@ final class GpuHardware implements StreamDriver {
         boolean made = false;
         try {
             for (int i = 0; i < laneCount; i++) {
-                lanes.add(new GpuLane(this, i));
+                lanes.add(new GpuLane(this, i, window));
             }
             lanes.forEach(GpuLane::start);
             made = true;

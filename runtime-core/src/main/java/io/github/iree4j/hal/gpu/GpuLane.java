@@ -40,7 +40,7 @@ final class GpuLane implements Lane {
      * GPU-5: what comes for the thread is there before `due`, which it clears before it looks and reads once more before it parks.
      */
     /** Commands under way, waits and events included, up to which others give more; streams have room for about a thousand. */
-    private static final int WINDOW = 512;
+    static final int WINDOW = 512;
 
     /** How long the thread looks at an event before it sleeps: what a short kernel takes. A guess, not measured. */
     private static final long SPIN_NANOS = 20_000;
@@ -51,6 +51,7 @@ final class GpuLane implements Lane {
     private final GpuDevice device;
     private final GpuEvents events;
     private final int index;
+    private final int window;
     private final long stream;
     private final GpuTimeline timeline;
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
@@ -72,11 +73,12 @@ final class GpuLane implements Lane {
     /** A submission, and the event that will be recorded after it. */
     private record Held(Submission submission, Event event) {}
 
-    GpuLane(GpuHardware hardware, int index) {
+    GpuLane(GpuHardware hardware, int index, int window) {
         this.hardware = hardware;
         this.device = hardware.device();
         this.events = hardware.events();
         this.index = index;
+        this.window = window;
         this.timeline = new GpuTimeline(hardware, this, 0);
         this.stream = device.createStream();
         this.thread = CallThreads.forNativeWaits("iree4j-stream " + hardware.id() + " " + index, this::run);
@@ -178,10 +180,10 @@ final class GpuLane implements Lane {
             GpuCommands commands = (GpuCommands) next.submission.commands();
             int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
-            if (before > 0 && before + count > WINDOW) {
+            if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread goes on once there is room
             }
-            if (!isOwn() && (count > WINDOW || commands != null && commands.needsHost())) {
+            if (!isOwn() && (count > window || commands != null && commands.needsHost())) {
                 wake();
                 break;
             }
@@ -363,7 +365,7 @@ final class GpuLane implements Lane {
     /** Waits for the oldest submission and ends what is over; returns false when nothing is under way. */
     private boolean awaitFirst() {
         if (awaitUnderWay()) {
-            if (!held.isEmpty() && underWay.get() <= WINDOW / 2) {
+            if (!held.isEmpty() && underWay.get() <= window / 2) {
                 feed();
             }
             return true;

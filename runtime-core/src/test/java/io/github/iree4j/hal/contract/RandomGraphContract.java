@@ -313,7 +313,7 @@ public abstract class RandomGraphContract extends DeviceContract {
 
     private Buffer imported(Device by, Buffer buffer) {
         return closed(by.allocator()
-                .importHost(PARAMS, buffer.map(MemoryAccess.READ | MemoryAccess.WRITE, 0, Buffer.WHOLE), buffer));
+                .importHost(IMPORTED, buffer.map(MemoryAccess.READ | MemoryAccess.WRITE, 0, Buffer.WHOLE), buffer));
     }
 
     private void run(int threads, boolean fails, Consumer<Graph> check) throws InterruptedException {

@@ -39,8 +39,17 @@ public final class GpuDrivers {
 
     /** The same, with a limit for closing its devices. */
     public static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit) {
+        return fake(directory, kind, settings, closeLimit, GpuLane.WINDOW);
+    }
+
+    /** The same, with the number of commands under way up to which callers give more. */
+    static GpuDrivers fake(Path directory, GpuKind kind, String settings, int window) {
+        return fake(directory, kind, settings, StreamDevice.CLOSE_LIMIT, window);
+    }
+
+    private static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit, int window) {
         FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
-        return new GpuDrivers(new GpuDriver(kind, library.library(), closeLimit), library);
+        return new GpuDrivers(new GpuDriver(kind, library.library(), closeLimit, window), library);
     }
 
     /** Whether tests run on the machine's devices. */

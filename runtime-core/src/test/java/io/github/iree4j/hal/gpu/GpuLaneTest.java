@@ -37,6 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Streams that are full, held back, or refuse something: callers are not held up, and order stays. */
@@ -58,7 +59,11 @@ class GpuLaneTest {
     private @Nullable StreamDevice device;
 
     private StreamDevice open(GpuKind kind, String settings, int queues) {
-        GpuDrivers made = GpuDrivers.fake(directory, kind, settings);
+        return open(kind, settings, queues, GpuLane.WINDOW);
+    }
+
+    private StreamDevice open(GpuKind kind, String settings, int queues, int window) {
+        GpuDrivers made = GpuDrivers.fake(directory, kind, settings, window);
         driver = made;
         StreamDevice opened = made.open(DeviceOptions.builder().queueCount(queues));
         device = opened;
@@ -168,9 +173,9 @@ class GpuLaneTest {
 
     /** GPU-4: with one stream that hangs, however much it has, the others go on and no caller waits. */
     @ParameterizedTest
-    @EnumSource(GpuKind.class)
-    void aStreamThatHangsHoldsUpNoOtherAndNoCaller(GpuKind kind) {
-        StreamDevice device = open(kind, "", 3);
+    @CsvSource({"CUDA, 1024, 512", "HIP, 1024, 512", "CUDA, 64, 32", "HIP, 16, 16"})
+    void aStreamThatHangsHoldsUpNoOtherAndNoCaller(GpuKind kind, int capacity, int window) {
+        StreamDevice device = open(kind, "capacity=" + capacity, 3, window);
         Buffer buffer = closed(buffer(device, OF_DEVICE, 64));
         Buffer seen = closed(buffer(device, OF_HOST, 16));
         TimelineSemaphore first = semaphore();
@@ -204,7 +209,7 @@ class GpuLaneTest {
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void streamsWithLittleRoomTakeEverythingInOrder(GpuKind kind) {
-        StreamDevice device = open(kind, "capacity=64", 2);
+        StreamDevice device = open(kind, "capacity=64", 2, kind == GpuKind.CUDA ? 32 : 1);
         Buffer buffer = closed(buffer(device, OF_DEVICE, 64));
         Buffer seen = closed(buffer(device, OF_HOST, 64));
         Executable kernels = closed(GpuKernels.load(device));

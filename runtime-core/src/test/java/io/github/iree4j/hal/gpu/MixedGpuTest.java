@@ -73,7 +73,7 @@ class MixedGpuTest {
     void open() {
         devices.add(closed(MixedDevices.cpu(DeviceOptions.builder().queueCount(2))));
         for (GpuKind kind : GpuKind.values()) {
-            fakes.add(GpuDrivers.fake(directory, kind, ""));
+            fakes.add(GpuDrivers.fake(directory, kind, "", kind == GpuKind.CUDA ? GpuLane.WINDOW : 4));
             devices.add(closed(fakes.getLast().open(DeviceOptions.builder().queueCount(3))));
         }
         if (VulkanDrivers.isAvailable()) {
@@ -110,8 +110,8 @@ class MixedGpuTest {
         for (int i = 0; i < BUFFERS; i++) { // small ones, which share pages
             buffers.add(closed(devices.getFirst().allocator().allocate(PARAMS, 4L * ELEMENTS)));
         }
-        long first = Effort.seed(getClass(), Effort.rounds(50, 500) + " pipelines, " + order, 20261122);
-        for (long seed = first; seed < first + Effort.rounds(50, 500); seed++) {
+        long first = Effort.seed(getClass(), Effort.rounds(400, 4000) + " pipelines, " + order, 20261122);
+        for (long seed = first; seed < first + Effort.rounds(400, 4000); seed++) {
             run(new Random(seed), seed, order, kernels, buffers);
         }
     }

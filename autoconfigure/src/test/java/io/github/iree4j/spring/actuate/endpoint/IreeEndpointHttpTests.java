@@ -234,7 +234,8 @@ class IreeEndpointHttpTests {
             assertThat(send(context, "info", null).body())
                     .contains("\"iree\":{\"version\":")
                     .contains("\"bytecode\":[")
-                    .contains("\"drivers\":{\"local\":\"available\"");
+                    .contains("\"drivers\":{")
+                    .contains("\"local\":\"available\"");
             assertThat(send(context, "metrics/iree.pool.memory?tag=state:live", null)
                             .body())
                     .contains("\"baseUnit\":\"bytes\"");

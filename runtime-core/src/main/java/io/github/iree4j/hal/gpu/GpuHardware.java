@@ -53,7 +53,8 @@ final class GpuHardware implements StreamDriver {
      * @param laneCount streams
      * @param window commands under way on each up to which others than its thread give more
      */
-    GpuHardware(String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount, int window) {
+    GpuHardware(
+            String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount, int window) {
         this.id = id;
         this.device = device;
         this.events = new GpuEvents(device);

@@ -29,15 +29,15 @@ final class GpuLane implements Lane {
      * A driver that refuses what it must take, or memory of the host that is short, makes the device fail: nothing more is given, and
      * what is held is over once what was given before is. Memory that streams may use is kept until then.
      *
-     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: `feeds` counts the calls of feed(), and the
-     * thread that raises it from 0 gives until it has seen them all. No lock is held meanwhile, so feeding a lane that follows another
-     * cannot block on that one's queue.
+     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: whoever calls feed() first gives until it has
+     * seen all that others add meanwhile. No lock is held meanwhile, so feeding a lane that follows another cannot block on that one's
+     * queue.
      * GPU-2: nobody waits for an event before it is recorded, or after it was recorded anew: a point is among `points`, with its event,
      * from its record until it is reached, and whoever finds the event there is a user of it until its own wait was given.
      * GPU-3: a lane that is held back follows the timeline before it looks at it for the last time, so no change is missed.
      * GPU-4: a stream gets commands from threads of others only while few are under way, so that it is not full and no one is held up;
      * more, and those that wait for the host in their middle, come from the lane's own thread.
-     * GPU-5: what comes for the thread is there before `due`, which it clears before it looks and reads once more before it parks.
+     * GPU-5: what comes for the thread is there before the bell rings, which the thread clears before it looks.
      */
     /** Commands under way, waits and events included, up to which others give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
@@ -55,7 +55,7 @@ final class GpuLane implements Lane {
     private final long stream;
     private final GpuTimeline timeline;
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger feeds = new AtomicInteger();
+    private final GpuTurn turn = new GpuTurn(); // to feed
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
     private long lastRemoved; // the ticket that the thread took off last, which it will raise the timeline to
@@ -66,8 +66,7 @@ final class GpuLane implements Lane {
     private boolean stuck; // the stream has work of which nobody can tell when it is over
 
     private final Thread thread;
-    private volatile boolean idle; // the thread parks, or is about to
-    private volatile boolean due; // something has come that the thread has not looked at
+    private final GpuBell bell = new GpuBell(); // for the thread
     private volatile boolean stopped;
 
     /** A submission, and the event that will be recorded after it. */
@@ -153,8 +152,7 @@ final class GpuLane implements Lane {
 
     /** Gives the stream what it can take: GPU-1. */
     void feed() {
-        int seen = 1;
-        if (feeds.getAndIncrement() != 0) {
+        if (!turn.ask()) {
             return;
         }
         do {
@@ -163,8 +161,7 @@ final class GpuLane implements Lane {
             } catch (RuntimeException | Error e) { // out of memory, for example
                 hardware.fail("stream " + index + " cannot be given work", e);
             }
-            seen = feeds.addAndGet(-seen);
-        } while (seen != 0);
+        } while (turn.again());
     }
 
     private void giveAll() {
@@ -338,18 +335,14 @@ final class GpuLane implements Lane {
 
     /** Has the thread look: GPU-5. */
     void wake() {
-        due = true;
-        if (idle) {
-            LockSupport.unpark(thread);
-        }
+        bell.ring(thread);
     }
 
     private void run() {
-        while (!stopped) {
-            due = false;
+        for (bell.clear(); !stopped; bell.clear()) {
             try {
                 if (!awaitFirst()) {
-                    idle();
+                    bell.await();
                 }
             } catch (RuntimeException | Error e) {
                 if (device.isLost()) {
@@ -424,22 +417,13 @@ final class GpuLane implements Lane {
         return ticket;
     }
 
-    /** Parks unless something has come since the last look. */
-    private void idle() {
-        idle = true;
-        if (!due && !stopped) {
-            LockSupport.park(this);
-        }
-        idle = false;
-    }
-
     /** Ends the thread. Nothing is under way, or the device is lost. */
     void stop() {
         stopped = true;
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {
-                LockSupport.unpark(thread);
+                wake();
                 thread.join(1000);
             } catch (InterruptedException e) {
                 interrupted = true;

@@ -3,8 +3,7 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.lifetime.Resource;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,24 +17,24 @@ import org.jspecify.annotations.Nullable;
 final class GpuTimeline extends Resource implements DriverTimeline {
     private final GpuHardware hardware;
     private final @Nullable GpuLane lane; // whose tickets are its values
-    private volatile long reached;
-    private final List<GpuLane> held = new ArrayList<>(0); // guarded by itself: they wait for something to change here
+    private final AtomicLong reached;
+    private final GpuFollowers<GpuLane> held = new GpuFollowers<>(); // they wait for something to change here
 
     GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, long value) {
         this.hardware = hardware;
         this.lane = lane;
-        this.reached = value;
+        this.reached = new AtomicLong(value);
     }
 
     @Override
     public long value() {
         hardware.checkNotLost();
-        return lane == null ? reached : Math.max(reached, lane.lastOver());
+        return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
     /** Whether the host has seen a value reached. */
     boolean hasReached(long value) {
-        return reached >= value;
+        return reached.get() >= value;
     }
 
     @Override
@@ -46,11 +45,8 @@ final class GpuTimeline extends Resource implements DriverTimeline {
 
     /** The value is reached: lets those know who wait for it. */
     void raise(long value) {
-        synchronized (held) {
-            if (value <= reached) {
-                return;
-            }
-            reached = value;
+        if (reached.getAndAccumulate(value, Math::max) >= value) {
+            return;
         }
         hardware.wakeWaiter();
         changed();
@@ -64,24 +60,12 @@ final class GpuTimeline extends Resource implements DriverTimeline {
 
     /** Has a lane look again once anything changes here. */
     void follow(GpuLane follower) {
-        synchronized (held) {
-            if (!held.contains(follower)) {
-                held.add(follower);
-            }
-        }
+        held.add(follower);
     }
 
     /** There is another event, or a value is reached. */
     void changed() {
-        List<GpuLane> all;
-        synchronized (held) {
-            if (held.isEmpty()) {
-                return;
-            }
-            all = List.copyOf(held);
-            held.clear();
-        }
-        all.forEach(GpuLane::feed);
+        held.takeAll().forEach(GpuLane::feed);
     }
 
     @Override

@@ -14,11 +14,11 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.vulkan.MixedDevices;
 import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -66,8 +66,7 @@ class MixedGpuAllocationTest {
         long first = Effort.seed(MixedGpuAllocationTest.class, PROGRAMS + " programs", 20261122);
         GpuDrivers fake = GpuDrivers.fake(directory, kind, settings);
         for (long seed = first; seed < first + PROGRAMS; seed++) {
-            StreamDevice gpu =
-                    fake.open(DeviceOptions.builder().queueCount(3).memoryLimit((long) limit << 20));
+            StreamDevice gpu = fake.open(DeviceOptions.builder().queueCount(3).memoryLimit((long) limit << 20));
             try (gpu;
                     Device cpu = MixedDevices.cpu(
                             DeviceOptions.builder().queueCount(2).memoryLimit(LIMIT))) {
@@ -160,8 +159,7 @@ class MixedGpuAllocationTest {
             long size = 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 512));
             TimelineSemaphore own = closed(home.createSemaphore(0, Device.SEMAPHORE_DEFAULT));
             Fence behind = ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
-            Buffer buffer =
-                    closed(first.alloca(behind, at(own, 1), params(home).withConsumer("i" + mark), size, 0));
+            Buffer buffer = closed(first.alloca(behind, at(own, 1), params(home).withConsumer("i" + mark), size, 0));
             second.fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
             boolean fails = failures && random.nextInt(12) == 0;
             if (hidden && home.equals(devices.getFirst())) {

@@ -1,0 +1,61 @@
+package io.github.iree4j.hal.gpu;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: a listener that falls asleep while something comes looks at it.
+ *
+ * <p>GPU-5: it sees that the bell was rung, or who rings sees that it sleeps.
+ */
+@JCStressTest
+@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "seen")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the listener slept on")
+@State
+public class RungListenerLooks {
+    private final GpuBell bell = new GpuBell();
+    private volatile Thread listener;
+    private volatile boolean begun;
+    private volatile boolean slept;
+    private int come; // the bell publishes it
+
+    /** For jcstress. */
+    public RungListenerLooks() {}
+
+    /** Brings something once the listener is there. */
+    @Actor
+    public void bringer(II_Result r) {
+        while (!begun) {
+            Thread.onSpinWait();
+        }
+        come = 1;
+        bell.ring(listener);
+        // A listener that is not woken is found out, and woken.
+        long begin = System.nanoTime();
+        while (!slept) {
+            if (System.nanoTime() - begin > TimeUnit.SECONDS.toNanos(2)) {
+                r.r1 = 1;
+                LockSupport.unpark(listener);
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Looks, and sleeps when there is nothing. */
+    @Actor
+    public void listener(II_Result r) {
+        listener = Thread.currentThread();
+        begun = true;
+        for (bell.clear(); come == 0; bell.clear()) {
+            bell.await();
+        }
+        r.r2 = come;
+        slept = true;
+    }
+}

@@ -60,6 +60,21 @@ final class VariantInputs {
             }
             measure(i, rule.dimensions(), shape, said);
         }
+        checkMeasured();
+    }
+
+    /** Omitted masks get their sizes from other arguments. */
+    private void checkMeasured() {
+        for (int i = 0; i < values.length; i++) {
+            List<String> dimensions = rules.get(i).dimensions();
+            for (int d = 0; dimensions != null && d < dimensions.size(); d++) {
+                int axis = axes.indexOf(dimensions.get(d));
+                if (axis >= 0 && sizes[axis] < 0) {
+                    throw invalid(
+                            "%s is a mask that cannot be omitted: no other argument has axis '%s'", i, axes.get(axis));
+                }
+            }
+        }
     }
 
     private @Nullable Object[] withoutMasks(@Nullable Object[] given) {

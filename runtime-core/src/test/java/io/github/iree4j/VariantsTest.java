@@ -219,6 +219,20 @@ class VariantsTest {
         }
     }
 
+    /** An axis that only masks have is known from masks only. */
+    @Test
+    void aMaskThatAloneHasAnAxisCannotBeLeftOut() {
+        ShapeRules rules = ShapeRules.parse("[batch 4], [batch length] mask -> [batch 4], [batch 4]");
+        VariantOptions options = VariantOptions.of("square", rules).among("encode_*x4");
+        try (Program program = load(options)) {
+            ProgramFunction square = program.function("square");
+            String said =
+                    "argument 1 'input1' of function 'module.square' is a mask that cannot be omitted: no other argument has axis 'length'";
+            refused(square, said, Tensor.of(new float[4], 1, 4));
+            refused(square, said, Tensor.of(new float[4], 1, 4), null);
+        }
+    }
+
     private static void refused(ProgramFunction function, String said, @Nullable Object... inputs) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> function.invoke(inputs))

@@ -270,6 +270,13 @@ public final class BytecodeModule extends Resource implements VmModule {
                     isa,
                     body);
         }
+        if (isa == Isa.V15_0) {
+            ArgumentRegisters.correct(functions, i -> {
+                ModuleDef.Function place = def.functions().get(i);
+                byte[] body = Arrays.copyOfRange(def.bytecode(), place.offset(), place.offset() + place.length());
+                return new FunctionGraph(functions[i], isa, body);
+            });
+        }
         return functions;
     }
 

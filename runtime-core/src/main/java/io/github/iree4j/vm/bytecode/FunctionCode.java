@@ -74,28 +74,18 @@ final class FunctionCode {
         this.starts = starts;
         this.offsets = offsets;
         String letters = convention.arguments();
-        int[] targets = new int[2 * letters.length()];
-        int count = 0;
-        int word = 0;
-        int ref = 0;
-        for (int i = 0; i < letters.length(); i++) {
-            switch (letters.charAt(i)) {
-                case 'r' -> ref++;
-                case 'I', 'F' -> {
-                    word = word + 1 & ~1;
-                    targets[count++] = word++;
-                    targets[count++] = word++;
-                }
-                default -> targets[count++] = word++;
-            }
-        }
-        argumentWords = Arrays.copyOf(targets, count);
-        argumentRefs = ref;
+        argumentWords = ArgumentRegisters.inOrder(letters);
+        argumentRefs = (int) letters.chars().filter(letter -> letter == 'r').count();
         int dense = 0;
-        while (dense < count && argumentWords[dense] == dense) {
+        while (dense < argumentWords.length && argumentWords[dense] == dense) {
             dense++;
         }
         firstZeroed = dense;
+    }
+
+    /** Changes where arguments are stored, before the module is complete. Both places begin alike, up to the first gap. */
+    void storeArgumentsIn(int[] words) {
+        System.arraycopy(words, 0, argumentWords, 0, words.length);
     }
 
     CompiledUnit.@Nullable Entry compiled() {

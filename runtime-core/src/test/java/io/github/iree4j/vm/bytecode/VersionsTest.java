@@ -108,6 +108,72 @@ class VersionsTest {
                 .matches(e -> e.code() == StatusCode.INVALID_ARGUMENT);
     }
 
+    /**
+     * Until IREE 3.4, {@code (i32, i64, i32, i32)} was compiled for the words 0, 2 and 3, 1, 4: a function that reads word 1 shows it for the
+     * whole module, also for the function that ignores that argument.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "15, true, OFF, 4030201, 40",
+        "15, true, EAGER, 4030201, 40",
+        "15, false, OFF, 0, 30",
+        "16, true, OFF, 3000201, 30",
+        "17, true, EAGER, 3000201, 30"
+    })
+    void argumentsFillGapsWhereTheCompilerSaysSo(
+            int version, boolean reads, Compilation compilation, int all, int last) {
+        Programs.compile(compilation);
+        BytecodeModule module = Programs.module("m", "vm.bytecode " + version + (reads ? """
+
+                    vm.export @all
+                    vm.func @all(%i0: i32, %i2:3: i64, %i4: i32, %i5: i32) -> (i32) {
+                    ^bb0:
+                      %i6 = vm.const.i32 100
+                      %i5 = vm.const.i32 0
+                      vm.cond_br %i0, ^bb1(), ^bb2()
+                    ^bb1:
+                      %i5 = vm.mul.i32 %i4, %i6
+                      %i5 = vm.add.i32 %i5, %i1
+                      vm.br ^bb2()
+                    ^bb2:
+                      %i5 = vm.mul.i32 %i5, %i6
+                      %i7 = vm.trunc.i64.i32 %i2:3
+                      %i5 = vm.add.i32 %i5, %i7
+                      %i5 = vm.mul.i32 %i5, %i6
+                      %i5 = vm.add.i32 %i5, %i0
+                      vm.return %i5
+                    }
+                    vm.export @caller
+                    vm.func @caller() -> (i32) {
+                    ^bb0:
+                      %i0 = vm.const.i32 1
+                      %i2:3 = vm.const.i64 2
+                      %i1 = vm.const.i32 3
+                      %i4 = vm.const.i32 4
+                      %i0 = vm.call @all(%i0, %i2, %i1, %i4)
+                      vm.return %i0
+                    }
+                    """ : "\n") + """
+                    vm.export @last
+                    vm.func @last(%i0: i32, %i2:3: i64, %i4: i32, %i5: i32) -> (i32) {
+                    ^bb0:
+                      vm.return %i4
+                    }
+                    """);
+        try (Programs.Running running = Programs.run(module)) {
+            if (reads) {
+                try (Invocation call = running.call("m.caller")) {
+                    call.run();
+                    assertThat(call.i32()).isEqualTo(all);
+                }
+            }
+            try (Invocation call = running.call("m.last")) {
+                call.i32(10).i64(20).i32(30).i32(40).run();
+                assertThat(call.i32()).isEqualTo(last);
+            }
+        }
+    }
+
     /** Before version 17, the code does not tell that a call may defer. */
     @ParameterizedTest
     @EnumSource(

@@ -147,7 +147,8 @@ class FixturesTest {
     /** Skips what the driver without hardware loads and does not run. */
     private static void assumeRuns(String variant) {
         Assumptions.assumeTrue(
-                !variant.startsWith("rocm") || System.getProperty("iree.gpu.real", "").equals("hip"),
+                !variant.startsWith("rocm")
+                        || System.getProperty("iree.gpu.real", "").equals("hip"),
                 "code objects are machine code of AMD's devices, which are not here");
     }
 

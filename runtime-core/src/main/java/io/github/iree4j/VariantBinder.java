@@ -40,6 +40,7 @@ final class VariantBinder {
 
     private final List<CompiledFunction> functions = new ArrayList<>();
     private final List<FunctionVariant> variants = new ArrayList<>();
+    private @Nullable String unlike; // why the last that has the name, and no declared sizes, is none
 
     /**
      * A further module.
@@ -92,7 +93,8 @@ final class VariantBinder {
             options.functions().forEach(this::addThoseOf);
         }
         if (functions.isEmpty()) {
-            throw fault("no function with this name fits the rules %s; there are %s".formatted(rules, names(known)));
+            throw fault("no function with this name fits the rules %s; there are %s%s"
+                    .formatted(rules, names(known), unlike == null ? "" : "; " + unlike));
         }
     }
 
@@ -275,6 +277,7 @@ final class VariantBinder {
             checkLike(function);
             return true;
         } catch (IreeException e) {
+            unlike = "'%s' does not: %s".formatted(function.name(), e.getMessage());
             return false;
         }
     }

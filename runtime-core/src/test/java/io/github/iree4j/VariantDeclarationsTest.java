@@ -224,6 +224,13 @@ class VariantDeclarationsTest {
                 rules("f", "[n] -> [n]"));
     }
 
+    @Test
+    void whatHasTheNameAndDoesNotFitSaysWhy() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4x4xf32>", "%y: tensor<4xf32>");
+        refused("there are f_4; 'f_4' does not: ", module, rules("f", "[n] -> [n]"));
+    }
+
     /** Like a function imported from ONNX. */
     private Program undeclared(String... names) {
         NativeModule.Builder<List<Object>> module = module();

@@ -68,6 +68,7 @@ public record ModuleDef(
     private static final String IDENTIFIER = "IREE";
     private static final int ZIP_LOCAL_HEADER = 0x04034B50;
     private static final int ZIP_LOCAL_HEADER_BYTES = 30;
+    private static final int ZIP_END = 0x06054B50;
     private static final int MIN_BYTES = 16;
     private static final int PREFIX_BYTES = 4;
     private static final int SEGMENT_ALIGNMENT = 64;
@@ -165,6 +166,9 @@ public record ModuleDef(
     }
 
     private static long skipZipHeader(MemorySegment file) {
+        if (file.byteSize() >= Integer.BYTES && file.get(I32, 0) == ZIP_END) {
+            throw invalid("it is a zip file without entries");
+        }
         if (file.byteSize() < ZIP_LOCAL_HEADER_BYTES || file.get(I32, 0) != ZIP_LOCAL_HEADER) {
             return 0;
         }
@@ -172,6 +176,9 @@ public record ModuleDef(
         if (start > file.byteSize()) {
             throw invalid(
                     "it is a zip file of %d bytes whose first entry starts at %d".formatted(file.byteSize(), start));
+        }
+        if (file.byteSize() - start >= Integer.BYTES && file.get(I32, start) == ZIP_LOCAL_HEADER) {
+            throw invalid("it is a zip file whose first entry is one again; take the module out of it");
         }
         return start;
     }

@@ -103,6 +103,16 @@ class ModuleFileTest {
     }
 
     @Test
+    void zipWithoutEntriesAndZipInAZipAreNamed() {
+        byte[] empty = new byte[22];
+        ByteBuffer.wrap(empty).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x06054B50);
+        assertRejected(empty, StatusCode.INVALID_ARGUMENT, "it is a zip file without entries");
+        byte[] twice = new byte[200];
+        ByteBuffer.wrap(twice).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x04034B50).putInt(30, 0x04034B50);
+        assertRejected(twice, StatusCode.INVALID_ARGUMENT, "a zip file whose first entry is one again");
+    }
+
+    @Test
     void zipWhoseFirstEntryIsOutsideIsRejected() {
         byte[] file = new byte[100];
         ByteBuffer.wrap(file)

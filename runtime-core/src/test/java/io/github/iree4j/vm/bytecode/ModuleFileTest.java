@@ -108,7 +108,10 @@ class ModuleFileTest {
         ByteBuffer.wrap(empty).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x06054B50);
         assertRejected(empty, StatusCode.INVALID_ARGUMENT, "it is a zip file without entries");
         byte[] twice = new byte[200];
-        ByteBuffer.wrap(twice).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x04034B50).putInt(30, 0x04034B50);
+        ByteBuffer.wrap(twice)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0, 0x04034B50)
+                .putInt(30, 0x04034B50);
         assertRejected(twice, StatusCode.INVALID_ARGUMENT, "a zip file whose first entry is one again");
     }
 

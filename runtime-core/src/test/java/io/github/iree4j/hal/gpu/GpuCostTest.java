@@ -120,9 +120,8 @@ class GpuCostTest {
             for (int i = 0; i < 100; i++) {
                 pattern(1, device, fake, kernels, reused, counts, one, two);
             }
-            // A lane may still hold an event of the round before when the next one begins, however seldom that was in the first ten.
-            assertThat(library.calls("event_create")).as("event_create").isLessThanOrEqualTo(QUEUES);
             for (String call : List.of(
+                    "event_create",
                     "event_destroy",
                     "stream_create",
                     "memory_allocate",

@@ -85,10 +85,6 @@ shim_status_t shim_gpu_device_open(shim_gpu_api_t* api, uint32_t index,
 void shim_gpu_device_release(shim_gpu_device_t* device);
 int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device);
 
-// Loses the device, as a fault would: for callers who find that it no longer
-// answers.
-void shim_gpu_device_lose(shim_gpu_device_t* device);
-
 #define SHIM_GPU_KIND_MAP(X) \
   X(0, STREAMS)              \
   X(1, EVENTS)               \

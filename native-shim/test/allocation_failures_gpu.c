@@ -116,8 +116,6 @@ static void what_only_tells_asks_the_driver_nothing(void) {
   int64_t counts[SHIM_GPU_KIND_COUNT];
   CALM_VOID(shim_gpu_device_live_objects(opened, counts));
   CHECK_EQ(CALM(shim_gpu_device_is_lost(opened)), 0);
-  CALM_VOID(shim_gpu_device_lose(opened));
-  CHECK_EQ(CALM(shim_gpu_device_is_lost(opened)), 1);
   shim_gpu_device_release(opened);
   shim_gpu_close(api);
 }

@@ -36,10 +36,6 @@ int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device) {
   return atomic_load_explicit(&device->lost, memory_order_acquire);
 }
 
-void shim_gpu_device_lose(shim_gpu_device_t* device) {
-  shim__gpu_fail(device, SGPU_LAUNCH_FAILED, NULL, "losing the device");
-}
-
 const char* shim_gpu_kind_name(int32_t kind) {
   switch (kind) {
 #define NAME(number, name) \

@@ -62,11 +62,6 @@ static jint jni_device_is_lost(JNIEnv* env, jclass cls, jlong device) {
   return shim_gpu_device_is_lost(DEVICE);
 }
 
-static void jni_device_lose(JNIEnv* env, jclass cls, jlong device) {
-  (void)env, (void)cls;
-  shim_gpu_device_lose(DEVICE);
-}
-
 static void jni_device_live_objects(JNIEnv* env, jclass cls, jlong device,
                                     jlong out) {
   (void)env, (void)cls;
@@ -199,7 +194,6 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("deviceOpen", "(JIJ)J", jni_device_open),
     SHIM__METHOD("deviceRelease", "(J)V", jni_device_release),
     SHIM__METHOD("deviceIsLost", "(J)I", jni_device_is_lost),
-    SHIM__METHOD("deviceLose", "(J)V", jni_device_lose),
     SHIM__METHOD("deviceLiveObjects", "(JJ)V", jni_device_live_objects),
     SHIM__METHOD("memoryAllocate", "(JJJJ)I", jni_memory_allocate),
     SHIM__METHOD("memoryFree", "(JJ)V", jni_memory_free),

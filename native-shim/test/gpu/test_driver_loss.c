@@ -102,24 +102,12 @@ static void lose_by(const words_t* words) {
   CHECK(failure.native_code);
 }
 
-static void a_device_that_the_caller_loses_is_lost(void) {
-  begin("");
-  objects_t objects = new_objects();
-  shim_gpu_device_lose(device);
-  FAILS(shim_gpu_event_wait(device, objects.event, 0, &error), SHIM_ABORTED,
-        "is lost: LAUNCH_FAILED (719)");
-  end_lost(&objects);
-  begin("");  // anew
-  end();
-}
-
-static void the_first_cause_is_told(void) {
+static void the_cause_is_told_from_then_on(void) {
   begin("kernel_fault=1");
   objects_t objects = new_objects();
   words_t words = {0};
   add_store(&words, objects.store, objects.memory, 1);
   lose_by(&words);
-  shim_gpu_device_lose(device);
   FAILS(shim_gpu_event_wait(device, objects.event, 0, &error), SHIM_ABORTED,
         "is lost: ILLEGAL_ADDRESS (700)");
   end_lost(&objects);
@@ -254,9 +242,8 @@ static void a_kernel_that_faults_loses_the_device(void) {
 }
 
 void test_driver_loss(void) {
-  RUN(a_device_that_the_caller_loses_is_lost);
   if (is_fake) {
-    RUN(the_first_cause_is_told);
+    RUN(the_cause_is_told_from_then_on);
     RUN(a_loss_is_found_in_any_call);
     RUN(a_loss_is_found_while_waiting);
     RUN(a_loss_ends_a_capture);

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.DispatchLimits;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.ResolvedBindings;
 import io.github.iree4j.hal.stream.StreamEncoder;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Translates recordings into lists of functions. */
 final class ThreadEncoder implements StreamEncoder {
-    private static final int COUNT_LIMIT = 65535; // in each dimension
+    private static final DispatchLimits LIMITS = new DispatchLimits("threads", 65535, 65535, 65535);
 
     private final ThreadDriver driver;
 
@@ -37,20 +38,9 @@ final class ThreadEncoder implements StreamEncoder {
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by this device".formatted(executable.format()));
         }
-        Kernel kernel = own.kernel(export);
         if (workgroupCount == null) {
-            checkCount(kernel, "x", config.workgroupCountX());
-            checkCount(kernel, "y", config.workgroupCountY());
-            checkCount(kernel, "z", config.workgroupCountZ());
-        }
-    }
-
-    private static void checkCount(Kernel kernel, String dimension, int count) {
-        if (Integer.toUnsignedLong(count) > COUNT_LIMIT) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "workgroup count %s of dispatch '%s' is %s, the limit is %d"
-                            .formatted(dimension, kernel.name(), Integer.toUnsignedString(count), COUNT_LIMIT));
+            LIMITS.checkCounts(
+                    own.export(export), config.workgroupCountX(), config.workgroupCountY(), config.workgroupCountZ());
         }
     }
 

@@ -91,11 +91,6 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /** Loses the device, as a fault of it would. */
-    public void lose() {
-        GpuShim.deviceLose(handle);
-    }
-
     /**
      * Returns the number of live objects of each kind.
      *

@@ -28,8 +28,6 @@ final class GpuShim {
 
     static native int deviceIsLost(long device);
 
-    static native void deviceLose(long device);
-
     static native void deviceLiveObjects(long device, long out);
 
     static native int memoryAllocate(long device, long size, long out, long error);

@@ -1,13 +1,11 @@
 package io.github.iree4j.spirv;
 
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.spirv.SpirvLayout.SpirvBinding;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,12 +22,8 @@ import java.util.List;
 public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment> modules) {
     static final int SETS_LIMIT = 32;
 
-    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     static final String IDENTIFIER = "VKE1";
     private static final String OLD_IDENTIFIER = "SPVE";
-    static final int HEADER_BYTES = 64;
 
     // Far more than compilers make; they bound what a file can make a driver do.
     private static final int PIPELINES_LIMIT = 4096;
@@ -61,8 +55,8 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
      */
     public static SpirvExecutable read(MemorySegment data) {
         try {
-            MemorySegment content = content(data);
-            if (identifier(content, 4).equals(OLD_IDENTIFIER)) {
+            MemorySegment content = ExecutableHeader.content(data, IDENTIFIER);
+            if (ExecutableHeader.identifier(content, 4).equals(OLD_IDENTIFIER)) {
                 return OldSpirvExecutable.read(new FlatBuffer(content).root("SPIR-V executable", OLD_IDENTIFIER));
             }
             return new Reader(new FlatBuffer(content).root("SPIR-V executable", IDENTIFIER)).read();
@@ -78,36 +72,10 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
      * @return true when they begin like one
      */
     public static boolean isAt(MemorySegment data) {
-        String inside = identifier(data, 4);
-        return identifier(data, 0).equals(IDENTIFIER) || inside.equals(IDENTIFIER) || inside.equals(OLD_IDENTIFIER);
-    }
-
-    /** The content after the header, if there is one. */
-    private static MemorySegment content(MemorySegment data) {
-        if (!identifier(data, 0).equals(IDENTIFIER)) {
-            return data;
-        }
-        if (data.byteSize() < HEADER_BYTES) {
-            throw invalid("its header of %d bytes is cut off at %d", HEADER_BYTES, data.byteSize());
-        }
-        int version = data.get(U32, 4);
-        if (version != 0) {
-            throw new IreeException(
-                    StatusCode.INCOMPATIBLE,
-                    "its header has version %s, only 0 is known".formatted(Integer.toUnsignedString(version)));
-        }
-        long size = data.get(U64, 8);
-        long available = data.byteSize() - HEADER_BYTES;
-        if (size <= 0 || size > available) {
-            throw invalid("its header announces %s bytes, there are %d", Long.toUnsignedString(size), available);
-        }
-        return data.asSlice(HEADER_BYTES, size);
-    }
-
-    private static String identifier(MemorySegment bytes, int at) {
-        return bytes.byteSize() < at + 4
-                ? ""
-                : new String(bytes.asSlice(at, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+        String inside = ExecutableHeader.identifier(data, 4);
+        return ExecutableHeader.identifier(data, 0).equals(IDENTIFIER)
+                || inside.equals(IDENTIFIER)
+                || inside.equals(OLD_IDENTIFIER);
     }
 
     static IreeException invalid(String format, Object... arguments) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spirv;
 
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
@@ -8,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -44,13 +44,7 @@ public final class SpirvExecutableWriter {
      * @return the bytes
      */
     public static byte[] write(SpirvExecutable executable) {
-        byte[] content = writeContent(executable);
-        ByteBuffer out = ByteBuffer.allocate(SpirvExecutable.HEADER_BYTES + content.length)
-                .order(ByteOrder.LITTLE_ENDIAN);
-        out.put(0, SpirvExecutable.IDENTIFIER.getBytes(StandardCharsets.US_ASCII));
-        out.putLong(8, content.length);
-        out.put(SpirvExecutable.HEADER_BYTES, content);
-        return out.array();
+        return ExecutableHeader.before(writeContent(executable), SpirvExecutable.IDENTIFIER);
     }
 
     /**

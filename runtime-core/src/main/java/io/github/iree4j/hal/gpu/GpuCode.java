@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
@@ -7,10 +8,6 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
@@ -41,11 +38,7 @@ public final class GpuCode {
      */
     public static @Nullable String formatOf(MemorySegment bytes) {
         for (int at : new int[] {0, 4}) { // of a header, of the content without one
-            if (bytes.byteSize() < at + 4) {
-                return null;
-            }
-            String identifier =
-                    new String(bytes.asSlice(at, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+            String identifier = ExecutableHeader.identifier(bytes, at);
             if (CUDA_IDENTIFIERS.contains(identifier)) {
                 return GpuExecutableFile.CUDA;
             }
@@ -108,12 +101,8 @@ public final class GpuCode {
             }
             modules.add(new Table().text(0, source));
         }
-        byte[] content = FlatBufferWriter.write(new Table().tables(0, kernels).tables(1, modules), CUDA, 8);
-        ByteBuffer out = ByteBuffer.allocate(GpuExecutableFile.HEADER_BYTES + content.length)
-                .order(ByteOrder.LITTLE_ENDIAN);
-        out.put(0, CUDA.getBytes(StandardCharsets.US_ASCII));
-        out.putLong(8, content.length);
-        return out.put(GpuExecutableFile.HEADER_BYTES, content).array();
+        return ExecutableHeader.before(
+                FlatBufferWriter.write(new Table().tables(0, kernels).tables(1, modules), CUDA, 8), CUDA);
     }
 
     private static Table kernel(int module, String name, String parameters, String directives) {

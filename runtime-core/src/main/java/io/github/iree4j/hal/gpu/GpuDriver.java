@@ -53,7 +53,7 @@ final class GpuDriver {
      */
     GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit, int window) {
         this.kind = kind;
-        this.name = kind.name().toLowerCase(Locale.ROOT);
+        this.name = name(kind);
         this.closeLimit = closeLimit;
         this.window = window;
         GpuApi opened = null;
@@ -73,6 +73,10 @@ final class GpuDriver {
 
     String name() {
         return name;
+    }
+
+    static String name(GpuKind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
     }
 
     Availability availability() {

@@ -3,9 +3,9 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.DispatchLimits;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.ResolvedBindings;
 import io.github.iree4j.hal.stream.StreamEncoder;
@@ -29,6 +29,7 @@ final class GpuEncoder implements StreamEncoder {
 
     private final GpuHardware hardware;
     private final StreamMemory memory;
+    private final DispatchLimits limits;
     private final ArrayDeque<GpuCommands> idle = new ArrayDeque<>(); // guarded by itself, like the next two
     private final ArrayDeque<StreamMemory.Block> idleCounts = new ArrayDeque<>();
     private boolean closed;
@@ -36,6 +37,9 @@ final class GpuEncoder implements StreamEncoder {
     GpuEncoder(GpuHardware hardware, StreamMemory memory) {
         this.hardware = hardware;
         this.memory = memory;
+        GpuProperties properties = hardware.device().properties();
+        this.limits =
+                new DispatchLimits(hardware.id(), properties.maxGridX(), properties.maxGridY(), properties.maxGridZ());
     }
 
     GpuHardware hardware() {
@@ -102,66 +106,12 @@ final class GpuEncoder implements StreamEncoder {
                     "executable of format '%s' was not created by device '%s'"
                             .formatted(executable.format(), hardware.id()));
         }
-        ExecutableExport entry = own.export(export);
-        checkConfig(entry, config);
-        if (workgroupCount == null) {
-            checkCounts(entry, config.workgroupCountX(), config.workgroupCountY(), config.workgroupCountZ());
-        } else if (workgroupCount.offset() % 4 != 0
-                || workgroupCount.buffer() != null && workgroupCount.buffer().offset() % 4 != 0) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "workgroup counts of dispatch '%s' at offset %d are not aligned to 4 bytes"
-                            .formatted(entry.name(), workgroupCount.offset()));
-        }
+        limits.check(own.export(export), config, workgroupCount);
     }
 
-    private static void checkConfig(ExecutableExport entry, DispatchConfig config) {
-        if (config.dynamicLocalMemory() != 0) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "dispatch '%s' asks for %s bytes of local memory; kernels declare theirs"
-                            .formatted(entry.name(), Integer.toUnsignedString(config.dynamicLocalMemory())));
-        }
-        if (differs(config.workgroupSizeX(), entry.workgroupSizeX())
-                || differs(config.workgroupSizeY(), entry.workgroupSizeY())
-                || differs(config.workgroupSizeZ(), entry.workgroupSizeZ())) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "dispatch '%s' asks for workgroups of %sx%sx%s, it was compiled for %dx%dx%d"
-                            .formatted(
-                                    entry.name(),
-                                    Integer.toUnsignedString(config.workgroupSizeX()),
-                                    Integer.toUnsignedString(config.workgroupSizeY()),
-                                    Integer.toUnsignedString(config.workgroupSizeZ()),
-                                    entry.workgroupSizeX(),
-                                    entry.workgroupSizeY(),
-                                    entry.workgroupSizeZ()));
-        }
-    }
-
-    private static boolean differs(int wanted, int compiled) {
-        return wanted != 0 && wanted != compiled;
-    }
-
-    /**
-     * Checks the workgroup counts of a dispatch.
-     *
-     * @throws IreeException OUT_OF_RANGE naming the count and the limit
-     */
-    void checkCounts(ExecutableExport entry, int x, int y, int z) {
-        GpuProperties limits = hardware.device().properties();
-        checkCount(entry, "x", x, limits.maxGridX());
-        checkCount(entry, "y", y, limits.maxGridY());
-        checkCount(entry, "z", z, limits.maxGridZ());
-    }
-
-    private void checkCount(ExecutableExport entry, String dimension, int count, int limit) {
-        if (Integer.toUnsignedLong(count) > limit) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "workgroup count %s of dispatch '%s' is %s, the limit is %d of device '%s'"
-                            .formatted(dimension, entry.name(), Integer.toUnsignedString(count), limit, hardware.id()));
-        }
+    /** What a dispatch may ask for. */
+    DispatchLimits limits() {
+        return limits;
     }
 
     @Override

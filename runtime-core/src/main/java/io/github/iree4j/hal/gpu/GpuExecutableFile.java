@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -32,8 +33,6 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
 
     /** A count that the file does not declare. */
     static final int UNDECLARED = -1;
-
-    static final int HEADER_BYTES = 64;
 
     // Far more than compilers make; they bound what a file can make a driver do.
     private static final int EXPORTS_LIMIT = 4096;
@@ -105,40 +104,11 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
     }
 
     private static GpuExecutableFile read(MemorySegment data, String what, String identifier, List<String> old) {
-        MemorySegment content = content(data, identifier);
-        String found = identifier(content, 4);
+        MemorySegment content = ExecutableHeader.content(data, identifier);
+        String found = ExecutableHeader.identifier(content, 4);
         return old.contains(found)
                 ? OldGpuExecutable.read(new FlatBuffer(content).root(what, found))
                 : read(new FlatBuffer(content).root(what, identifier));
-    }
-
-    /** The content after the header, if there is one. */
-    private static MemorySegment content(MemorySegment data, String identifier) {
-        if (!identifier(data, 0).equals(identifier)) {
-            return data;
-        }
-        if (data.byteSize() < HEADER_BYTES) {
-            throw invalid("its header of %d bytes is cut off at %d", HEADER_BYTES, data.byteSize());
-        }
-        int version = data.get(U32, 4);
-        if (version != 0) {
-            throw new IreeException(
-                    StatusCode.INCOMPATIBLE,
-                    "its header has version %s, only 0 is known; compile the program with a release of IREE that this runtime supports"
-                            .formatted(Integer.toUnsignedString(version)));
-        }
-        long size = data.get(U64, 8);
-        long available = data.byteSize() - HEADER_BYTES;
-        if (size <= 0 || size > available) {
-            throw invalid("its header announces %s bytes, there are %d", Long.toUnsignedString(size), available);
-        }
-        return data.asSlice(HEADER_BYTES, size);
-    }
-
-    private static String identifier(MemorySegment bytes, int at) {
-        return bytes.byteSize() < at + 4
-                ? ""
-                : new String(bytes.asSlice(at, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
     }
 
     private static GpuExecutableFile read(FlatBuffer.Table root) {

@@ -137,7 +137,7 @@ final class GpuForm implements CommandForm {
                     int x = known.get(INT, countsAt);
                     int y = known.get(INT, countsAt + Integer.BYTES);
                     int z = known.get(INT, countsAt + 2 * Integer.BYTES);
-                    encoder.checkCounts(GpuKernel.of(recording, at).export(), x, y, z);
+                    encoder.limits().checkCounts(GpuKernel.of(recording, at).export(), x, y, z);
                     launch.clear();
                     launch(at, launch, x, y, z);
                 },

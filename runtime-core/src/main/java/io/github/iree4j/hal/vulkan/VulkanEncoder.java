@@ -3,9 +3,9 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.DispatchLimits;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.ResolvedBindings;
 import io.github.iree4j.hal.stream.StreamEncoder;
@@ -40,6 +40,7 @@ final class VulkanEncoder implements StreamEncoder {
     private final String deviceId;
     private final VulkanCode code;
     private final StreamMemory memory;
+    private final DispatchLimits limits;
     private final ValidationLog messages;
     private final NativeCounters counters = new NativeCounters();
     private final Map<Integer, ArrayDeque<NativeCommands>> idle =
@@ -53,6 +54,12 @@ final class VulkanEncoder implements StreamEncoder {
         this.code = code;
         this.memory = memory;
         this.messages = messages;
+        VulkanLimits device = code.handle().properties().limits();
+        this.limits = new DispatchLimits(
+                deviceId,
+                device.maxComputeWorkGroupCountX(),
+                device.maxComputeWorkGroupCountY(),
+                device.maxComputeWorkGroupCountZ());
     }
 
     /** Whether the descriptors of a dispatch are recorded with it. */
@@ -90,57 +97,7 @@ final class VulkanEncoder implements StreamEncoder {
                     "executable of format '%s' was not created by device '%s'"
                             .formatted(executable.format(), deviceId));
         }
-        ExecutableExport entry = own.export(export);
-        checkConfig(entry, config);
-        if (workgroupCount == null) {
-            VulkanLimits limits = code.handle().properties().limits();
-            checkCount(entry, "x", config.workgroupCountX(), limits.maxComputeWorkGroupCountX());
-            checkCount(entry, "y", config.workgroupCountY(), limits.maxComputeWorkGroupCountY());
-            checkCount(entry, "z", config.workgroupCountZ(), limits.maxComputeWorkGroupCountZ());
-        } else if (workgroupCount.offset() % 4 != 0
-                || workgroupCount.buffer() != null && workgroupCount.buffer().offset() % 4 != 0) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "workgroup counts of dispatch '%s' at offset %d are not aligned to 4 bytes"
-                            .formatted(entry.name(), workgroupCount.offset()));
-        }
-    }
-
-    private static void checkConfig(ExecutableExport entry, DispatchConfig config) {
-        if (config.dynamicLocalMemory() != 0) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "dispatch '%s' asks for %s bytes of local memory; shaders declare theirs"
-                            .formatted(entry.name(), Integer.toUnsignedString(config.dynamicLocalMemory())));
-        }
-        if (differs(config.workgroupSizeX(), entry.workgroupSizeX())
-                || differs(config.workgroupSizeY(), entry.workgroupSizeY())
-                || differs(config.workgroupSizeZ(), entry.workgroupSizeZ())) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "dispatch '%s' asks for workgroups of %sx%sx%s, it was compiled for %dx%dx%d"
-                            .formatted(
-                                    entry.name(),
-                                    Integer.toUnsignedString(config.workgroupSizeX()),
-                                    Integer.toUnsignedString(config.workgroupSizeY()),
-                                    Integer.toUnsignedString(config.workgroupSizeZ()),
-                                    entry.workgroupSizeX(),
-                                    entry.workgroupSizeY(),
-                                    entry.workgroupSizeZ()));
-        }
-    }
-
-    private static boolean differs(int wanted, int compiled) {
-        return wanted != 0 && wanted != compiled;
-    }
-
-    private void checkCount(ExecutableExport entry, String dimension, int count, long limit) {
-        if (Integer.toUnsignedLong(count) > limit) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "workgroup count %s of dispatch '%s' is %s, the limit is %d of device '%s'"
-                            .formatted(dimension, entry.name(), Integer.toUnsignedString(count), limit, deviceId));
-        }
+        limits.check(own.export(export), config, workgroupCount);
     }
 
     /** Descriptors that never change are recorded; others are in sets, which change without re-recording. */

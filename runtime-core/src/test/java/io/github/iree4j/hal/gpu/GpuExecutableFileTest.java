@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Fixtures;
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
 import io.github.iree4j.hal.gpu.GpuExecutableFile.Export;
 import io.github.iree4j.status.IreeException;
@@ -52,7 +53,7 @@ class GpuExecutableFileTest {
                         GpuExecutables.kernel("second", 0, 0)),
                 PTX,
                 elf);
-        for (int header : new int[] {0, GpuExecutableFile.HEADER_BYTES}) {
+        for (int header : new int[] {0, ExecutableHeader.BYTES}) {
             GpuExecutableFile file = read(Arrays.copyOfRange(data, header, data.length), GpuExecutableFile.HIP);
             assertThat(file.modules()).extracting(GpuImage::kind).containsExactly(GpuImage.Kind.PTX, GpuImage.Kind.ELF);
             assertThat(file.modules().get(1).bytes().mismatch(MemorySegment.ofArray(elf)))

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
@@ -34,12 +35,7 @@ final class GpuExecutables {
 
     /** An executable with its header. */
     static byte[] pack(String identifier, List<Table> kernels, byte[]... images) {
-        byte[] content = content(identifier, kernels, images);
-        ByteBuffer out = ByteBuffer.allocate(GpuExecutableFile.HEADER_BYTES + content.length)
-                .order(ByteOrder.LITTLE_ENDIAN);
-        out.put(0, identifier.getBytes(StandardCharsets.US_ASCII));
-        out.putLong(8, content.length);
-        return out.put(GpuExecutableFile.HEADER_BYTES, content).array();
+        return ExecutableHeader.before(content(identifier, kernels, images), identifier);
     }
 
     private static byte[] content(String identifier, List<Table> kernels, byte[]... images) {

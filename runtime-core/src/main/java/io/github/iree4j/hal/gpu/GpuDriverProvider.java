@@ -1,0 +1,41 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.util.List;
+
+/** What the providers of CUDA and HIP share. */
+abstract class GpuDriverProvider implements DriverProvider {
+    private final GpuKind kind;
+
+    GpuDriverProvider(GpuKind kind) {
+        this.kind = kind;
+    }
+
+    /** The driver of the process, whose library the first call opens. */
+    abstract GpuDriver driver();
+
+    @Override
+    public String name() {
+        return GpuDriver.name(kind);
+    }
+
+    @Override
+    public Availability availability() {
+        return driver().availability();
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return driver().devices();
+    }
+
+    @Override
+    public Device open(String deviceId, DeviceOptions options) {
+        return driver().open(deviceId, options);
+    }
+}

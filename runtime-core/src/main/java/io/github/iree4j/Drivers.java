@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.status.IreeException;
@@ -33,12 +34,15 @@ final class Drivers {
         try {
             for (DeviceSource source : sources) {
                 DeviceOptions options = source.options();
+                CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
                 devices.add(open(
                         source.uri(),
                         drivers,
-                        options.executor() != null
+                        cpu.executor() != null
                                 ? options
-                                : options.toBuilder().executor(executor).build()));
+                                : options.toBuilder()
+                                        .with(cpu.withExecutor(executor))
+                                        .build()));
             }
         } catch (RuntimeException | Error e) {
             close(devices);

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ScanPolicy;
@@ -62,7 +63,8 @@ final class RuntimeProperties {
         checked(
                 key + ".inline-work",
                 device.inlineWork(),
-                () -> options.inlineWork(device.inlineWork()).build());
+                () -> options.with(options.driver(CpuOptions.DEFAULT).withInlineWork(device.inlineWork()))
+                        .build());
         checked(
                 "iree.frontier.history",
                 properties.frontier().history(),

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
@@ -142,7 +143,7 @@ class IreeNamedBeansTests {
                     assertThat(slow.memoryIdle()).hasSeconds(5);
                     assertThat(slow.memoryRetained()).isZero();
                     assertThat(fast.memoryLimit()).isZero();
-                    assertThat(fast.inlineNanos()).isZero();
+                    assertThat(fast.driver(CpuOptions.DEFAULT).inlineNanos()).isZero();
                     assertThat(fast.semaphoreHistory()).isEqualTo(99);
                     assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
                     assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);

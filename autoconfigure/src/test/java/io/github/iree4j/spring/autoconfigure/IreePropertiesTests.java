@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.LoadPolicy;
 import java.io.InputStream;
@@ -29,7 +30,7 @@ class IreePropertiesTests {
         assertThat(properties.frontier().capacity()).isEqualTo(Frontier.DEFAULT_CAPACITY);
         assertThat(properties.frontier().history()).isEqualTo(SemaphoreOptions.DEFAULT_HISTORY);
         assertThat(properties.executables().allowedFormats()).isEmpty();
-        assertThat(IreeProperties.Device.DEFAULT.inlineWork().toNanos()).isEqualTo(DeviceOptions.DEFAULT.inlineNanos());
+        assertThat(IreeProperties.Device.DEFAULT.inlineWork().toNanos()).isEqualTo(CpuOptions.DEFAULT.inlineNanos());
         assertThat(IreeProperties.Pool.DEFAULT.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULT.memoryIdle());
         assertThat(IreeProperties.Pool.DEFAULT.trim().retained().toBytes())
                 .isEqualTo(DeviceOptions.DEFAULT.memoryRetained());

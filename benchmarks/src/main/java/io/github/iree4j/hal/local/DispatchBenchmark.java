@@ -12,6 +12,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -78,8 +79,7 @@ public class DispatchBenchmark {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .workers(workers)
-                                .inlineWork(Duration.ZERO)
+                                .with(CpuOptions.DEFAULT.withWorkers(workers).withInlineWork(Duration.ZERO))
                                 .build());
         queue = device.queue(0);
         timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);

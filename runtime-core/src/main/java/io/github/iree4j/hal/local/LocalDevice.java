@@ -23,6 +23,7 @@ import io.github.iree4j.hal.schedule.HostedDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueHardware;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -90,18 +91,20 @@ final class LocalDevice implements HostedDevice {
         this.memory = new HostMemory(this.facade, options, this::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
         this.allocator = new LocalAllocator(this, memory);
-        boolean own = hardware == null && options.executor() == null;
-        this.executor = hardware != null ? null : own ? executor(info, options) : options.executor();
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
+        boolean own = hardware == null && cpu.executor() == null;
+        this.executor = hardware != null ? null : own ? executor(info, cpu.workers()) : cpu.executor();
         this.ownsExecutor = own;
         int drainers = executor == null ? 0 : executor.contexts();
         this.workers = executor == null ? 1 : executor.workers();
         this.runners = new AtomicReferenceArray<>(drainers);
         this.guests = new CallerRunners(drainers, workers);
         this.helper = executor == null ? null : new Helper();
-        this.loaders = new Loaders(options.loaders(), options.executableFormats());
+        this.loaders = new Loaders(cpu.loaders(), options.executableFormats());
         this.queues = new LocalQueue[Math.max(1, options.queueCount())];
         for (int i = 0; i < queues.length; i++) {
-            queues[i] = new LocalQueue(this, i, hardware == null ? onWorkers(i, options) : on(hardware, i, options));
+            queues[i] =
+                    new LocalQueue(this, i, hardware == null ? onWorkers(i, options, cpu) : on(hardware, i, options));
             queues[i].scheduler().whenIdle(memory.pools()::idle);
         }
     }
@@ -129,11 +132,10 @@ final class LocalDevice implements HostedDevice {
         return facade;
     }
 
-    private static ProcessExecutor executor(DeviceInfo info, DeviceOptions options) {
-        int workers = options.workers();
-        if (workers == 0) {
-            workers = Topology.detect(TopologyOptions.DEFAULTS).groups().size();
-        }
+    private static ProcessExecutor executor(DeviceInfo info, int wanted) {
+        int workers = wanted != 0
+                ? wanted
+                : Topology.detect(TopologyOptions.DEFAULTS).groups().size();
         return ProcessExecutor.builder(workers)
                 .name("iree4j-" + info.id())
                 .callers(CALLERS)
@@ -142,14 +144,14 @@ final class LocalDevice implements HostedDevice {
     }
 
     /** A queue whose operations run on workers, or on the thread that submits them when they are small. */
-    private QueueScheduler onWorkers(int queue, DeviceOptions options) {
+    private QueueScheduler onWorkers(int queue, DeviceOptions options, CpuOptions cpu) {
         TaskQueue backend = new TaskQueue(
                 info.id() + " queue " + queue,
                 Objects.requireNonNull(executor),
                 runners,
                 guests,
                 wakes,
-                options.inlineNanos());
+                cpu.inlineNanos());
         QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
         backend.connect(scheduler);
         taskQueues.add(backend);

@@ -2,33 +2,25 @@ package io.github.iree4j.hal.spi;
 
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.task.ProcessExecutor;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
- * How to open a device.
+ * How to open a device: what all devices have, and {@link DriverOptions}.
  *
  * @param queueCount queues, up to 64; 0 for the device's own number: one on the CPU, elsewhere one for each hardware queue
- * @param workers threads that run compiled code, 1 to 64; 0 for one for each core that the process may use
  * @param memoryLimit the most bytes that buffers may take at once; 0 for all memory of the device (for the CPU: the memory of the machine
  *     or container beside the Java heap)
  * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name; a program has the name of its last module
- * @param loaders loaders of executables to try before those that the service loader finds
  * @param schedulingDomain the domain that the device's queues join
- * @param executor the executor whose workers run the CPU's work, borrowed: close it after the device; null for the device's own executor
- * @param inlineNanos work that is likely to take up to this many nanoseconds may run on the submitting thread, when nothing is waiting; 0
- *     for never, for event loops
  * @param memoryIdle how long unused memory is kept; zero for not at all
  * @param memoryRetained the most bytes of large blocks kept meanwhile
  * @param memoryWait the longest time that work waits for memory before it fails
@@ -37,28 +29,20 @@ import org.jspecify.annotations.Nullable;
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
  *     takes except {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
  *     takes no other formats
- * @param compiledCode where drivers cache compiled code between runs, if they do: a directory that other users cannot write, {@code off}
- *     for no cache, or empty for the driver's default, which is the user's cache directory
+ * @param drivers options that drivers of one kind read, at most one of each type
  */
 public record DeviceOptions(
         int queueCount,
-        int workers,
         long memoryLimit,
         Map<String, Long> memoryQuotas,
-        List<ExecutableLoader> loaders,
         SchedulingDomain schedulingDomain,
-        @Nullable ProcessExecutor executor,
-        long inlineNanos,
         Duration memoryIdle,
         long memoryRetained,
         Duration memoryWait,
         Duration memoryHostWait,
         int semaphoreHistory,
         Set<String> executableFormats,
-        String compiledCode) {
-
-    /** Less than the time to wake a worker. */
-    private static final long DEFAULT_INLINE_NANOS = 5_000;
+        List<DriverOptions> drivers) {
 
     /** A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_IDLE = Duration.ofMinutes(1);
@@ -75,14 +59,12 @@ public record DeviceOptions(
     /** 292 years. */
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
-    /** The queues of the device, a worker for each processor, all its memory. */
+    /** The queues of the device and all its memory. */
     public static final DeviceOptions DEFAULT = builder().build();
 
     /** Checks and copies. */
     public DeviceOptions {
         check("queueCount", queueCount, 0, 64);
-        check("workers", workers, 0, 64);
-        check("inlineNanos", inlineNanos, 0, 1_000_000_000);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         check("memoryIdle", memoryIdle);
         check("memoryRetained", memoryRetained, 0, Long.MAX_VALUE);
@@ -92,11 +74,15 @@ public record DeviceOptions(
         executableFormats = Set.copyOf(executableFormats);
         memoryQuotas = Map.copyOf(memoryQuotas);
         memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
-        loaders = List.copyOf(loaders);
+        drivers = List.copyOf(drivers);
+        if (drivers.stream().map(Object::getClass).distinct().count() < drivers.size()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "options for drivers of one kind are given twice: " + drivers);
+        }
         Objects.requireNonNull(schedulingDomain, "schedulingDomain");
     }
 
-    private static void check(String name, long value, long minimum, long maximum) {
+    static void check(String name, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
@@ -105,12 +91,29 @@ public record DeviceOptions(
     }
 
     /** Checks that the duration fits in a long of nanoseconds. */
-    private static void check(String name, Duration value) {
+    static void check(String name, Duration value) {
         if (value.isNegative() || value.compareTo(LONGEST) > 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %s and must be within [%s, %s]".formatted(name, value, Duration.ZERO, LONGEST));
         }
+    }
+
+    /**
+     * Returns the options for drivers of one kind.
+     *
+     * @param defaults what to return unless options of the same type were given
+     * @param <T> the type
+     * @return the options given, otherwise the defaults
+     */
+    @SuppressWarnings("unchecked") // of the same class
+    public <T extends DriverOptions> T driver(T defaults) {
+        for (DriverOptions each : drivers) {
+            if (each.getClass() == defaults.getClass()) {
+                return (T) each;
+            }
+        }
+        return defaults;
     }
 
     /**
@@ -121,20 +124,16 @@ public record DeviceOptions(
     public Builder toBuilder() {
         Builder builder = new Builder();
         builder.queueCount = queueCount;
-        builder.workers = workers;
         builder.memoryLimit = memoryLimit;
         builder.memoryQuotas.putAll(memoryQuotas);
-        builder.loaders.addAll(loaders);
         builder.schedulingDomain = schedulingDomain;
-        builder.executor = executor;
-        builder.inlineNanos = inlineNanos;
         builder.memoryIdle = memoryIdle;
         builder.memoryRetained = memoryRetained;
         builder.memoryWait = memoryWait;
         builder.memoryHostWait = memoryHostWait;
         builder.semaphoreHistory = semaphoreHistory;
         builder.executableFormats = executableFormats;
-        builder.compiledCode = compiledCode;
+        drivers.forEach(builder::with);
         return builder;
     }
 
@@ -150,20 +149,16 @@ public record DeviceOptions(
     /** Builder of options. One thread. */
     public static final class Builder {
         private int queueCount;
-        private int workers;
         private long memoryLimit;
         private final Map<String, Long> memoryQuotas = new HashMap<>();
-        private final List<ExecutableLoader> loaders = new ArrayList<>();
+        private final Map<Class<?>, DriverOptions> drivers = new LinkedHashMap<>();
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
-        private @Nullable ProcessExecutor executor;
-        private long inlineNanos = DEFAULT_INLINE_NANOS;
         private Duration memoryIdle = DEFAULT_MEMORY_IDLE;
         private long memoryRetained = DEFAULT_MEMORY_RETAINED;
         private Duration memoryWait = DEFAULT_MEMORY_WAIT;
         private Duration memoryHostWait = DEFAULT_MEMORY_HOST_WAIT;
         private int semaphoreHistory = SemaphoreOptions.DEFAULT_HISTORY;
         private Set<String> executableFormats = Set.of();
-        private String compiledCode = "";
 
         private Builder() {}
 
@@ -175,17 +170,6 @@ public record DeviceOptions(
          */
         public Builder queueCount(int count) {
             this.queueCount = count;
-            return this;
-        }
-
-        /**
-         * Sets the number of threads that run compiled code.
-         *
-         * @param count 1 to 64; 0 for one for each core that the process may use
-         * @return this builder
-         */
-        public Builder workers(int count) {
-            this.workers = count;
             return this;
         }
 
@@ -213,17 +197,6 @@ public record DeviceOptions(
         }
 
         /**
-         * Adds a loader to try before those that the service loader finds.
-         *
-         * @param loader the loader
-         * @return this builder
-         */
-        public Builder loader(ExecutableLoader loader) {
-            loaders.add(loader);
-            return this;
-        }
-
-        /**
          * Sets the domain that the device's queues join.
          *
          * @param domain the domain; the process's unless set
@@ -231,28 +204,6 @@ public record DeviceOptions(
          */
         public Builder schedulingDomain(SchedulingDomain domain) {
             this.schedulingDomain = domain;
-            return this;
-        }
-
-        /**
-         * Shares an executor's workers, so that the devices of a process do not compete for processors.
-         *
-         * @param shared the executor, which the device does not close
-         * @return this builder
-         */
-        public Builder executor(@Nullable ProcessExecutor shared) {
-            this.executor = shared;
-            return this;
-        }
-
-        /**
-         * Sets what work may run on the submitting thread, when nothing is waiting.
-         *
-         * @param longest the longest likely duration of such work; zero for none, else microseconds: longer work is better done by workers
-         * @return this builder
-         */
-        public Builder inlineWork(Duration longest) {
-            this.inlineNanos = longest.toNanos();
             return this;
         }
 
@@ -325,14 +276,26 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets where drivers cache compiled code between runs.
+         * Sets options that drivers of one kind read, in place of those of the same type.
          *
-         * @param directory a directory that other users cannot write; {@code off} for no cache; empty for the driver's default
+         * @param options the options
          * @return this builder
          */
-        public Builder compiledCode(String directory) {
-            this.compiledCode = directory;
+        public Builder with(DriverOptions options) {
+            drivers.put(options.getClass(), options);
             return this;
+        }
+
+        /**
+         * Returns the options for drivers of one kind, as set so far.
+         *
+         * @param defaults what to return unless options of the same type were set
+         * @param <T> the type
+         * @return the options set, otherwise the defaults
+         */
+        @SuppressWarnings("unchecked") // of the same class
+        public <T extends DriverOptions> T driver(T defaults) {
+            return (T) drivers.getOrDefault(defaults.getClass(), defaults);
         }
 
         /**
@@ -344,20 +307,16 @@ public record DeviceOptions(
         public DeviceOptions build() {
             return new DeviceOptions(
                     queueCount,
-                    workers,
                     memoryLimit,
                     memoryQuotas,
-                    loaders,
                     schedulingDomain,
-                    executor,
-                    inlineNanos,
                     memoryIdle,
                     memoryRetained,
                     memoryWait,
                     memoryHostWait,
                     semaphoreHistory,
                     executableFormats,
-                    compiledCode);
+                    List.copyOf(drivers.values()));
         }
     }
 }

@@ -17,6 +17,7 @@ import io.github.iree4j.hal.schedule.HostedDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueHardware;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -320,7 +321,7 @@ public final class VirtualDevice implements Device {
          * @return this builder
          */
         public Builder loader(ExecutableLoader loader) {
-            options.loader(loader);
+            options.with(options.driver(CpuOptions.DEFAULT).withLoader(loader));
             return this;
         }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.nativeaccess.CacheDirectory;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import io.github.iree4j.status.IreeException;
@@ -61,7 +62,7 @@ final class PipelineCacheFile {
 
     /** Returns the configured directory, {@link #OFF}, or an empty string. */
     static String configured(DeviceOptions options) {
-        String chosen = options.compiledCode();
+        String chosen = options.driver(VulkanOptions.DEFAULT).compiledCode();
         return (chosen.isBlank() ? System.getProperty(PROPERTY, "") : chosen).strip();
     }
 

@@ -19,6 +19,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -52,7 +53,7 @@ class CopyingDeviceTest {
                     .open(
                             "local",
                             DeviceOptions.builder()
-                                    .loader(new JavaKernels())
+                                    .with(CpuOptions.DEFAULT.withLoader(new JavaKernels()))
                                     .memoryLimit(LIMIT)
                                     .build())));
         }

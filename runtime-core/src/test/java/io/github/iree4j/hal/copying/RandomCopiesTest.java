@@ -18,6 +18,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.FakeDriver;
 import java.lang.foreign.MemorySegment;
@@ -98,8 +99,9 @@ class RandomCopiesTest {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .loader(new JavaKernels())
-                                .workers(1)
+                                .with(CpuOptions.DEFAULT
+                                        .withLoader(new JavaKernels())
+                                        .withWorkers(1))
                                 .build());
     }
 

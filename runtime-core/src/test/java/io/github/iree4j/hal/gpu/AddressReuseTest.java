@@ -49,7 +49,7 @@ class AddressReuseTest {
     @EnumSource(GpuKind.class)
     void callsAreGivenTheirOwnBuffers(GpuKind kind, @TempDir Path directory) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
-        try (StreamDevice device = fake.open(DeviceOptions.builder().compiledCode("off"));
+        try (StreamDevice device = fake.open(DeviceOptions.builder());
                 Executable kernels = GpuKernels.load(device);
                 Arena arena = Arena.ofShared()) {
             MemorySegment in = arena.allocate(4 * PAGE, PAGE);

@@ -21,6 +21,7 @@ import io.github.iree4j.hal.loader.HostDispatch;
 import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -48,7 +49,7 @@ class BlockProcessorTest {
 
     private final Counting counting = new Counting();
     private final LocalDevice device =
-            (LocalDevice) LocalDevices.open(DeviceOptions.builder().loader(counting));
+            (LocalDevice) LocalDevices.open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withLoader(counting)));
     private final Executable kernels = LocalDevices.kernels(device);
     private final Executable counter = device.createExecutable(
             new ExecutableParams(Counting.FORMAT, MemorySegment.ofArray(new byte[1]), null, NONE));

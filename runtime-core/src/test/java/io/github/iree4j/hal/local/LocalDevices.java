@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 
@@ -13,7 +14,10 @@ final class LocalDevices {
 
     static Device open(DeviceOptions.Builder options) {
         return new LocalDriverProvider()
-                .open("local", options.loader(new JavaKernels()).build());
+                .open(
+                        "local",
+                        options.with(options.driver(CpuOptions.DEFAULT).withLoader(new JavaKernels()))
+                                .build());
     }
 
     static Executable kernels(Device device, int... constants) {

@@ -14,6 +14,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.status.IreeException;
@@ -189,7 +190,9 @@ class LocalDriverTest {
     void bindingsThatCompiledCodeCannotUseAreRefused() {
         try (Device strict = driver.open(
                         "local",
-                        DeviceOptions.builder().loader(new JavaKernels(64)).build());
+                        DeviceOptions.builder()
+                                .with(CpuOptions.DEFAULT.withLoader(new JavaKernels(64)))
+                                .build());
                 Executable executable = LocalDevices.kernels(strict);
                 Buffer buffer = strict.allocator().allocate(BufferParams.DEFAULT, 256);
                 TimelineSemaphore timeline = strict.createSemaphore(0, 0);

@@ -19,6 +19,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.HostDispatch;
 import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -106,12 +107,15 @@ class TaskQueueTest {
     }
 
     private Device open(int workers) {
-        return open(DeviceOptions.builder().workers(workers));
+        return open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(workers)));
     }
 
     private Device open(DeviceOptions.Builder options) {
-        return closed(
-                new LocalDriverProvider().open("local", options.loader(kernel).build()));
+        return closed(new LocalDriverProvider()
+                .open(
+                        "local",
+                        options.with(options.driver(CpuOptions.DEFAULT).withLoader(kernel))
+                                .build()));
     }
 
     private Fence fence(Device device) {
@@ -204,7 +208,8 @@ class TaskQueueTest {
         assertThat(done.isReached()).as("done when the call returns").isTrue();
         assertThat(threads).containsExactly(Thread.currentThread());
         threads.clear();
-        Fence later = dispatch(open(DeviceOptions.builder().inlineWork(Duration.ZERO)), null, 1);
+        Fence later =
+                dispatch(open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withInlineWork(Duration.ZERO))), null, 1);
         awaitAsleep(later);
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
@@ -213,7 +218,8 @@ class TaskQueueTest {
     void whoSubmitsSmallWorkPaysNoThreads() {
         ProcessExecutor workers =
                 closed(ProcessExecutor.builder(3).name("unneeded").build());
-        Device device = open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ofSeconds(1)));
+        Device device = open(DeviceOptions.builder()
+                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ofSeconds(1))));
         Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
         for (int i = 0; i < 3; i++) {
             device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
@@ -221,7 +227,11 @@ class TaskQueueTest {
         }
         assertThat(Thread.getAllStackTraces().keySet())
                 .noneMatch(thread -> thread.getName().startsWith("unneeded-worker-"));
-        dispatch(open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ZERO)), null, 1)
+        dispatch(
+                        open(DeviceOptions.builder()
+                                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ZERO))),
+                        null,
+                        1)
                 .await();
         assertThat(workers.sleepingWorkers()).isBetween(0, 3);
     }
@@ -272,7 +282,8 @@ class TaskQueueTest {
 
     @Test
     void workWhoseSignalHasFailedIsNotContinued() {
-        Device device = open(DeviceOptions.builder().workers(2).inlineWork(Duration.ZERO));
+        Device device = open(
+                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(2).withInlineWork(Duration.ZERO)));
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch failed = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {
@@ -293,7 +304,11 @@ class TaskQueueTest {
     @Test
     void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
         Device device = new LocalDriverProvider()
-                .open("local", DeviceOptions.builder().workers(2).loader(kernel).build());
+                .open(
+                        "local",
+                        DeviceOptions.builder()
+                                .with(CpuOptions.DEFAULT.withWorkers(2).withLoader(kernel))
+                                .build());
         CountDownLatch running = new CountDownLatch(2);
         AtomicInteger ran = new AtomicInteger();
         kernel.body = (group, dispatch, worker) -> {
@@ -327,7 +342,11 @@ class TaskQueueTest {
     @Test
     void closingADeviceWaitsForWhatACallerRunsItself() throws Exception {
         Device device = new LocalDriverProvider()
-                .open("local", DeviceOptions.builder().workers(1).loader(kernel).build());
+                .open(
+                        "local",
+                        DeviceOptions.builder()
+                                .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
+                                .build());
         CountDownLatch inKernel = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicInteger left = new AtomicInteger();
@@ -357,7 +376,8 @@ class TaskQueueTest {
 
     @Test
     void aTransferHandedToAWorkerIsNotMadeOnceItsSignalHasFailed() throws Exception {
-        Device device = open(DeviceOptions.builder().workers(1).inlineWork(Duration.ZERO));
+        Device device = open(
+                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(1).withInlineWork(Duration.ZERO)));
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {
@@ -414,9 +434,10 @@ class TaskQueueTest {
                                 .open(
                                         "local",
                                         DeviceOptions.builder()
-                                                .executor(shared)
-                                                .inlineWork(Duration.ZERO)
-                                                .loader(kernel)
+                                                .with(CpuOptions.DEFAULT
+                                                        .withExecutor(shared)
+                                                        .withInlineWork(Duration.ZERO)
+                                                        .withLoader(kernel))
                                                 .build());
                         Executable executable = device.createExecutable(
                                 new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE));
@@ -444,7 +465,8 @@ class TaskQueueTest {
     @Test
     void closingTheSharedWorkersFailsTheWorkOfTheirDevices() {
         ProcessExecutor shared = ProcessExecutor.builder(1).build();
-        Device device = open(DeviceOptions.builder().executor(shared).inlineWork(Duration.ZERO));
+        Device device = open(DeviceOptions.builder()
+                .with(CpuOptions.DEFAULT.withExecutor(shared).withInlineWork(Duration.ZERO)));
         dispatch(device, null, 1).await();
         shared.close();
         assertThat(failure(dispatch(device, null, 1)))
@@ -461,7 +483,8 @@ class TaskQueueTest {
     // LANE-2: an operation that waits for a lane gets one.
     @Test
     void moreRecordingsThanLanesAllRun() {
-        Device device = open(DeviceOptions.builder().workers(3).inlineWork(Duration.ZERO));
+        Device device = open(
+                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(3).withInlineWork(Duration.ZERO)));
         int count = 300;
         int regions = 40; // too many commands for the stream
         AtomicInteger ran = new AtomicInteger();
@@ -527,7 +550,8 @@ class TaskQueueTest {
     @Test
     void whatACallerThatStopsHelpingLeavesIsGoneOnWith() throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
-        Device device = open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ZERO));
+        Device device = open(DeviceOptions.builder()
+                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ZERO)));
         Thread caller = Thread.currentThread();
         CountDownLatch workerIsBusy = new CountDownLatch(1);
         CountDownLatch callerIsInTheFirstRegion = new CountDownLatch(1);

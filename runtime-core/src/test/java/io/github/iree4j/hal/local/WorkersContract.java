@@ -9,6 +9,7 @@ import io.github.iree4j.hal.contract.QueueContract;
 import io.github.iree4j.hal.contract.QueueMemoryContract;
 import io.github.iree4j.hal.contract.RandomGraphContract;
 import io.github.iree4j.hal.contract.SemaphoreContract;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Nested;
@@ -22,7 +23,8 @@ abstract class WorkersContract {
     }
 
     private Device device(DeviceOptions.Builder options) {
-        return LocalDevices.open(options.workers(workers).inlineWork(Duration.ZERO));
+        return LocalDevices.open(options.with(
+                options.driver(CpuOptions.DEFAULT).withWorkers(workers).withInlineWork(Duration.ZERO)));
     }
 
     @Nested

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -230,7 +231,10 @@ class IndependentWorkloadsTest {
         try (Device device = new LocalDriverProvider()
                         .open(
                                 "local",
-                                DeviceOptions.builder().queueCount(2).workers(2).build());
+                                DeviceOptions.builder()
+                                        .queueCount(2)
+                                        .with(CpuOptions.DEFAULT.withWorkers(2))
+                                        .build());
                 TimelineSemaphore never = TimelineSemaphore.create(0);
                 TimelineSemaphore stuck = TimelineSemaphore.create(0);
                 TimelineSemaphore waits = TimelineSemaphore.create(0);

@@ -14,6 +14,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanApi;
@@ -41,7 +42,7 @@ class AbandonedDeviceTest {
 
     private StreamDevice open(String settings, DeviceOptions.Builder options) {
         fake = FakeDriver.in(directory, settings, SOON);
-        return fake.open(options.compiledCode("off"));
+        return fake.open(options.with(new VulkanOptions("off")));
     }
 
     private void hang() {

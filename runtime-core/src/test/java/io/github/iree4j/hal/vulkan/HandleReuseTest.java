@@ -18,6 +18,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanFeature;
@@ -96,7 +97,7 @@ class HandleReuseTest {
 
     private static void onThisMachine(Program program) {
         try (StreamDevice device =
-                VulkanDrivers.openWithoutLayer(DeviceOptions.builder().compiledCode("off"))) {
+                VulkanDrivers.openWithoutLayer(DeviceOptions.builder().with(new VulkanOptions("off")))) {
             assumeTrue(
                     VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
                     "this driver does not import host memory");
@@ -108,7 +109,7 @@ class HandleReuseTest {
     @ValueSource(strings = {"", "unified", "unified one_queue", "unified update_after_bind", "unified push"})
     void aDriverThatGivesHandlesOutAtOnceIsGivenTheBuffersOfEachCall(String settings, @TempDir Path directory) {
         FakeDriver fake = FakeDriver.in(directory, settings);
-        try (StreamDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
+        try (StreamDevice device = fake.open(DeviceOptions.builder().with(new VulkanOptions("off")))) {
             for (Program program : List.of(Program.scale(SpirvExecutables.params("scale")), Program.copy())) {
                 callWithImports(device, program);
                 callWithAllocations(device, program);
@@ -123,7 +124,7 @@ class HandleReuseTest {
         FakeDriver fake = FakeDriver.in(directory, "unified");
         Set<Long> handles = new HashSet<>();
         Set<Long> addresses = new HashSet<>();
-        try (StreamDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
+        try (StreamDevice device = fake.open(DeviceOptions.builder().with(new VulkanOptions("off")))) {
             for (int i = 0; i < 8; i++) {
                 try (VulkanAllocation allocation = VulkanDrivers.handle(device).allocate(1024L >> i, 0, 0)) {
                     handles.add(allocation.buffer());

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 
@@ -14,7 +15,10 @@ public final class MixedDevices {
 
     public static Device cpu(DeviceOptions.Builder options) {
         return new LocalDriverProvider()
-                .open("local", options.loader(new JavaKernels()).build());
+                .open(
+                        "local",
+                        options.with(options.driver(CpuOptions.DEFAULT).withLoader(new JavaKernels()))
+                                .build());
     }
 
     /** Loads the kernels of the contract suites in the device's format. */

@@ -19,6 +19,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanFeature;
@@ -48,7 +49,7 @@ class VulkanCommandBufferTest {
 
     @BeforeEach
     void openDevice() {
-        device = VulkanDrivers.open(DeviceOptions.builder().compiledCode("off"));
+        device = VulkanDrivers.open(DeviceOptions.builder().with(new VulkanOptions("off")));
         queue = device.queue(0);
     }
 
@@ -537,7 +538,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void whatOtherDevicesMadeIsRefused() {
-        try (StreamDevice other = VulkanDrivers.open(DeviceOptions.builder().compiledCode("off"));
+        try (StreamDevice other = VulkanDrivers.open(DeviceOptions.builder().with(new VulkanOptions("off")));
                 Executable foreign = other.createExecutable(SpirvExecutables.params("count"));
                 CommandBuffer foreignCommands = other.createCommandBuffer(0, BOTH, -1, 0);
                 Buffer foreignBuffer = other.allocator()

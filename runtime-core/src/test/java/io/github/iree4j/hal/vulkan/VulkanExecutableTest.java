@@ -8,6 +8,7 @@ import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableLayout;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.nativeaccess.VulkanDeviceRequest;
@@ -368,7 +369,7 @@ class VulkanExecutableTest {
 
     @Test
     void aDeviceSaysWhatItTakes(@TempDir Path directory) {
-        DeviceOptions.Builder options = DeviceOptions.builder().compiledCode(directory.toString());
+        DeviceOptions.Builder options = DeviceOptions.builder().with(new VulkanOptions(directory.toString()));
         try (StreamDevice device = VulkanDrivers.open(options)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(1);
@@ -384,8 +385,9 @@ class VulkanExecutableTest {
                     .isEqualTo(StatusCode.INCOMPATIBLE);
         }
         assertThat(directory).isNotEmptyDirectory();
-        DeviceOptions.Builder limited =
-                DeviceOptions.builder().compiledCode("off").executableFormats(List.of("vulkan-spirv-bda-v1"));
+        DeviceOptions.Builder limited = DeviceOptions.builder()
+                .with(new VulkanOptions("off"))
+                .executableFormats(List.of("vulkan-spirv-bda-v1"));
         try (StreamDevice device = VulkanDrivers.open(limited)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(0);

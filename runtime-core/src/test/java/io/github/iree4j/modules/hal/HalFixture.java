@@ -10,6 +10,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.modules.ModuleCalls;
@@ -31,7 +32,11 @@ import java.util.List;
 final class HalFixture implements AutoCloseable {
     final AddKernel kernel = new AddKernel();
     final Device device = new LocalDriverProvider()
-            .open("local", DeviceOptions.builder().workers(1).loader(kernel).build());
+            .open(
+                    "local",
+                    DeviceOptions.builder()
+                            .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
+                            .build());
     final VmModule module;
     final ModuleCalls hal;
     private final Deque<RefCounted> owned = new ArrayDeque<>();

@@ -20,6 +20,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -112,9 +113,8 @@ class HalHostileArgumentsTest {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .workers(1)
+                                .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
                                 .memoryLimit(1 << 20)
-                                .loader(kernel)
                                 .build());
         VmModule module = HalModule.create(List.of(device), (key, views) -> {});
         Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);

@@ -16,6 +16,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -83,7 +84,11 @@ class VmvxExecutableTest {
             """;
 
     private final Device device = new LocalDriverProvider()
-            .open("local", DeviceOptions.builder().workers(2).build());
+            .open(
+                    "local",
+                    DeviceOptions.builder()
+                            .with(CpuOptions.DEFAULT.withWorkers(2))
+                            .build());
     private final Arena arena = Arena.ofConfined();
 
     @AfterEach

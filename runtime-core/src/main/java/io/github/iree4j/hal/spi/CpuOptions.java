@@ -1,0 +1,83 @@
+package io.github.iree4j.hal.spi;
+
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.ProcessExecutor;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options of the CPU's device.
+ *
+ * @param workers threads that run compiled code, 1 to 64; 0 for one for each core that the process may use; unused with an executor
+ * @param executor the executor whose workers run the work, borrowed: close it after the device; null for the device's own, or the one of the
+ *     runtime that opens the device
+ * @param inlineNanos work that is likely to take up to this many nanoseconds may run on the submitting thread, when nothing is waiting; 0
+ *     for never, for event loops
+ * @param loaders loaders of executables to try before those that the service loader finds
+ */
+public record CpuOptions(
+        int workers, @Nullable ProcessExecutor executor, long inlineNanos, List<ExecutableLoader> loaders)
+        implements DriverOptions {
+
+    /** Less than the time to wake a worker. */
+    private static final long DEFAULT_INLINE_NANOS = 5_000;
+
+    /** A worker for each core, small work on the submitting thread, the loaders of the service loader. */
+    public static final CpuOptions DEFAULT = new CpuOptions(0, null, DEFAULT_INLINE_NANOS, List.of());
+
+    /** Checks and copies. */
+    public CpuOptions {
+        DeviceOptions.check("workers", workers, 0, 64);
+        DeviceOptions.check("inlineNanos", inlineNanos, 0, 1_000_000_000);
+        loaders = List.copyOf(loaders);
+    }
+
+    /**
+     * Returns options with another number of threads that run compiled code.
+     *
+     * @param count 1 to 64; 0 for one for each core that the process may use
+     * @return the options
+     * @throws IreeException INVALID_ARGUMENT when out of range
+     */
+    public CpuOptions withWorkers(int count) {
+        return new CpuOptions(count, executor, inlineNanos, loaders);
+    }
+
+    /**
+     * Returns options for sharing an executor's workers, so that the devices of a process do not compete for processors.
+     *
+     * @param shared the executor, which the device does not close
+     * @return the options
+     */
+    public CpuOptions withExecutor(@Nullable ProcessExecutor shared) {
+        return new CpuOptions(workers, shared, inlineNanos, loaders);
+    }
+
+    /**
+     * Returns options with another bound of the work that may run on the submitting thread, when nothing is waiting.
+     *
+     * @param longest the longest likely duration of such work, up to a second; zero for none, else microseconds: longer work is better done
+     *     by workers
+     * @return the options
+     * @throws IreeException INVALID_ARGUMENT when out of range
+     */
+    public CpuOptions withInlineWork(Duration longest) {
+        DeviceOptions.check("inlineWork", longest); // before toNanos(), which overflows
+        return new CpuOptions(workers, executor, longest.toNanos(), loaders);
+    }
+
+    /**
+     * Returns options with one more loader to try before those that the service loader finds.
+     *
+     * @param loader the loader
+     * @return the options
+     */
+    public CpuOptions withLoader(ExecutableLoader loader) {
+        List<ExecutableLoader> all = new ArrayList<>(loaders);
+        all.add(loader);
+        return new CpuOptions(workers, executor, inlineNanos, all);
+    }
+}

@@ -1,0 +1,19 @@
+package io.github.iree4j.hal.spi;
+
+import java.util.Objects;
+
+/**
+ * Options of Vulkan devices.
+ *
+ * @param compiledCode where compiled shaders are cached between runs: a directory that other users cannot write, {@code off} for no cache, or
+ *     empty for the user's cache directory
+ */
+public record VulkanOptions(String compiledCode) implements DriverOptions {
+    /** A cache in the user's cache directory. */
+    public static final VulkanOptions DEFAULT = new VulkanOptions("");
+
+    /** Checks. */
+    public VulkanOptions {
+        Objects.requireNonNull(compiledCode, "compiledCode");
+    }
+}

@@ -277,6 +277,11 @@ class ArchitectureTest {
                 // What tools know of executables without a device.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".hal.gpu.GpuCode")
+                // What the virtual device extends and runs.
+                .and()
+                .doNotHaveFullyQualifiedName(R + ".hal.local.HostDevice")
+                .and()
+                .doNotHaveFullyQualifiedName(R + ".hal.local.HostOperation")
                 .should()
                 .haveSimpleNameEndingWith("DriverProvider")
                 .check(main);

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.hal.schedule.HostWork;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An operation that the host executes. Its buffers are pinned while it runs; if it has to wait, what it uses is retained.
  */
-abstract class HostOperation extends QueueOperation implements HostWork {
+public abstract class HostOperation extends QueueOperation {
     /** An unknown duration. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
@@ -68,8 +67,11 @@ abstract class HostOperation extends QueueOperation implements HostWork {
         return holder();
     }
 
-    /** Does the work; whatever it throws becomes a failure with a status. */
-    @Override
+    /**
+     * Does the work. Called once, when the operation is due, on a thread that may be occupied for long.
+     *
+     * @return the failure, also for whatever the work throws; or null
+     */
     public final @Nullable IreeException execute() {
         try {
             run();

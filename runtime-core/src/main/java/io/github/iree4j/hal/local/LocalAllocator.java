@@ -19,17 +19,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Synchronous allocation of host memory. */
 final class LocalAllocator implements Allocator {
-    private final LocalDevice device;
+    private final HostDevice device;
     private final HostMemory memory;
 
-    LocalAllocator(LocalDevice device, HostMemory memory) {
+    LocalAllocator(HostDevice device, HostMemory memory) {
         this.device = device;
         this.memory = memory;
     }
 
     @Override
     public Device device() {
-        return device.facade();
+        return device;
     }
 
     @Override

@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /** A participant of a {@link ChannelGroup}; a channel from a split joins its group later. */
 final class LocalChannel extends Channel {
-    private final LocalDevice device;
+    private final HostDevice device;
     private final @Nullable TimelineSemaphore known; // of a split: reaches 1 once the group exists
     private final @Nullable Fence ready;
     private final Object lock = new Object();
     private volatile ChannelRegistry.@Nullable Membership membership; // written once, under lock
     private boolean gone; // guarded by lock
 
-    LocalChannel(LocalDevice device, ChannelRegistry.Membership membership) {
+    LocalChannel(HostDevice device, ChannelRegistry.Membership membership) {
         this.device = device;
         this.membership = membership;
         this.known = null;
@@ -30,7 +30,7 @@ final class LocalChannel extends Channel {
     }
 
     /** Creates a channel that gets its group with {@link #become}. */
-    private LocalChannel(LocalDevice device) {
+    private LocalChannel(HostDevice device) {
         this.device = device;
         this.known = TimelineSemaphore.create(0);
         this.ready = Fence.at(known, 1);

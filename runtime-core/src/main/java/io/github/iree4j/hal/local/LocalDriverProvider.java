@@ -2,8 +2,6 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
-import io.github.iree4j.hal.schedule.HostedDevice;
-import io.github.iree4j.hal.schedule.QueueHardware;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
@@ -48,21 +46,7 @@ public final class LocalDriverProvider implements DriverProvider {
             throw new IreeException(
                     StatusCode.NOT_FOUND, "driver 'local' has no device '" + deviceId + "'; it has: " + NAME);
         }
-        return new LocalDevice(devices().getFirst(), options);
-    }
-
-    /**
-     * Opens a device that works on the CPU's memory, with its code, but whose queues run on other hardware. Its operations are all
-     * {@link io.github.iree4j.hal.schedule.HostWork}.
-     *
-     * @param info its description
-     * @param options options; as many queues as the hardware has
-     * @param facade the device that users see, which delegates to this one
-     * @param hardware the hardware of its queues
-     * @return the device; the caller closes it
-     */
-    public static HostedDevice openOn(DeviceInfo info, DeviceOptions options, Device facade, QueueHardware hardware) {
-        return new LocalDevice(info, options, facade, hardware);
+        return LocalDevice.open(devices().getFirst(), options);
     }
 
     /** Whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */

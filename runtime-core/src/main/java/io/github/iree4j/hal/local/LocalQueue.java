@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
 
 /** A queue whose operations the host executes. */
 final class LocalQueue extends ScheduledQueue<LocalBuffer> {
-    private final LocalDevice device;
+    private final HostDevice device;
 
-    LocalQueue(LocalDevice device, int index, QueueScheduler scheduler) {
+    LocalQueue(HostDevice device, int index, QueueScheduler scheduler) {
         super(index, scheduler, LocalBuffer.class);
         this.device = device;
     }
 
     @Override
     public Device device() {
-        return device.facade();
+        return device;
     }
 
     @Override

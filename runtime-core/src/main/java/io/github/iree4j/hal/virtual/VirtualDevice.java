@@ -1,21 +1,10 @@
 package io.github.iree4j.hal.virtual;
 
-import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.Allocator;
-import io.github.iree4j.hal.Channel;
-import io.github.iree4j.hal.ChannelParams;
-import io.github.iree4j.hal.CommandBuffer;
-import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
-import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.loader.ExecutableLoader;
-import io.github.iree4j.hal.local.LocalDriverProvider;
-import io.github.iree4j.hal.schedule.HostedDevice;
+import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
-import io.github.iree4j.hal.schedule.QueueHardware;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -44,45 +33,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread; deterministic when used by one.
  */
-public final class VirtualDevice implements Device {
-    private final HostedDevice inside;
+public final class VirtualDevice extends HostDevice {
     private final VirtualClock clock;
     private final List<VirtualQueue> hardware = new ArrayList<>();
-    private final List<QueueScheduler> schedulers = new ArrayList<>();
 
     private VirtualDevice(Builder builder) {
+        super(
+                new DeviceInfo(
+                        "virtual",
+                        builder.id,
+                        builder.lanes.size() + (builder.lanes.size() == 1 ? " queue" : " queues")),
+                builder.options.queueCount(builder.lanes.size()).build());
         this.clock = builder.clock;
         Object directGroup = builder.directGroup == null ? this : builder.directGroup;
         for (int i = 0; i < builder.lanes.size(); i++) {
             int lanes = builder.lanes.get(i);
-            hardware.add(
-                    lanes == FIFO
-                            ? new VirtualStream(clock, directGroup, i, builder.script)
-                            : new VirtualWorkers(clock, i, lanes, builder.script));
+            if (lanes == FIFO) {
+                VirtualStream stream = new VirtualStream(clock, directGroup, i, builder.script);
+                add(i, directGroup, stream, stream);
+            } else {
+                VirtualWorkers workers = new VirtualWorkers(clock, i, lanes, builder.script);
+                add(i, directGroup, workers, workers);
+            }
         }
-        DeviceInfo info = new DeviceInfo(
-                "virtual", builder.id, builder.lanes.size() + (builder.lanes.size() == 1 ? " queue" : " queues"));
-        DeviceOptions options = builder.options.queueCount(builder.lanes.size()).build();
-        this.inside = LocalDriverProvider.openOn(info, options, this, new QueueHardware() {
-            @Override
-            public QueueBackend backend(int queue) {
-                return switch (hardware.get(queue)) {
-                    case VirtualStream stream -> stream;
-                    case VirtualWorkers workers -> workers;
-                };
-            }
+    }
 
-            @Override
-            public void connect(int queue, QueueScheduler scheduler) {
-                hardware.get(queue).connect(scheduler);
-                schedulers.add(scheduler);
-            }
-
-            @Override
-            public Object directGroup() {
-                return directGroup;
-            }
-        });
+    private void add(int index, Object directGroup, VirtualQueue queue, QueueBackend backend) {
+        QueueScheduler scheduler = QueueScheduler.create(schedulingDomain(), this, directGroup, backend);
+        queue.connect(scheduler);
+        hardware.add(queue);
+        addQueue(index, scheduler);
     }
 
     private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
@@ -108,70 +88,11 @@ public final class VirtualDevice implements Device {
         return clock;
     }
 
-    /**
-     * Simulates the loss of the device: all its work and later submissions fail, and so do the collective groups it takes part
-     * in.
-     *
-     * @param cause the cause
-     */
+    /** Simulates the loss of the device: all its work and later submissions fail, and so do the collective groups it takes part in. */
+    @Override
     public void lose(IreeException cause) {
-        inside.lost(cause);
+        super.lose(cause);
         hardware.forEach(queue -> queue.stop(cause));
-    }
-
-    @Override
-    public @Nullable IreeException failure() {
-        return inside.failure();
-    }
-
-    @Override
-    public DeviceInfo info() {
-        return inside.info();
-    }
-
-    @Override
-    public int queueCount() {
-        return inside.queueCount();
-    }
-
-    @Override
-    public DeviceQueue queue(int index) {
-        return inside.queue(index);
-    }
-
-    @Override
-    public Allocator allocator() {
-        return inside.allocator();
-    }
-
-    @Override
-    public boolean isMemoryOfHost() {
-        return inside.isMemoryOfHost();
-    }
-
-    @Override
-    public Executable createExecutable(ExecutableParams params) {
-        return inside.createExecutable(params);
-    }
-
-    @Override
-    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
-        return inside.createCommandBuffer(modes, categories, affinity, bindingCapacity);
-    }
-
-    @Override
-    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
-        return inside.createSemaphore(initialValue, flags);
-    }
-
-    @Override
-    public Channel createChannel(long affinity, ChannelParams params) {
-        return inside.createChannel(affinity, params);
-    }
-
-    @Override
-    public SchedulingDomain schedulingDomain() {
-        return inside.schedulingDomain();
     }
 
     @Override
@@ -179,21 +100,18 @@ public final class VirtualDevice implements Device {
         if (category.equals("hal.device.id")) {
             return OptionalLong.of(key.equals(id()) || key.equals("virtual") || key.equals("*") ? 1 : 0);
         }
-        return inside.queryI64(category, key);
-    }
-
-    /** Fails pending and queued operations with ABORTED, and refuses new work. Idempotent. */
-    @Override
-    public void close() {
-        schedulers.forEach(QueueScheduler::close);
-        IreeException aborted = new IreeException(StatusCode.ABORTED, "device '" + id() + "' was closed");
-        hardware.forEach(queue -> queue.stop(aborted));
-        inside.close();
+        return super.queryI64(category, key);
     }
 
     @Override
-    public String toString() {
-        return "device '" + id() + "'";
+    protected int concurrency() {
+        return 1;
+    }
+
+    @Override
+    protected void stop(IreeException cause) {
+        hardware.forEach(queue -> queue.stop(cause));
+        free(System.nanoTime() + CLOSE_LIMIT.toNanos());
     }
 
     /** Builds a device. Confined to one thread. */

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.schedule.HostWork;
+import io.github.iree4j.hal.local.HostOperation;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
@@ -144,7 +144,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             failure = script.failure(index, work.number, work.operation);
             delay = script.completionDelay(index, work.number, work.operation);
         }
-        IreeException result = failure != null ? failure : ((HostWork) work.operation).execute();
+        IreeException result = failure != null ? failure : ((HostOperation) work.operation).execute();
         IreeException outcome;
         synchronized (clock) {
             executing.remove(work);

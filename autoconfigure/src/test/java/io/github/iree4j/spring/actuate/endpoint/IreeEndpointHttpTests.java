@@ -6,7 +6,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
-import io.github.iree4j.hal.schedule.HostedDevice;
+import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
@@ -176,9 +176,8 @@ class IreeEndpointHttpTests {
             CompletableFuture<DeviceLostEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((DeviceLostEvent event) -> heard.complete(event));
             IreeException cause = new IreeException(StatusCode.ABORTED, "fell off the bus");
-            HostedDevice device =
-                    (HostedDevice) context.getBean(IreeRuntime.class).device("two");
-            device.lost(cause);
+            HostDevice device = (HostDevice) context.getBean(IreeRuntime.class).device("two");
+            device.lose(cause);
             DeviceLostEvent event = heard.get();
             assertThat(event.device()).isEqualTo("two");
             assertThat(event.cause()).isSameAs(cause);

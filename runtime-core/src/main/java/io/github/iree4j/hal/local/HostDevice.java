@@ -1,0 +1,323 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.async.WaitHelper;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.Loaders;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.QueueBackend;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.CpuOptions;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device whose memory is the host's and whose operations are {@link HostOperation}s; what runs them is up to the kind of device, which adds
+ * its queues before it is used. Safe from any thread.
+ */
+public abstract class HostDevice implements Device {
+    /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
+    private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
+
+    /** How long close() waits for kernels to return. */
+    protected static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private final DeviceInfo info;
+    private final LocalQueue[] queues;
+    private final HostMemory memory;
+    private final LocalAllocator allocator;
+    private final CallerRunners guests;
+    private final Loaders loaders;
+    private final SchedulingDomain domain;
+    private final int semaphoreHistory;
+    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
+    private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
+    private volatile @Nullable IreeException lost; // the cause of the loss
+    private volatile boolean closed;
+
+    /**
+     * Creates a device without queues.
+     *
+     * @param info its description
+     * @param options its options, as many queues as they say, at least one
+     * @param wakes resumes operations released by a signal, where that takes long
+     * @param guests what threads other than workers run commands with
+     */
+    HostDevice(DeviceInfo info, DeviceOptions options, Executor wakes, CallerRunners guests) {
+        this.info = info;
+        this.domain = options.schedulingDomain();
+        this.memory = new HostMemory(this, options, this::isBusy, wakes, POISON);
+        this.semaphoreHistory = options.semaphoreHistory();
+        this.allocator = new LocalAllocator(this, memory);
+        this.guests = guests;
+        this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
+        this.queues = new LocalQueue[Math.max(1, options.queueCount())];
+    }
+
+    /**
+     * Creates a device without queues whose operations are run by other threads than workers.
+     *
+     * @param info its description
+     * @param options its options, as many queues as they say, at least one
+     */
+    protected HostDevice(DeviceInfo info, DeviceOptions options) {
+        this(info, options, QueueBackend.SAME_THREAD, new CallerRunners(0, 1));
+    }
+
+    /**
+     * Adds a queue.
+     *
+     * @param queue its index
+     * @param scheduler its scheduler
+     */
+    protected final void addQueue(int queue, QueueScheduler scheduler) {
+        queues[queue] = new LocalQueue(this, queue, scheduler);
+        scheduler.whenIdle(memory.pools()::idle);
+    }
+
+    /** Returns the number of workgroups that run at once. */
+    protected abstract int concurrency();
+
+    /** Returns who may do work of the queues on a thread that waits for one of them; null for none. */
+    protected @Nullable WaitHelper helper() {
+        return null;
+    }
+
+    /**
+     * Stops what runs operations, waits for it, and calls {@link #free}; on another thread where the calling one would wait for itself. The
+     * schedulers were closed before.
+     *
+     * @param cause what operations that have not run fail with
+     */
+    protected abstract void stop(IreeException cause);
+
+    /** Whether any operation is in flight. Only called when there are queues. */
+    private boolean isBusy() {
+        for (LocalQueue queue : queues) {
+            if (!queue.scheduler().isIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    HostMemory memory() {
+        return memory;
+    }
+
+    CallerRunners guests() {
+        return guests;
+    }
+
+    /**
+     * Refuses work once the device is closed.
+     *
+     * @throws IreeException FAILED_PRECONDITION
+     */
+    void checkOpen() {
+        if (closed) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+        }
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    @Override
+    public int queueCount() {
+        return queues.length;
+    }
+
+    @Override
+    public DeviceQueue queue(int index) {
+        if (index < 0 || index >= queues.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
+        }
+        return queues[index];
+    }
+
+    @Override
+    public Allocator allocator() {
+        return allocator;
+    }
+
+    @Override
+    public Executable createExecutable(ExecutableParams params) {
+        checkOpen();
+        ExecutableLoader loader = loaders.find(params.format());
+        if (loader == null) {
+            throw loaders.unsupported(info.id(), params.format());
+        }
+        return new LocalExecutable(
+                params.format(),
+                loader.load(
+                        params.format(),
+                        params.data(),
+                        params.owner(),
+                        params.constants().clone()));
+    }
+
+    @Override
+    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        return new RecordedCommandBuffer(LocalCommands.INSTANCE, modes, categories, bindingCapacity);
+    }
+
+    @Override
+    public Channel createChannel(long affinity, ChannelParams params) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        return adopt(new LocalChannel(this, ChannelRegistry.join(domain, params)));
+    }
+
+    /** Registers a channel, which fails when the device is closed before it. */
+    LocalChannel adopt(LocalChannel channel) {
+        channels.add(channel);
+        IreeException cause = lost;
+        if (closed || cause != null) {
+            channel.fail(cause == null ? aborted() : cause);
+        }
+        return channel;
+    }
+
+    void forget(LocalChannel channel) {
+        channels.remove(channel);
+    }
+
+    private IreeException aborted() {
+        return new IreeException(StatusCode.ABORTED, "device '" + info.id() + "' of a channel was closed");
+    }
+
+    @Override
+    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
+        checkOpen();
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+                .withInitialValue(initialValue)
+                .withScope(Device.scopeOf(flags))
+                .withHistoryCapacity(semaphoreHistory)
+                .withHelper(helper()));
+    }
+
+    @Override
+    public SchedulingDomain schedulingDomain() {
+        return domain;
+    }
+
+    @Override
+    public boolean isMemoryOfHost() {
+        return true;
+    }
+
+    @Override
+    public @Nullable String memoryObstacle(Device other) {
+        return other.isMemoryOfHost() ? null : "the host does not see the memory of device '" + other.id() + "'";
+    }
+
+    @Override
+    public OptionalLong queryI64(String category, String key) {
+        return switch (category) {
+            case "hal.device.id" -> flag(LocalDriverProvider.matches(key));
+            case "hal.executable.format" -> flag(loaders.find(key) != null);
+            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
+            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(concurrency()) : OptionalLong.empty();
+            case "hal.cpu" -> loaders.cpuFeature(key);
+            default -> OptionalLong.empty();
+        };
+    }
+
+    private static OptionalLong flag(boolean answer) {
+        return OptionalLong.of(answer ? 1 : 0);
+    }
+
+    @Override
+    public @Nullable IreeException failure() {
+        IreeException cause = lost;
+        return cause != null || !closed
+                ? cause
+                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+    }
+
+    /**
+     * Reports the loss of the device. Pending operations, later submissions, and every collective group that has a participant on this device
+     * fail with the cause. Operations that were issued are completed by what runs them.
+     *
+     * @param cause the cause
+     */
+    public void lose(IreeException cause) {
+        lost = cause;
+        for (LocalQueue queue : queues) {
+            queue.scheduler().lost(cause);
+        }
+        channels.forEach(channel -> channel.fail(cause));
+    }
+
+    /** Fails pending and queued operations with ABORTED, and refuses new work. Idempotent. */
+    @Override
+    public void close() {
+        closed = true;
+        for (LocalQueue queue : queues) {
+            queue.scheduler().close();
+        }
+        channels.forEach(channel -> channel.fail(aborted()));
+        stop(new IreeException(
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was in flight"));
+    }
+
+    /**
+     * Waits until no thread that is not a worker runs commands, and frees the memory. Idempotent.
+     *
+     * @param deadline until when, {@link System#nanoTime}
+     * @throws IreeException DEADLINE_EXCEEDED when such a thread does not return in time
+     */
+    protected final void free(long deadline) {
+        if (!guests.awaitReturned(deadline)) {
+            throw notClosed("a thread that submitted work");
+        }
+        if (quiet.compareAndSet(false, true)) {
+            freeRunners();
+            guests.close();
+            memory.close();
+        }
+    }
+
+    /** Frees what workers run commands with. Called once, when they no longer do. */
+    protected void freeRunners() {}
+
+    /** The failure of a close that takes too long. */
+    final IreeException notClosed(String what) {
+        return new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "device '%s' is not closed after %s: %s is in a kernel that does not return"
+                        .formatted(info.id(), CLOSE_LIMIT, what));
+    }
+
+    @Override
+    public String toString() {
+        return "device '" + info.id() + "'";
+    }
+}

@@ -5,20 +5,17 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.HostSlab;
 import io.github.iree4j.hal.pool.HostSlabProvider;
 import io.github.iree4j.hal.pool.NativeTimepoints;
-import io.github.iree4j.hal.pool.PoolOptions;
-import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import io.github.iree4j.hal.pool.PoolSet;
-import io.github.iree4j.hal.pool.PoolSetBuilder;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.BufferStorage;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePools;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SlabMemory;
 import io.github.iree4j.status.IreeException;
@@ -26,12 +23,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory of one local device: pools over host memory, shared by all programs on the device. Host allocations and
- * queue-ordered ones have separate slabs, so that a few long-lived bytes do not keep a large slab; large blocks have their own
- * slabs. Blocks outlive {@link #close()} until they are released. Safe from any thread.
+ * Native memory of one local device: pools over host memory, shared by all programs on the device. Blocks outlive {@link #close()} until they are released. Safe from any thread.
  */
 final class HostMemory {
     /** Alignment that compiled code expects of every buffer. */
@@ -39,18 +35,6 @@ final class HostMemory {
 
     /** The largest alignment that can be requested: a huge page. */
     static final long MAXIMUM_ALIGNMENT = ReservationRequest.MAXIMUM_ALIGNMENT;
-
-    /** Blocks of at least this size have their own slabs. A guess, not measured. */
-    private static final long LARGE = 16 << 20;
-
-    /** Size of the first slab of a pool. A guess, not measured. */
-    private static final long FIRST_SLAB = 2 << 20;
-
-    /** Size of the largest slab. A guess, not measured. */
-    private static final long LARGEST_SLAB = 64 << 20;
-
-    /** A slab takes at most this fraction of the limit, so that no pool takes it all. */
-    private static final long SLABS_WITHIN_LIMIT = 16;
 
     /** Fill byte for freed memory, where poisoning is enabled. */
     private static final byte POISON = (byte) 0xDB;
@@ -60,28 +44,10 @@ final class HostMemory {
     private final boolean poison;
 
     HostMemory(Device device, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
-        long limit = options.memoryLimit() == 0 ? available() : options.memoryLimit();
-        SchedulingDomain domain = options.schedulingDomain();
-        long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
-        long first = Math.min(largest, FIRST_SLAB);
         this.device = device;
         this.poison = poison;
-        PoolSetBuilder builder = PoolSet.builder(slabs(), domain.tracker());
-        options.memoryQuotas().forEach(builder::quota);
-        this.pools = builder.budget(limit)
-                .idleAfter(options.memoryIdle().toNanos())
-                .patience(options.memoryWait().toNanos())
-                .hostPatience(options.memoryHostWait().toNanos())
-                .frontierCapacity(domain.frontierCapacity())
-                .busy(busy)
-                .growth(growth)
-                .pool(PoolOptions.tlsf("transient", first, largest)
-                        .withLifetime(Lifetimes.TRANSIENT)
-                        .withSizes(0, LARGE))
-                .pool(PoolOptions.tlsf("persistent", first, largest)
-                        .withLifetime(Lifetimes.PERSISTENT)
-                        .withSizes(0, LARGE))
-                .pool(PoolOptions.passThrough("large").withRetained(options.memoryRetained()))
+        this.pools = new DevicePools(slabs(), Long.MAX_VALUE, options, available(), busy, growth)
+                .add("", UnaryOperator.identity())
                 .build();
     }
 

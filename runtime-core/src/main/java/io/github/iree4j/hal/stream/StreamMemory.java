@@ -6,15 +6,13 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.NativeTimepoints;
-import io.github.iree4j.hal.pool.PoolOptions;
-import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import io.github.iree4j.hal.pool.PoolSet;
-import io.github.iree4j.hal.pool.PoolSetBuilder;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePools;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.Executor;
@@ -25,18 +23,6 @@ import java.util.function.BooleanSupplier;
  * outlive {@link #close()} until they are released. Safe from any thread.
  */
 public final class StreamMemory {
-    /** Blocks of at least this size have their own slabs. A guess, not measured. */
-    private static final long LARGE = 16 << 20;
-
-    /** Size of the first slab of a pool. A guess, not measured. */
-    private static final long FIRST_SLAB = 2 << 20;
-
-    /** Size of the largest slab. A guess, not measured. */
-    private static final long LARGEST_SLAB = 64 << 20;
-
-    /** A slab takes at most this fraction of the limit, so that no pool takes it all. */
-    private static final long SLABS_WITHIN_LIMIT = 16;
-
     private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
 
     private final StreamDriver driver;
@@ -58,41 +44,13 @@ public final class StreamMemory {
         this.kinds = driver.memoryKinds();
         this.provider = new StreamSlabs(driver);
         this.poison = poison;
-        long limit = options.memoryLimit() == 0 ? provider.capacity() : options.memoryLimit();
-        long largest = Math.clamp(
-                limit / SLABS_WITHIN_LIMIT, provider.alignment(), Math.min(LARGEST_SLAB, provider.largest()));
-        long first = Math.min(largest, FIRST_SLAB);
-        PoolSetBuilder builder =
-                PoolSet.builder(provider, options.schedulingDomain().tracker());
-        options.memoryQuotas().forEach(builder::quota);
-        builder.budget(limit)
-                .idleAfter(options.memoryIdle().toNanos())
-                .patience(options.memoryWait().toNanos())
-                .hostPatience(options.memoryHostWait().toNanos())
-                .frontierCapacity(options.schedulingDomain().frontierCapacity())
-                .busy(busy)
-                .growth(growth);
+        DevicePools builder = new DevicePools(provider, provider.largest(), options, provider.capacity(), busy, growth);
         for (MemoryKind kind : kinds.kinds()) {
-            String suffix = kinds.kinds().size() == 1 ? "" : "-" + kind.name();
-            add(
-                    builder,
-                    kind,
-                    PoolOptions.tlsf("transient" + suffix, first, largest)
-                            .withLifetime(Lifetimes.TRANSIENT)
-                            .withSizes(0, LARGE));
-            add(
-                    builder,
-                    kind,
-                    PoolOptions.tlsf("persistent" + suffix, first, largest)
-                            .withLifetime(Lifetimes.PERSISTENT)
-                            .withSizes(0, LARGE));
-            add(builder, kind, PoolOptions.passThrough("large" + suffix).withRetained(options.memoryRetained()));
+            builder.add(
+                    kinds.kinds().size() == 1 ? "" : "-" + kind.name(),
+                    pool -> pool.withMemory(kind.halType(), 0).withBudget(kind.heapSize()));
         }
         this.pools = builder.build();
-    }
-
-    private static void add(PoolSetBuilder builder, MemoryKind kind, PoolOptions options) {
-        builder.pool(options.withMemory(kind.halType(), 0).withBudget(kind.heapSize()));
     }
 
     /** The pools for memory in queue order. */

@@ -5,9 +5,8 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 import org.jspecify.annotations.Nullable;
 
-/** The meters of the runtime. Tag values come from the configuration or a fixed list, never from requests. */
+/** The meters of the runtime, each described by its text. Tag values come from the configuration or a fixed list, never from requests. */
 public enum IreeMeters implements MeterDocumentation {
-    /** Operations that have not completed: pending or in flight. */
     QUEUE_DEPTH(
             "iree.queue.depth",
             "operations",
@@ -16,7 +15,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Operations pending, not yet issued. */
     QUEUE_PENDING(
             "iree.queue.pending",
             "operations",
@@ -25,7 +23,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Completed operations, by outcome: retired or failed. */
     QUEUE_OPERATIONS(
             "iree.queue.operations",
             "operations",
@@ -35,9 +32,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.QUEUE,
             Key.OUTCOME),
 
-    /**
-     * Waits of operations, by how they were resolved: reached, elided-fifo, elided-frontier, covered, device, deferred.
-     */
     QUEUE_WAITS(
             "iree.queue.waits",
             "waits",
@@ -47,7 +41,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.QUEUE,
             Key.DECISION),
 
-    /** Submissions to the stream of a queue; several operations may be one. */
     STREAM_SUBMISSIONS(
             "iree.stream.submissions",
             "submissions",
@@ -56,7 +49,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Waits of the stream of a queue for other streams, or for foreign work. */
     STREAM_WAITS(
             "iree.stream.waits",
             "waits",
@@ -65,7 +57,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Time for which operations were deferred until their waits were reached. */
     FENCE_WAIT(
             "iree.fence.wait",
             null,
@@ -74,7 +65,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Entries of the frontier of a queue's next operation. */
     FRONTIER_SIZE(
             "iree.frontier.size",
             "entries",
@@ -83,7 +73,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Frontiers of incomplete waits that were merged. */
     FRONTIER_MERGES(
             "iree.frontier.merges",
             "merges",
@@ -92,7 +81,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Frontier entries evicted for lack of capacity. */
     FRONTIER_EVICTIONS(
             "iree.frontier.evictions",
             "entries",
@@ -101,21 +89,17 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.QUEUE),
 
-    /** Taint windows opened by an external signal of a timeline, process-wide. */
     TAINT_OPENED(
             "iree.taint.opened",
             "windows",
             Meter.Type.COUNTER,
             "Taint windows opened by an external signal of a timeline, process-wide."),
 
-    /** Taint windows closed, process-wide. */
     TAINT_RECOVERED("iree.taint.recovered", "windows", Meter.Type.COUNTER, "Taint windows closed, process-wide."),
 
-    /** Maximum memory of the buffers of a device. */
     POOL_BUDGET(
             "iree.pool.budget", "bytes", Meter.Type.GAUGE, "Maximum memory of the buffers of a device.", Key.DEVICE),
 
-    /** Memory of a pool: live, cached for reuse, reserved (both), or the peak of live. */
     POOL_MEMORY(
             "iree.pool.memory",
             "bytes",
@@ -125,7 +109,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.POOL,
             Key.STATE),
 
-    /** Memory reservations, by origin: fresh, without-wait, after-wait. */
     POOL_RESERVATIONS(
             "iree.pool.reservations",
             "reservations",
@@ -135,7 +118,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.POOL,
             Key.REUSE),
 
-    /** Free blocks not reused, by reason: tainted, uncovered. */
     POOL_REFUSALS(
             "iree.pool.refusals",
             "blocks",
@@ -145,7 +127,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.POOL,
             Key.REASON),
 
-    /** Requests for memory that could never fit. */
     POOL_FAILURES(
             "iree.pool.failures",
             "requests",
@@ -154,10 +135,8 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.POOL),
 
-    /** Requests that wait for memory. */
     POOL_WAITERS("iree.pool.waiters", "requests", Meter.Type.GAUGE, "Requests that wait for memory.", Key.DEVICE),
 
-    /** Time for which requests waited for memory. */
     POOL_WAIT(
             "iree.pool.wait",
             null,
@@ -166,10 +145,8 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.POOL),
 
-    /** Whether a device was lost: 1, else 0. */
     DEVICE_LOST("iree.device.lost", "devices", Meter.Type.GAUGE, "Whether a device was lost: 1, else 0.", Key.DEVICE),
 
-    /** Streams of its driver that a device uses. */
     DEVICE_STREAMS(
             "iree.device.streams",
             "streams",
@@ -177,7 +154,6 @@ public enum IreeMeters implements MeterDocumentation {
             "Streams of its driver that a device uses.",
             Key.DEVICE),
 
-    /** Events that the driver of a device has made, and uses again. */
     DEVICE_EVENTS(
             "iree.device.events",
             "events",
@@ -185,7 +161,6 @@ public enum IreeMeters implements MeterDocumentation {
             "Events that the driver of a device has made, and uses again.",
             Key.DEVICE),
 
-    /** Submissions held back on the host because the driver of a device cannot take them yet. */
     DEVICE_HELD(
             "iree.device.held",
             "submissions",
@@ -193,7 +168,6 @@ public enum IreeMeters implements MeterDocumentation {
             "Submissions held back on the host because the driver of a device cannot take them yet.",
             Key.DEVICE),
 
-    /** Workers that run compiled code and calls, by state: busy, sleeping. */
     TASK_WORKERS(
             "iree.task.workers",
             "workers",
@@ -201,24 +175,19 @@ public enum IreeMeters implements MeterDocumentation {
             "Workers that run compiled code and calls, by state: busy, sleeping.",
             Key.STATE),
 
-    /** Live processes of the workers: calls that run or wait, and device queues. */
     TASK_PROCESSES(
             "iree.task.processes",
             "processes",
             Meter.Type.GAUGE,
             "Live processes of the workers: calls that run or wait, and device queues."),
 
-    /** Calls of functions in flight. */
     CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions in flight."),
 
-    /** Open tensors with device memory. */
     TENSOR_OPEN("iree.tensor.open", "tensors", Meter.Type.GAUGE, "Open tensors with device memory."),
 
-    /** Tensors garbage-collected without being closed. */
     TENSOR_LEAKED(
             "iree.tensor.leaked", "tensors", Meter.Type.COUNTER, "Tensors garbage-collected without being closed."),
 
-    /** Time to load programs, warm-up included, by outcome: ready or failed. */
     MODULE_LOAD(
             "iree.module.load",
             null,
@@ -227,7 +196,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.MODULE,
             Key.OUTCOME),
 
-    /** Rows of each batch, before padding. */
     BATCH_SIZE(
             "iree.batch.size",
             "rows",
@@ -235,7 +203,6 @@ public enum IreeMeters implements MeterDocumentation {
             "Rows of each batch, before padding.",
             Key.MODULE),
 
-    /** Time for which the first call of a batch waited for others. */
     BATCH_WAIT(
             "iree.batch.wait",
             null,
@@ -243,7 +210,6 @@ public enum IreeMeters implements MeterDocumentation {
             "Time for which the first call of a batch waited for others.",
             Key.MODULE),
 
-    /** Calls of functions with shape variants, by the selected variant. */
     VARIANT_CALLS(
             "iree.variant.calls",
             "calls",
@@ -253,7 +219,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.FUNCTION,
             Key.VARIANT),
 
-    /** Elements of the inputs of variants, padding included. */
     VARIANT_ELEMENTS(
             "iree.variant.elements",
             "elements",
@@ -262,7 +227,6 @@ public enum IreeMeters implements MeterDocumentation {
             Key.MODULE,
             Key.FUNCTION),
 
-    /** Padding elements added to inputs to reach the shape of a variant. */
     VARIANT_PADDING(
             "iree.variant.padding",
             "elements",
@@ -312,27 +276,16 @@ public enum IreeMeters implements MeterDocumentation {
 
     /** Tag keys. */
     public enum Key implements KeyName {
-        /** Name of a device. */
         DEVICE("device", "Name of the device in {@code iree.devices}."),
-        /** Number of a queue. */
         QUEUE("queue", "Number of the queue on its device."),
-        /** Name of a pool. */
         POOL("pool", "Name of the pool: transient, persistent, large."),
-        /** How a wait was resolved. */
         DECISION("decision", "How a wait was resolved."),
-        /** Origin of the memory. */
         REUSE("reuse", "Origin of the memory."),
-        /** Why a free block was not reused. */
         REASON("reason", "Why a free block was not reused."),
-        /** State of memory or of workers. */
         STATE("state", "State of memory or of workers."),
-        /** Outcome. */
         OUTCOME("outcome", "Outcome."),
-        /** Name of a program. */
         MODULE("module", "Name of the program in {@code iree.modules}."),
-        /** Name of a function. */
         FUNCTION("function", "Name of the function that was called."),
-        /** Name of a variant. */
         VARIANT("variant", "Name of the selected compiled function.");
 
         private final String key;

@@ -287,14 +287,22 @@ static void describe_memory(const shim__fault_t* fault, char* out,
     snprintf(out, capacity, "where nothing is mapped");
     return;
   }
-  // The name comes last, because messages may be truncated.
+  // The name comes last, and of it the end, because messages are of limited
+  // size.
   const char* kind =
       fault->signal == SIGBUS      ? "a part of a file that has become shorter"
       : mapping.rights[0] != 'r'   ? "inaccessible memory"
       : mapping.rights[1] == 'w'   ? "writable memory"
                                    : "read-only memory";
-  const bool is_named = mapping.name[0] != '\0';
-  snprintf(out, capacity, is_named ? "%s, '%s'" : "%s", kind, mapping.name);
+  const size_t length = strlen(mapping.name);
+  const size_t others = strlen(kind) + sizeof(", ''");
+  const size_t room = capacity > others ? capacity - others : 0;
+  if (length && room) {
+    snprintf(out, capacity, "%s, '%s'", kind,
+             mapping.name + (length > room ? length - room : 0));
+  } else {
+    snprintf(out, capacity, "%s", kind);
+  }
 }
 
 void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
@@ -319,8 +327,10 @@ void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
   }
   static const char* const verbs[] = {"accessed", "read from", "wrote to",
                                       "jumped to"};
-  char memory[160];
-  describe_memory(fault, memory, sizeof(memory));
-  snprintf(out, capacity, "%s 0x%llx, %s%s%s", verbs[fault->access],
-           (ull)fault->address, where ? where : "", where ? ", " : "", memory);
+  const int length = snprintf(out, capacity, "%s 0x%llx, %s%s",
+                              verbs[fault->access], (ull)fault->address,
+                              where ? where : "", where ? ", " : "");
+  if (length >= 0 && (size_t)length < capacity) {
+    describe_memory(fault, out + length, capacity - (size_t)length);
+  }
 }

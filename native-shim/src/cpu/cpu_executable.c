@@ -418,19 +418,24 @@ static bool describe_binding(const shim_dispatch_state_t* state,
 
 static shim_status_t stopped(const range_t* range, const shim__fault_t* fault,
                              shim_error_t* error) {
+  // Messages are of limited size; the memory, at the end, gets the rest of it.
+  char what[sizeof(error->message)];
+  const shim_workgroup_state_t* at = &range->workgroup;
+  const int length = snprintf(
+      what, sizeof(what),
+      "dispatch '%.40s' of executable '%.24s' was stopped in workgroup (%u, "
+      "%u, %u): it ",
+      range->entry->name, range->executable->name, at->workgroup_id_x,
+      at->workgroup_id_y, at->workgroup_id_z);
   char where[96];
-  char text[248];
+  char text[sizeof(error->message)];
   const bool is_near =
       fault->has_address && describe_binding(range->state, fault->address,
                                              where, sizeof(where));
-  shim__fault_text(fault, is_near ? where : NULL, text, sizeof(text));
-  return shim_error_set(error, shim__fault_status(fault), fault->signal,
-                        "dispatch '%.60s' of executable '%.30s' was stopped in "
-                        "workgroup (%u, %u, %u): it %s",
-                        range->entry->name, range->executable->name,
-                        range->workgroup.workgroup_id_x,
-                        range->workgroup.workgroup_id_y,
-                        range->workgroup.workgroup_id_z, text);
+  shim__fault_text(fault, is_near ? where : NULL, text,
+                   sizeof(text) - (size_t)length);
+  return shim_error_set(error, shim__fault_status(fault), fault->signal, "%s%s",
+                        what, text);
 }
 
 shim_status_t shim_cpu_executable_dispatch(

@@ -179,6 +179,7 @@ static void calls_that_a_capture_forbids_end_it(void) {
 
   memory = new_memory(4);
   CHECK_EQ(gpu.event_record(event, other), 0);
+  CHECK_EQ(gpu.event_synchronize(event), 0);  // nothing is pending at the end
   CHECK_EQ(begin_capture(stream), 0);
   CHECK_EQ(gpu.stream_wait_event(stream, event, 0), CAPTURE_ISOLATION);
   CHECK_EQ(gpu.fill_8(memory, 0, 4, stream), CAPTURE_INVALIDATED);

@@ -79,7 +79,7 @@ class FaultyProgramsTest {
 
     @Test
     void parametersWhoseFileBecameShorterFailTheCall(@TempDir Path directory) throws Exception {
-        Path archive = directory.resolve("weights.irpa");
+        Path archive = directory.resolve("of-a-long-path-whose-end-the-message-must-not-lose.irpa");
         Files.copy(Fixtures.file("weights.irpa"), archive);
         try (Program program = runtime.load(ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/cpu/weights.vmfb"))
@@ -91,6 +91,7 @@ class FaultyProgramsTest {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> weighed(program))
                         .withMessageContaining("a part of a file that has become shorter")
+                        .withMessageContaining("must-not-lose.irpa'")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
             }
             Files.write(archive, Files.readAllBytes(Fixtures.file("weights.irpa")));

@@ -172,7 +172,8 @@ public record IreeProperties(
      *     'classpath:'.
      * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
      * @param mapped Whether to map the module file rather than read it into memory. Saves memory and time for large
-     *     files. A mapped file must not be overwritten or truncated: that changes results or crashes the process.
+     *     files. A mapped file must not be overwritten or truncated: that changes results or crashes the process; checksums
+     *     of zip members are not verified.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.
      * @param devices Devices of the program. The default device 'iree.device' when not set.

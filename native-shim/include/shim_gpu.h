@@ -195,6 +195,11 @@ enum {
   SHIM_GPU_CALL = 6,
   // graph
   SHIM_GPU_GRAPH = 7,
+  // (nothing): in a graph, what follows comes after everything before
+  SHIM_GPU_REGION = 8,
+  // (nothing): in a graph, what follows comes after what was before the last
+  // REGION, and need not after what is between
+  SHIM_GPU_BRANCH = 9,
 };
 
 // Parameters of one function.
@@ -206,13 +211,23 @@ shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
                            const uint64_t* words, size_t count,
                            shim_error_t* error);
 
-// Makes a graph of commands, without waits, records and calls: |stream| is in
-// use by nobody else. |*graph| is 0 for a new one, or one that had the same
-// commands with other parameters; on failure it stays what it was.
-// UNIMPLEMENTED where the library has no graphs.
-shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
-                                  const uint64_t* words, size_t count,
-                                  uint64_t* graph, shim_error_t* error);
+// What commands are captured on: a stream, and an event unless there is only
+// one of these.
+typedef struct shim_gpu_branch_t {
+  uint64_t stream;
+  uint64_t event;
+} shim_gpu_branch_t;
+
+// Makes a graph of commands, without waits, records and calls: |branches|, at
+// least one, are in use by nobody else, and as many commands of a region can
+// run at once. |*graph| is 0 for a new one, or one that had the same commands
+// with other parameters; on failure it stays what it was. UNIMPLEMENTED where
+// the library has no graphs.
+shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device,
+                                  const shim_gpu_branch_t* branches,
+                                  size_t branch_count, const uint64_t* words,
+                                  size_t count, uint64_t* graph,
+                                  shim_error_t* error);
 void shim_gpu_graph_release(shim_gpu_device_t* device, uint64_t graph);
 
 #ifdef __cplusplus

@@ -319,7 +319,7 @@ static gpu_work_t gpu_work_of(uint32_t number) {
   if (!number) return work;
   const uint64_t words[] = {SHIM_GPU_FILL, work.address, 4, pair(number, 4)};
   CHECK_OK(
-      shim_gpu_graph_make(gpu, stream, words, 4, &work.graph, &error));
+      shim_gpu_graph_make(gpu, &(shim_gpu_branch_t){stream, 0}, 1, words, 4, &work.graph, &error));
   return work;
 }
 
@@ -370,7 +370,7 @@ static shim_status_t make_graph(uint32_t before) {
   uint64_t graph = work.graph;
   const uint64_t words[] = {SHIM_GPU_FILL, work.address, 4, pair(2, 4)};
   shim_status_t status =
-      FAILING(shim_gpu_graph_make(gpu, stream, words, 4, &graph,
+      FAILING(shim_gpu_graph_make(gpu, &(shim_gpu_branch_t){stream, 0}, 1, words, 4, &graph,
                                   failing_error));
   if (status || before) CHECK_EQ(graph, work.graph);
   work.graph = graph;

@@ -190,6 +190,11 @@ static bool parse(const uint64_t* words, size_t left, command_t* out) {
       out->name = "launching a graph";
       out->count = 2;
       break;
+    case SHIM_GPU_REGION:
+    case SHIM_GPU_BRANCH:
+      out->name = "ordering commands of a graph";
+      out->count = 1;
+      break;
     default:
       return false;
   }
@@ -209,6 +214,9 @@ static int give(const shim__gpu_table_t* table, sgpu_stream_t stream,
       return copy(table, stream, words);
     case SHIM_GPU_LAUNCH:
       return launch(table, stream, words);
+    case SHIM_GPU_REGION:
+    case SHIM_GPU_BRANCH:
+      return SGPU_SUCCESS;  // a stream keeps the order of its commands
     default:
       return table->graph_launch ? table->graph_launch(GRAPH(words[1]), stream)
                                  : SGPU_NOT_SUPPORTED;
@@ -220,14 +228,60 @@ static int give(const shim__gpu_table_t* table, sgpu_stream_t stream,
 enum {
   NONE = 0,
   CALLS = SET_OF(SHIM_GPU_CALL),
+  ORDERS = SET_OF(SHIM_GPU_REGION) | SET_OF(SHIM_GPU_BRANCH),
   // A graph would keep an event as it is when captured.
   NOT_CAPTURED = CALLS | SET_OF(SHIM_GPU_WAIT) | SET_OF(SHIM_GPU_RECORD),
 };
 
-// Gives commands, none of them |refused|, to a stream in an entered context.
+// Branches of a capture. The first is the stream that is captured; others join
+// it by its event and leave by theirs.
+typedef struct branches_t {
+  const shim_gpu_branch_t* items;
+  size_t count;
+  size_t current;
+  size_t forked;  // the last that is part of the region
+} branches_t;
+
+// What comes now comes after all branches.
+static int join(const shim__gpu_table_t* table, branches_t* branches) {
+  const shim_gpu_branch_t* items = branches->items;
+  int code = SGPU_SUCCESS;
+  for (size_t i = 1; i <= branches->forked && !code; ++i) {
+    code = table->event_record(EVENT(items[i].event), STREAM(items[i].stream));
+    if (!code) {
+      code = table->stream_wait_event(STREAM(items[0].stream),
+                                      EVENT(items[i].event), 0);
+    }
+  }
+  branches->current = 0;
+  branches->forked = 0;
+  return code;
+}
+
+static int next(const shim__gpu_table_t* table, branches_t* branches) {
+  branches->current = (branches->current + 1) % branches->count;
+  if (branches->current <= branches->forked) return SGPU_SUCCESS;
+  branches->forked = branches->current;
+  return table->stream_wait_event(
+      STREAM(branches->items[branches->current].stream),
+      EVENT(branches->items[0].event), 0);
+}
+
+static int order(const shim__gpu_table_t* table, branches_t* branches,
+                 uint64_t command) {
+  if (branches->count == 1) return SGPU_SUCCESS;
+  if (command == SHIM_GPU_BRANCH) return next(table, branches);
+  const shim_gpu_branch_t* first = branches->items;
+  int code = join(table, branches);
+  return code ? code
+              : table->event_record(EVENT(first->event), STREAM(first->stream));
+}
+
+// Gives commands, none of them |refused|, to a stream in an entered context, or
+// to |branches| of one if there are any.
 static shim_status_t run(shim_gpu_device_t* device, uint64_t stream,
                          const uint64_t* words, size_t count, uint32_t refused,
-                         shim_error_t* error) {
+                         branches_t* branches, shim_error_t* error) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   for (size_t at = 0; at < count;) {
     command_t command;
@@ -240,10 +294,16 @@ static shim_status_t run(shim_gpu_device_t* device, uint64_t stream,
     if (words[at] == SHIM_GPU_CALL) {
       shim_status_t status =
           run(device, stream, (const uint64_t*)(uintptr_t)words[at + 1],
-              words[at + 2], CALLS, error);
+              words[at + 2], CALLS, NULL, error);
       if (status) return status;
     } else {
-      int code = give(table, STREAM(stream), command.words);
+      int code = SET_OF(words[at]) & ORDERS && branches
+                     ? order(table, branches, words[at])
+                     : give(table,
+                            STREAM(branches
+                                       ? branches->items[branches->current].stream
+                                       : stream),
+                            command.words);
       if (code) return shim__gpu_fail(device, code, error, "%s", command.name);
     }
     at += command.count;
@@ -256,23 +316,28 @@ shim_status_t shim_gpu_run(shim_gpu_device_t* device, uint64_t stream,
                            shim_error_t* error) {
   shim_status_t status = shim__gpu_enter(device, error);
   if (status) return status;
-  status = run(device, stream, words, count, NONE, error);
+  status = run(device, stream, words, count, NONE, NULL, error);
   shim__gpu_leave(device);
   return status;
 }
 
 // Captures commands in an entered context.
-static shim_status_t capture(shim_gpu_device_t* device, uint64_t stream,
+static shim_status_t capture(shim_gpu_device_t* device, branches_t* branches,
                              const uint64_t* words, size_t count,
                              sgpu_graph_t* out_graph, shim_error_t* error) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  const uint64_t stream = branches->items[0].stream;
   *out_graph = NULL;
   int code = table->stream_begin_capture(STREAM(stream),
                                          SGPU_CAPTURE_THREAD_LOCAL);
   if (code) {
     return shim__gpu_fail(device, code, error, "beginning to capture");
   }
-  shim_status_t status = run(device, stream, words, count, NOT_CAPTURED, error);
+  shim_status_t status =
+      run(device, stream, words, count, NOT_CAPTURED, branches, error);
+  if (!status && (code = join(table, branches))) {
+    status = shim__gpu_fail(device, code, error, "joining the branches");
+  }
   code = table->stream_end_capture(STREAM(stream), out_graph);
   if (!status && code) {
     status = shim__gpu_fail(device, code, error, "capturing a graph");
@@ -302,9 +367,11 @@ static int make(shim_gpu_device_t* device, sgpu_graph_t captured,
   return code;
 }
 
-shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
-                                  const uint64_t* words, size_t count,
-                                  uint64_t* graph, shim_error_t* error) {
+shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device,
+                                  const shim_gpu_branch_t* branches,
+                                  size_t branch_count, const uint64_t* words,
+                                  size_t count, uint64_t* graph,
+                                  shim_error_t* error) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   if (!table->stream_begin_capture || !table->stream_end_capture ||
       !table->graph_instantiate || !table->graph_update ||
@@ -317,7 +384,8 @@ shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device, uint64_t stream,
   shim_status_t status = shim__gpu_enter(device, error);
   if (status) return status;
   sgpu_graph_t captured = NULL;
-  status = capture(device, stream, words, count, &captured, error);
+  branches_t all = {.items = branches, .count = branch_count};
+  status = capture(device, &all, words, count, &captured, error);
   if (!status) {
     int code = make(device, captured, graph);
     table->graph_destroy(captured);

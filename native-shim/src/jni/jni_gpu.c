@@ -170,10 +170,12 @@ static jint jni_run(JNIEnv* env, jclass cls, jlong device, jlong stream,
                       (size_t)count, ERROR);
 }
 
-static jint jni_graph_make(JNIEnv* env, jclass cls, jlong device, jlong stream,
-                           jlong words, jlong count, jlong graph, jlong error) {
+static jint jni_graph_make(JNIEnv* env, jclass cls, jlong device,
+                           jlong branches, jlong branch_count, jlong words,
+                           jlong count, jlong graph, jlong error) {
   (void)env, (void)cls;
-  return shim_gpu_graph_make(DEVICE, (uint64_t)stream,
+  return shim_gpu_graph_make(DEVICE, HANDLE(const shim_gpu_branch_t, branches),
+                             (size_t)branch_count,
                              HANDLE(const uint64_t, words), (size_t)count,
                              HANDLE(uint64_t, graph), ERROR);
 }
@@ -211,7 +213,7 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("eventWait", "(JJJJ)I", jni_event_wait),
     SHIM__METHOD("eventQuery", "(JJJJ)I", jni_event_query),
     SHIM__METHOD("run", "(JJJJJ)I", jni_run),
-    SHIM__METHOD("graphMake", "(JJJJJJ)I", jni_graph_make),
+    SHIM__METHOD("graphMake", "(JJJJJJJ)I", jni_graph_make),
     SHIM__METHOD("graphRelease", "(JJ)V", jni_graph_release),
 };
 const jint shim__gpu_method_count =

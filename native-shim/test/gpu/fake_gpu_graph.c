@@ -1,7 +1,7 @@
 // Captures and graphs of the fakes. A capture collects the operations of its
 // streams as nodes, each with the nodes that it must not overtake: those that
 // its stream has come to, called the stream's frontier. A launch of a graph is
-// one operation, which runs the nodes in the order in which they were captured.
+// one operation, which runs the nodes in another order where they allow it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,11 +87,29 @@ bool fake_nodes_use(const fake_nodes_t* nodes,
   return false;
 }
 
-int fake_run_nodes(sgpu_context_t context, fake_nodes_t* nodes) {
-  int code = SGPU_SUCCESS;
-  for (uint32_t i = 0; i < nodes->count && !code && !context->error; ++i) {
-    code = fake_run(context, &nodes->items[i].op);
+static bool may_run(const node_t* node, const bool* done) {
+  for (uint32_t i = 0; i < node->after.count; ++i) {
+    if (!done[node->after.nodes[i]]) return false;
   }
+  return true;
+}
+
+// Runs the last one that may run, again and again: as unlike the order of
+// capture as edges allow, since drivers keep no other order.
+int fake_run_nodes(sgpu_context_t context, fake_nodes_t* nodes) {
+  bool* done = calloc((size_t)nodes->count + 1, sizeof(*done));
+  int code = SGPU_SUCCESS;
+  uint32_t first = 0;  // all before are done
+  uint32_t left = nodes->count;
+  while (left && !code && !context->error) {
+    while (done[first]) ++first;
+    uint32_t at = first + 63 < nodes->count ? first + 63 : nodes->count - 1;
+    while (done[at] || !may_run(&nodes->items[at], done)) --at;
+    code = fake_run(context, &nodes->items[at].op);
+    done[at] = true;
+    --left;
+  }
+  free(done);
   return code;
 }
 

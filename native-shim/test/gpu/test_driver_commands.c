@@ -164,7 +164,7 @@ static void bad_words_end_it(void) {
   begin("");
   uint64_t memory = new_memory(4);
   const uint64_t bad[][6] = {
-      {0}, {8}, {UINT64_MAX}, {1ull << 32 | SHIM_GPU_FILL},
+      {0}, {SHIM_GPU_BRANCH + 1}, {UINT64_MAX}, {1ull << 32 | SHIM_GPU_FILL},
       {SHIM_GPU_LAUNCH, 0, 0, 0, 0, pair(0xFFFFFFFF, 1)},
   };
   uint32_t value = 0;
@@ -303,7 +303,7 @@ static void* work(void* argument) {
     words_t captured = {0}, words = {0};
     add_fill(&captured, memory, 256, value, 4);
     add_store(&captured, store, memory + 4, value + 1);
-    OK(shim_gpu_graph_make(device, own, captured.values, captured.count, &graph,
+    OK(shim_gpu_graph_make(device, &(shim_gpu_branch_t){own, 0}, 1, captured.values, captured.count, &graph,
                            &error));
     add(&words, SHIM_GPU_WAIT, shared_event);
     add(&words, SHIM_GPU_GRAPH, graph);

@@ -3,7 +3,7 @@
 
 static shim_status_t make(const words_t* words, uint64_t* graph,
                           shim_error_t* error) {
-  return shim_gpu_graph_make(device, stream, words->values, words->count, graph,
+  return shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words->values, words->count, graph,
                              error);
 }
 
@@ -173,10 +173,60 @@ static void graphs_are_released_while_they_run(void) {
   end();
 }
 
+// The first stores 1, the second 2 in the same place: only a fake, which runs
+// what may run at once in reverse, tells that neither waits for the other.
+static void commands_of_a_region_do_not_wait_for_one_another(void) {
+  begin("");
+  uint64_t module = new_module();
+  uint64_t store = function_of(module, "store");
+  uint64_t memory = new_memory(16);
+  const shim_gpu_branch_t branches[] = {{stream, new_event()},
+                                        {new_stream(), new_event()},
+                                        {new_stream(), new_event()}};
+  uint64_t graph = 0;
+  for (size_t count = 1; count <= 3; ++count) {
+    words_t words = {0};
+    add_store(&words, store, memory, 9);
+    add(&words, SHIM_GPU_REGION, 0);
+    --words.count;  // it has no operand
+    for (uint32_t i = 1; i <= 5; ++i) {
+      if (i > 1) {
+        add(&words, SHIM_GPU_BRANCH, 0);
+        --words.count;
+      }
+      add_store(&words, store, memory, i);
+    }
+    add(&words, SHIM_GPU_REGION, 0);
+    --words.count;
+    add_copy(&words, memory + 4, memory, 4);
+    add_fill(&words, memory, 4, 7, 4);
+    OK(shim_gpu_graph_make(device, branches, count, words.values, words.count,
+                           &graph, &error));
+    launch(graph);
+    // The last of the first branch: 1 and 4 of three, 1, 3 and 5 of two.
+    const uint32_t last[] = {5, 5, 4};
+    CHECK_EQ(value_at(memory + 4), last[count - 1]);
+    CHECK_EQ(value_at(memory), 7);
+    OK(run(&words, &error));  // in their order
+    finish();
+    CHECK_EQ(value_at(memory + 4), 5);
+    DONE(shim_gpu_graph_release(device, graph));
+    graph = 0;
+  }
+  for (int i = 0; i < 3; ++i) {
+    DONE(shim_gpu_event_release(device, branches[i].event));
+    if (i) DONE(shim_gpu_stream_release(device, branches[i].stream));
+  }
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
 void test_driver_graphs(void) {
   RUN(graphs_are_made_and_updated);
   RUN(graphs_of_other_commands_are_no_update);
   RUN(captured_commands_that_fail_leave_nothing);
   if (is_fake) RUN(a_launch_that_fails_while_captured_leaves_nothing);
   RUN(graphs_are_released_while_they_run);
+  if (is_fake) RUN(commands_of_a_region_do_not_wait_for_one_another);
 }

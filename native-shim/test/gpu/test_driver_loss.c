@@ -25,7 +25,7 @@ static objects_t new_objects(void) {
   OK(shim_gpu_host_register(device, objects.own, 65536, &address, &error));
   words_t words = {0};
   add_fill(&words, objects.memory, 64, 1, 4);
-  OK(shim_gpu_graph_make(device, stream, words.values, words.count,
+  OK(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count,
                          &objects.graph, &error));
   for (int32_t i = 0; i < SHIM_GPU_KIND_COUNT; ++i) CHECK_EQ(live(i), 1);
   return objects;
@@ -69,7 +69,7 @@ static void check_all_calls_fail(const objects_t* objects) {
   words.count = 0;
   IS_LOST(run(&words, &error));
   uint64_t graph = objects->graph;
-  IS_LOST(shim_gpu_graph_make(device, stream, words.values, words.count, &graph,
+  IS_LOST(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count, &graph,
                               &error));
   CHECK_EQ(graph, objects->graph);
   for (int32_t i = 0; i < SHIM_GPU_KIND_COUNT; ++i) CHECK_EQ(live(i), 1);
@@ -141,7 +141,7 @@ static void a_loss_is_found_in_any_call(void) {
         : i == 8 ? shim_gpu_event_query(device, objects.event, &over, error)
         : i == 9 ? run(&words, error)
         : i == 10
-            ? shim_gpu_graph_make(device, stream, words.values, words.count,
+            ? shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count,
                                   &graph, error)
             : finish_on(stream, error);
     check_balance();
@@ -169,7 +169,7 @@ static void a_loss_ends_a_capture(void) {
   words_t words = {0};
   add_launch(&words, function_of(objects.module, "trap"), 1, 0, NULL, 0);
   uint64_t graph = 0;
-  OK(shim_gpu_graph_make(device, stream, words.values, words.count, &graph,
+  OK(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count, &graph,
                          &error));
   words.count = 0;
   add(&words, SHIM_GPU_GRAPH, graph);
@@ -197,7 +197,7 @@ static void* work(void* argument) {
   while (!status) {
     words_t words = {0};
     add_store(&words, objects->store, memory, 1);
-    status = shim_gpu_graph_make(device, own, words.values, words.count, &graph,
+    status = shim_gpu_graph_make(device, &(shim_gpu_branch_t){own, 0}, 1, words.values, words.count, &graph,
                                  &failure);
     add(&words, SHIM_GPU_GRAPH, graph);
     add(&words, SHIM_GPU_RECORD, event);

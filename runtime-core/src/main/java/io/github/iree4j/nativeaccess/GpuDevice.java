@@ -390,25 +390,27 @@ public final class GpuDevice extends Resource {
     /**
      * Makes a graph of commands.
      *
-     * @param stream a stream in use by nobody else
+     * @param branches native memory with a stream and an event in turn, in use by no other call; as many commands of a region can run at once
      * @param words native memory with commands as in {@link GpuWords} that neither wait nor record
      * @param graph one that had the same commands with other parameters and becomes this one; 0 for a new one
      * @return the graph, for {@link #releaseGraph}
      * @throws IreeException UNIMPLEMENTED where the driver has no graphs; FAILED_PRECONDITION when the graph cannot become this one
      */
-    public long makeGraph(long stream, MemorySegment words, long graph) {
+    public long makeGraph(MemorySegment branches, MemorySegment words, long graph) {
         NativeScratch call = scratch.take();
         try {
             call.memory.set(ValueLayout.JAVA_LONG, 0, graph);
             call.check(GpuShim.graphMake(
                     handle,
-                    stream,
+                    branches.address(),
+                    branches.byteSize() / (2 * Long.BYTES),
                     words.address(),
                     words.byteSize() / Long.BYTES,
                     call.memory.address(),
                     call.error.address()));
             return call.memory.get(ValueLayout.JAVA_LONG, 0);
         } finally {
+            Reference.reachabilityFence(branches);
             Reference.reachabilityFence(words);
             scratch.give(call);
         }

@@ -65,7 +65,8 @@ final class GpuShim {
     /** May block. */
     static native int run(long device, long stream, long words, long count, long error);
 
-    static native int graphMake(long device, long stream, long words, long count, long graph, long error);
+    static native int graphMake(
+            long device, long branches, long branchCount, long words, long count, long graph, long error);
 
     static native void graphRelease(long device, long graph);
 }

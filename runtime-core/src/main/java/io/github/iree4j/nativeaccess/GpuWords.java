@@ -16,6 +16,8 @@ public final class GpuWords {
     private static final int LAUNCH = 5;
     private static final int CALL = 6;
     private static final int GRAPH = 7;
+    private static final int REGION = 8;
+    private static final int BRANCH = 9;
 
     private static final int INITIAL_WORDS = 32;
 
@@ -171,6 +173,18 @@ public final class GpuWords {
         set(at + 1, other.words.address());
         set(at + 2, other.count);
         commands += other.commands - 1;
+    }
+
+    /** In a graph, what follows comes after everything before; a stream keeps the order of its commands anyway. */
+    public void region() {
+        begin(REGION, 1);
+        commands--; // it is none
+    }
+
+    /** In a graph, what follows comes after what was before the last {@link #region}, and need not after what is between. */
+    public void branch() {
+        begin(BRANCH, 1);
+        commands--;
     }
 
     /**

@@ -57,8 +57,28 @@ final class GpuForm implements CommandForm {
             written = false;
             repeated = false;
             commands.clear();
-            long countsAt = 0;
-            for (int at : recording.commands()) {
+            write();
+            written = true;
+        }
+        return commands;
+    }
+
+    private void write() {
+        int[] positions = recording.commands();
+        long countsAt = 0;
+        boolean isSpread = false; // whether the region before has branches
+        for (int region = 0; region < recording.regionCount(); region++) {
+            int first = recording.firstCommand(region);
+            int end = recording.firstCommand(region + 1);
+            if (isSpread || end - first > 1) {
+                commands.current().region();
+            }
+            isSpread = end - first > 1;
+            for (int i = first; i < end; i++) {
+                int at = positions[i];
+                if (i > first) {
+                    commands.current().branch();
+                }
                 if (!recording.isDispatch(at)) {
                     bindings.transfer(at, updates, commands);
                 } else if (recording.opcode(at) == Recording.INDIRECT) {
@@ -73,9 +93,7 @@ final class GpuForm implements CommandForm {
                             recording.workgroupCount(at, 2));
                 }
             }
-            written = true;
         }
-        return commands;
     }
 
     /** What is executed again as it was may well be so again: has the driver launch it at once. */

@@ -4,21 +4,28 @@ import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuWords;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes graphs of commands that are executed again and again: the driver then launches all of them by one call. They are captured on a stream of
- * their own. Safe from any thread.
+ * Makes graphs of commands that are executed again and again: the driver then launches all of them by one call. They are captured on streams of
+ * their own; commands of a region become branches of the graph. Safe from any thread.
  */
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
 
+    /** How many commands of a region can run at once. A guess: there was no device to measure on. */
+    private static final int BRANCHES = 4;
+
     private final GpuDevice device;
     private final AtomicLong made = new AtomicLong();
     private volatile boolean impossible; // the driver has no graphs, or made one badly
-    private long stream; // guarded by this, like the next; 0 until the first
+    private final MemorySegment branches = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
+    private int handles; // of them, a stream and an event in turn; guarded by this, like the next
     private boolean closed;
 
     GpuGraphs(GpuDevice device) {
@@ -37,10 +44,13 @@ final class GpuGraphs implements AutoCloseable {
             return graph == 0 ? 0 : dropped(graph);
         }
         try {
-            if (stream == 0) {
-                stream = device.createStream();
+            for (; handles < 2 * BRANCHES; handles++) {
+                branches.setAtIndex(
+                        ValueLayout.JAVA_LONG,
+                        handles,
+                        handles % 2 == 0 ? device.createStream() : device.createEvent());
             }
-            long result = device.makeGraph(stream, words.segment(), graph);
+            long result = device.makeGraph(branches, words.segment(), graph);
             made.incrementAndGet();
             return result;
         } catch (IreeException e) {
@@ -70,8 +80,13 @@ final class GpuGraphs implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        if (stream != 0) {
-            device.releaseStream(stream);
+        for (; handles > 0; handles--) {
+            long handle = branches.getAtIndex(ValueLayout.JAVA_LONG, handles - 1);
+            if (handles % 2 == 0) {
+                device.releaseEvent(handle);
+            } else {
+                device.releaseStream(handle);
+            }
         }
     }
 }

@@ -19,8 +19,10 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuKind;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Commands that are executed again unchanged become a graph, with the same results. */
 class GpuGraphsTest {
     private static final int DISPATCHES = 40;
+    private static final int WAVES = 6; // even, so that the last one writes where the first one reads
 
     private static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
@@ -80,6 +83,63 @@ class GpuGraphsTest {
             }
             assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
             assertThat(fake.calls("graph_launch")).isEqualTo(4);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    /**
+     * Region after region, each place becomes its neighbour plus one, in the other of two buffers: {@value #DISPATCHES} dispatches of a
+     * region may run at once, those of the next need all of them. The fakes run in another order what may run at once.
+     */
+    private static CommandBuffer waves(StreamDevice device, Executable kernels, Buffer even, Buffer odd) {
+        CommandBuffer commands = device.createCommandBuffer(0, CommandBuffer.DISPATCH | CommandBuffer.TRANSFER, 1, 0);
+        for (int wave = 0; wave < WAVES; wave++) {
+            Buffer from = wave % 2 == 0 ? even : odd;
+            Buffer to = wave % 2 == 0 ? odd : even;
+            for (int i = 0; i < DISPATCHES; i++) {
+                commands.dispatch(
+                        kernels,
+                        JavaKernels.SCALE,
+                        DispatchConfig.of(1, 1, 1),
+                        new int[] {1, 1},
+                        List.of(BufferRef.of(from, 4L * ((i + 1) % DISPATCHES), 4), BufferRef.of(to, 4L * i, 4)),
+                        0);
+            }
+            commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
+        }
+        commands.finish();
+        return commands;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void regionsComeOneAfterTheOtherAndTheirCommandsNeedNot(GpuKind kind) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        int[] expected = new int[DISPATCHES];
+        Arrays.setAll(expected, i -> i * i);
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer even = device.allocator().allocate(PARAMS, 4L * DISPATCHES);
+                Buffer odd = device.allocator().allocate(PARAMS, 4L * DISPATCHES);
+                CommandBuffer commands = waves(device, kernels, even, odd)) {
+            MemorySegment.copy(
+                    expected, 0, even.map(MemoryAccess.WRITE, 0, Buffer.WHOLE), ValueLayout.JAVA_INT, 0, DISPATCHES);
+            for (int i = 0; i < 4; i++) {
+                long waits = fake.calls("stream_wait_event");
+                execute(device, commands, null);
+                for (int wave = 0; wave < WAVES; wave++) {
+                    int[] before = expected.clone();
+                    Arrays.setAll(expected, at -> before[(at + 1) % DISPATCHES] + 1);
+                }
+                assertThat(even.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_INT))
+                        .isEqualTo(expected);
+                // Three branches beside the first begin and end in each region, when the graph is made.
+                assertThat(fake.calls("stream_wait_event") - waits).isEqualTo(i == 1 ? WAVES * 6 : 0);
+            }
+            assertThat(fake.calls("graph_launch")).isEqualTo(3);
         }
         driver.assertNothingToComplainOf();
         GpuDrivers.assertNothingLeft(device);

@@ -168,6 +168,13 @@ public enum IreeMeters implements MeterDocumentation {
             "Submissions held back on the host because the driver of a device cannot take them yet.",
             Key.DEVICE),
 
+    DEVICE_GRAPH_LAUNCHES(
+            "iree.device.graph.launches",
+            "launches",
+            Meter.Type.COUNTER,
+            "Graphs that the driver of a device was given instead of the commands of a recording.",
+            Key.DEVICE),
+
     TASK_WORKERS(
             "iree.task.workers",
             "workers",

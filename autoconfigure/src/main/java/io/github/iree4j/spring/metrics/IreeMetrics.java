@@ -66,6 +66,12 @@ public final class IreeMetrics implements MeterBinder {
                     tags,
                     device,
                     each -> each.driverCounters().held());
+            counter(
+                    registry,
+                    IreeMeters.DEVICE_GRAPH_LAUNCHES,
+                    tags,
+                    device,
+                    each -> each.driverCounters().graphLaunches());
         }
         gauge(
                 registry,

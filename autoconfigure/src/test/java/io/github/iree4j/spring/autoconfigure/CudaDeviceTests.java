@@ -130,6 +130,11 @@ class CudaDeviceTests {
             assertThat(gauge(registry, "iree.device.streams", "cpu")).isZero();
             assertThat(gauge(registry, "iree.device.events", "gpu")).isPositive();
             assertThat(gauge(registry, "iree.device.held", "gpu")).isZero();
+            assertThat(registry.get("iree.device.graph.launches")
+                            .tag("device", "gpu")
+                            .functionCounter()
+                            .count())
+                    .isZero();
             assertThat(registry.get("iree.stream.waits").tag("device", "gpu").functionCounters())
                     .hasSize(2);
         });

@@ -59,6 +59,11 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         return graph == 0 ? words : launch;
     }
 
+    /** Whether a graph is given. */
+    boolean isGraph() {
+        return graph != 0;
+    }
+
     /** Has a graph given instead of the commands, until they are removed. */
     void useGraph(long same) {
         graph = same;

@@ -60,6 +60,9 @@ final class GpuForm implements CommandForm {
             write();
             written = true;
         }
+        if (commands.isGraph()) {
+            encoder.hardware().graphs().countLaunch();
+        }
         return commands;
     }
 

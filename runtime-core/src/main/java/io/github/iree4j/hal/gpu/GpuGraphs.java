@@ -22,7 +22,7 @@ final class GpuGraphs implements AutoCloseable {
     private static final int BRANCHES = 4;
 
     private final GpuDevice device;
-    private final AtomicLong made = new AtomicLong();
+    private final AtomicLong launches = new AtomicLong();
     private volatile boolean impossible; // the driver has no graphs, or made one badly
     private final MemorySegment branches = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
     private int handles; // of them, a stream and an event in turn; guarded by this, like the next
@@ -50,9 +50,7 @@ final class GpuGraphs implements AutoCloseable {
                         handles,
                         handles % 2 == 0 ? device.createStream() : device.createEvent());
             }
-            long result = device.makeGraph(branches, words.segment(), graph);
-            made.incrementAndGet();
-            return result;
+            return device.makeGraph(branches, words.segment(), graph);
         } catch (IreeException e) {
             if (graph != 0) { // it cannot become this one
                 dropped(graph);
@@ -71,9 +69,14 @@ final class GpuGraphs implements AutoCloseable {
         return 0;
     }
 
-    /** How many were made, or made anew. */
-    long made() {
-        return made.get();
+    /** Counts a launch. */
+    void countLaunch() {
+        launches.incrementAndGet();
+    }
+
+    /** How often graphs were launched. */
+    long launches() {
+        return launches.get();
     }
 
     /** No more are made; those that are there stay until they are released. */

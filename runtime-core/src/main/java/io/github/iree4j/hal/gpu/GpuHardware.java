@@ -223,6 +223,11 @@ final class GpuHardware implements StreamDriver {
         return events.made();
     }
 
+    @Override
+    public long graphLaunchCount() {
+        return graphs.launches();
+    }
+
     // ---- Memory.
 
     @Override

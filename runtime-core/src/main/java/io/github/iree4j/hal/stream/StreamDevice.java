@@ -248,7 +248,11 @@ public final class StreamDevice implements Device {
             return DriverCounters.NONE;
         }
         try {
-            return new DriverCounters(hardware.size(), driver.eventCount(), driver.isLost() ? 0 : driver.heldCount());
+            return new DriverCounters(
+                    hardware.size(),
+                    driver.eventCount(),
+                    driver.isLost() ? 0 : driver.heldCount(),
+                    driver.graphLaunchCount());
         } finally {
             work.exit();
         }

@@ -61,6 +61,15 @@ public interface StreamDriver extends AutoCloseable {
     }
 
     /**
+     * Returns how many graphs the hardware was given so far: what a driver makes of commands that are executed again and again.
+     *
+     * @return 0 where the driver makes none, which is what this method returns unless overridden
+     */
+    default long graphLaunchCount() {
+        return 0;
+    }
+
+    /**
      * Returns whether the device is lost: the hardware runs nothing any more, and uses no memory.
      *
      * @return true once it is lost

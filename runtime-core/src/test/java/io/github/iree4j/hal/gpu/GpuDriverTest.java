@@ -103,7 +103,7 @@ class GpuDriverTest {
         try (device;
                 TimelineSemaphore timeline = device.createSemaphore(0, 0);
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64)) {
-            assertThat(device.driverCounters()).isEqualTo(new DriverCounters(1, 0, 0));
+            assertThat(device.driverCounters()).isEqualTo(new DriverCounters(1, 0, 0, 0));
             driver.hang();
             int count = 1000; // more than a stream is given at once
             for (int i = 0; i < count; i++) {

@@ -83,6 +83,7 @@ class GpuGraphsTest {
             }
             assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
             assertThat(fake.calls("graph_launch")).isEqualTo(4);
+            assertThat(device.driverCounters().graphLaunches()).isEqualTo(4);
         }
         driver.assertNothingToComplainOf();
         GpuDrivers.assertNothingLeft(device);

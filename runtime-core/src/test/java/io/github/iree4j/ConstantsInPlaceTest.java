@@ -135,6 +135,35 @@ class ConstantsInPlaceTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "3.13.0/cpu/initial_constant.vmfb",
+                "3.13.0/cpu-async/initial_constant.vmfb",
+                "3.13.0/vmvx/initial_constant.vmfb",
+                "3.13.0/vulkan/initial_constant.vmfb"
+            })
+    void whatAnInitializerMadeOfAConstantStaysAndWhatACallMakesOfItDoesNot(String file) {
+        try (Program program = runtime(file).load(Fixtures.file(file));
+                Program other = program.newInstance()) {
+            for (int i = 0; i < 6; i++) {
+                Program each = i % 2 == 0 ? program : other;
+                int x = 100 * i;
+                try (Tensor slice = Tensor.ofInts(new int[] {x, x + 1, x + 2, x + 3}, 2, 2);
+                        Results put = each.function("put").invoke(slice);
+                        Results table = each.function("get").invoke()) {
+                    assertThat(put.tensor(0))
+                            .hasToString("4x4xi32=[1 2 3 4][5 -1 -2 8][9 -3 %d %d][13 14 %d %d]"
+                                    .formatted(x, x + 1, x + 2, x + 3));
+                    assertThat(put.tensor(1))
+                            .hasToString("4x4xi32=[21 22 23 24][25 26 %d %d][29 30 %d %d][33 34 35 36]"
+                                    .formatted(x, x + 1, x + 2, x + 3));
+                    assertThat(table.tensor(0)).hasToString("4x4xi32=[1 2 3 4][5 -1 -2 8][9 -3 -4 12][13 14 15 16]");
+                }
+            }
+        }
+    }
+
     @Test
     void onVulkanAConstantIsCopiedForAShaderThatWritesItAndForNoOther() {
         IreeRuntime vulkan = runtime("3.13.0/vulkan/constants.vmfb");

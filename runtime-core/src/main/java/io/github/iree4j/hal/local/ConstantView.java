@@ -17,6 +17,7 @@ final class ConstantView extends ConstantViews.View {
 
     private final PrivateView memory;
     private final HostMemory.Block block;
+    private @Nullable SealedMemory sealed; // a copy with which other views begin; guarded by this
 
     private ConstantView(PrivateView memory) {
         this.memory = memory;
@@ -34,7 +35,8 @@ final class ConstantView extends ConstantViews.View {
         if (!SealedMemory.contains(constant)) {
             return null;
         }
-        return new ConstantViews<>(constant.byteSize(), () -> new ConstantView(view(constant)), owner);
+        return new ConstantViews<>(
+                constant.byteSize(), base -> new ConstantView(view(base == null ? constant : base.sealed())), owner);
     }
 
     private static PrivateView view(MemorySegment constant) {
@@ -44,6 +46,22 @@ final class ConstantView extends ConstantViews.View {
                     StatusCode.INTERNAL, "a constant of %d bytes has lost its memory".formatted(constant.byteSize()));
         }
         return memory;
+    }
+
+    /** Its bytes, copied once to where they can be mapped. */
+    private synchronized MemorySegment sealed() {
+        if (sealed == null) {
+            SealedMemory copy = SealedMemory.create(memory.bytes().byteSize());
+            try {
+                copy.writable().copyFrom(memory.bytes());
+                copy.seal();
+            } catch (RuntimeException | Error e) {
+                copy.close();
+                throw e;
+            }
+            sealed = copy;
+        }
+        return sealed.bytes();
     }
 
     HostMemory.Block block() {
@@ -67,7 +85,10 @@ final class ConstantView extends ConstantViews.View {
     }
 
     @Override
-    protected void close() {
+    protected synchronized void close() {
         memory.close();
+        if (sealed != null) {
+            sealed.close();
+        }
     }
 }

@@ -12,7 +12,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +21,9 @@ import org.slf4j.LoggerFactory;
  * constants were created anew for each call. So a dispatch gets a {@link View}, which no other call uses at the same time. An
  * unwritten view is handed to the next call, so that a constant which no dispatch writes is never copied; a written view stays
  * with its call, which reads its own stores, until the call is complete. For backends.
+ *
+ * <p>The stores of the call that made the constant stay: initialisers of a program compute globals in place too. Later views begin
+ * with the bytes that it has left.
  *
  * <p>A user is a call; for work outside of any call, one execution. Safe from any thread.
  *
@@ -35,7 +37,9 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
 
     /** Memory that initially holds the bytes of the constant. Used by one thread at a time. */
     public abstract static class View {
-        private int uses; // executions of its user that have it; guarded by the ConstantViews that made it
+        // Guarded by the ConstantViews that made it.
+        private int uses; // executions of its user that have it
+        private @Nullable View base; // whose bytes it began with; null for those of the constant
 
         /** For backends. */
         protected View() {}
@@ -48,7 +52,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         protected abstract boolean isWritten();
 
         /**
-         * Restores the bytes of the constant.
+         * Restores the bytes that it began with.
          *
          * @return false when it cannot, or is not worth keeping; it is closed then
          */
@@ -58,23 +62,42 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         protected abstract void close();
     }
 
+    /**
+     * Makes views.
+     *
+     * @param <V> the backend's views
+     */
+    @FunctionalInterface
+    public interface Source<V> {
+        /**
+         * Makes a view.
+         *
+         * @param base a view that no dispatch writes any more, with whose bytes it begins; null for those of the constant
+         * @return the view
+         * @throws IreeException RESOURCE_EXHAUSTED without memory
+         */
+        V view(@Nullable V base);
+    }
+
     private final long size;
-    private final Supplier<V> source;
+    private final Source<V> source;
     private final @Nullable RefCounted owner;
+    private final @Nullable Object maker = MemoryHolder.current(); // the user whose stores stay
 
     // Guarded by this.
     private final Map<Object, V> own = new IdentityHashMap<>(); // of users that use one, or have written to one
-    private final Deque<V> idle = new ArrayDeque<>(); // holding the bytes of the constant
+    private final Deque<V> idle = new ArrayDeque<>(); // holding the bytes that views begin with
+    private final List<V> bases = new ArrayList<>(0); // left by the maker; views begin with the last
     private boolean told; // whether a write has been logged
 
     /**
-     * Creates the views of a constant.
+     * Creates the views of a constant, made by the call that the current thread acts for.
      *
      * @param size bytes of the constant
      * @param source makes a view
      * @param owner what keeps the constant's bytes, retained here; null when none is needed
      */
-    public ConstantViews(long size, Supplier<V> source, @Nullable RefCounted owner) {
+    public ConstantViews(long size, Source<V> source, @Nullable RefCounted owner) {
         if (owner != null) {
             owner.retain();
         }
@@ -93,32 +116,75 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     public V begin(Object user) {
         List<V> gone = new ArrayList<>(0);
         try {
-            V view = tryBegin(user, null, gone);
-            return view == null ? begin(user, source.get(), gone) : view;
+            V made = null;
+            V base = null;
+            while (true) {
+                V begun;
+                synchronized (this) {
+                    if (made != null && !Objects.equals(base, base())) { // the maker has left other bytes meanwhile
+                        gone.add(made);
+                        made = null;
+                    }
+                    begun = tryBegin(user, made, gone);
+                    base = base();
+                }
+                if (begun != null) {
+                    if (made != null && !begun.equals(made)) { // another execution of the call was first
+                        gone.add(made);
+                    }
+                    return begun;
+                }
+                made = source.view(base);
+            }
         } finally {
             gone.forEach(View::close); // with no lock held: freed memory may let waiters continue
         }
     }
 
-    private V begin(Object user, V made, List<V> gone) {
-        V view = Objects.requireNonNull(tryBegin(user, made, gone));
-        if (!view.equals(made)) { // another execution of the call was first
-            gone.add(made);
-        }
-        return view;
-    }
-
-    private synchronized @Nullable V tryBegin(Object user, @Nullable V made, List<V> gone) {
+    /** Under the lock, as all below. */
+    private @Nullable V tryBegin(Object user, @Nullable V made, List<V> gone) {
         V view = own.get(user);
+        V left = view == null ? left() : null;
+        if (left != null && uses(left, 0) > 0) {
+            view = left; // the maker still writes it, and what it will leave is not known
+        } else if (left != null) {
+            own.remove(maker);
+            bases.add(left);
+            gone.addAll(idle); // they have other bytes, as a view made before has
+            idle.clear();
+            if (made != null) {
+                gone.add(made);
+                return null;
+            }
+        }
         if (view == null) {
             view = made == null ? takeIdle(gone) : made;
             if (view == null) {
                 return null;
             }
+            setBase(view, base());
             own.put(user, view);
         }
         uses(view, 1);
         return view;
+    }
+
+    /** The view that the maker has written and others have not begun with yet. */
+    private @Nullable V left() {
+        V view = maker == null ? null : own.get(maker);
+        return view != null && view.isWritten() ? view : null;
+    }
+
+    private @Nullable V base() {
+        return bases.isEmpty() ? null : bases.getLast();
+    }
+
+    private static void setBase(View view, @Nullable View base) {
+        view.base = base;
+    }
+
+    private static boolean isBased(View view, @Nullable View base) {
+        return Objects.equals(view.base, base);
     }
 
     private static int uses(View view, int more) {
@@ -138,7 +204,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     private synchronized void end(V view, Object user, List<V> gone) {
-        if (uses(view, -1) > 0) {
+        if (uses(view, -1) > 0 || view.equals(left())) {
             return;
         }
         if (!view.isWritten()) {
@@ -160,17 +226,21 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
      * Returns the view that a user reads.
      *
      * @param user the user; null for none
-     * @return the view with its own stores, valid until the user is finished; null when it reads the constant
+     * @return the view with its own stores, valid until the user is finished, or with those of the maker; null when it reads the constant
      */
     public synchronized @Nullable V seenBy(@Nullable Object user) {
-        return user == null ? null : own.get(user);
+        V view = user == null ? null : own.get(user);
+        V left = view == null ? left() : view;
+        return left == null ? base() : left;
     }
 
     private @Nullable V takeIdle(List<V> gone) {
         for (Iterator<Map.Entry<Object, V>> all = own.entrySet().iterator(); all.hasNext(); ) {
             Map.Entry<Object, V> each = all.next();
             V view = each.getValue(); // an identity map's entry is gone once it is removed
-            if (uses(view, 0) == 0 && isFinished(each.getKey())) {
+            if (uses(view, 0) == 0
+                    && isFinished(each.getKey())
+                    && !each.getKey().equals(maker)) {
                 all.remove();
                 retire(view, gone);
             }
@@ -184,7 +254,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
 
     /** Recycles or closes a view whose user has finished. */
     private void retire(V view, List<V> gone) {
-        if (idle.size() < MOST_IDLE && (!view.isWritten() || view.tryRestore())) {
+        if (idle.size() < MOST_IDLE && isBased(view, base()) && (!view.isWritten() || view.tryRestore())) {
             idle.push(view);
         } else {
             gone.add(view);
@@ -197,6 +267,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         synchronized (this) {
             all = new ArrayList<>(own.values());
             all.addAll(idle);
+            all.addAll(bases);
         }
         all.forEach(View::close);
         if (owner != null) {

@@ -28,9 +28,9 @@ final class ConstantCopy extends ConstantViews.View {
             StreamMemory memory, BufferParams params, MemorySegment constant, @Nullable RefCounted owner) {
         return new ConstantViews<>(
                 constant.byteSize(),
-                () -> {
+                base -> {
                     StreamStorage storage = memory.acquire(params, memory.readback(), constant.byteSize());
-                    storage.mapped().copyFrom(constant);
+                    storage.mapped().copyFrom(base == null ? constant : base.storage.mapped());
                     return new ConstantCopy(storage);
                 },
                 owner);

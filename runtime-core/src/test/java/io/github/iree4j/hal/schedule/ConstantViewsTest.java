@@ -1,0 +1,172 @@
+package io.github.iree4j.hal.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which view of a constant a user gets, and what it begins with. */
+class ConstantViewsTest {
+    private static final String ORIGINAL = "constant";
+
+    private final List<Note> all = new ArrayList<>();
+    private Runnable beforeNext = () -> {}; // runs once, when the next view has been made
+    private final MemoryHolder maker = holder("loading");
+    private final ConstantViews<Note> views = madeBy(maker);
+
+    /** A view whose bytes are a text. */
+    private static final class Note extends ConstantViews.View {
+        private final String first;
+        private String text;
+        private boolean closed;
+
+        Note(@Nullable Note base) {
+            first = base == null ? ORIGINAL : base.text;
+            text = first;
+        }
+
+        @Override
+        protected boolean isWritten() {
+            return !text.equals(first);
+        }
+
+        @Override
+        protected boolean tryRestore() {
+            text = first;
+            return true;
+        }
+
+        @Override
+        protected void close() {
+            assertThat(closed).as("closed before").isFalse();
+            closed = true;
+        }
+    }
+
+    private static MemoryHolder holder(String name) {
+        return new MemoryHolder(name, new OperationsUnderWay());
+    }
+
+    private ConstantViews<Note> madeBy(MemoryHolder call) {
+        MemoryHolder before = call.enter();
+        try {
+            return new ConstantViews<>(
+                    8,
+                    base -> {
+                        Note made = new Note(base);
+                        all.add(made);
+                        Runnable first = beforeNext;
+                        beforeNext = () -> {};
+                        first.run();
+                        return made;
+                    },
+                    null);
+        } finally {
+            call.leave(before);
+        }
+    }
+
+    @AfterEach
+    void everyViewIsClosedOnce() {
+        views.close();
+        assertThat(all).allMatch(each -> each.closed);
+    }
+
+    /** One execution, which writes. */
+    private void write(Object user, String text) {
+        Note view = views.begin(user);
+        view.text = text;
+        views.end(view, user);
+    }
+
+    private String readBy(@Nullable Object user) {
+        Note seen = views.seenBy(user);
+        return seen == null ? ORIGINAL : seen.text;
+    }
+
+    @Test
+    void storesOfTheMakerStayForOthers() {
+        write(maker, "initialised");
+        MemoryHolder call = holder("call");
+        assertThat(readBy(call)).isEqualTo("initialised");
+        assertThat(readBy(null)).isEqualTo("initialised");
+        Note view = views.begin(call);
+        assertThat(view.text).isEqualTo("initialised");
+        views.end(view, call);
+        assertThat(readBy(call)).isEqualTo("initialised");
+    }
+
+    @Test
+    void storesOfAnotherCallEndWithIt() {
+        write(maker, "initialised");
+        MemoryHolder call = holder("call");
+        write(call, "of the call");
+        assertThat(readBy(call)).isEqualTo("of the call");
+        assertThat(readBy(maker)).isEqualTo("initialised");
+        call.end();
+        MemoryHolder next = holder("next");
+        Note view = views.begin(next);
+        assertThat(view.text).isEqualTo("initialised");
+        views.end(view, next);
+    }
+
+    @Test
+    void aViewThatBeganBeforeTheMakerWroteIsNotUsedAgain() {
+        MemoryHolder early = holder("early");
+        Note before = views.begin(early);
+        MemoryHolder other = holder("other");
+        views.end(views.begin(other), other); // idle now
+        write(maker, "initialised");
+        MemoryHolder late = holder("late");
+        Note after = views.begin(late);
+        assertThat(after.text).isEqualTo("initialised");
+        assertThat(before.text).as("the view in use").isEqualTo(ORIGINAL);
+        views.end(before, early);
+        early.end();
+        Note last = views.begin(holder("last"));
+        assertThat(last.text).isEqualTo("initialised");
+    }
+
+    @Test
+    void whileTheMakerWritesOthersUseItsView() {
+        Note making = views.begin(maker);
+        making.text = "half";
+        MemoryHolder call = holder("call");
+        Note used = views.begin(call);
+        assertThat(used).isSameAs(making);
+        making.text = "initialised";
+        views.end(used, call);
+        views.end(making, maker);
+        assertThat(readBy(call)).isEqualTo("initialised");
+        Note own = views.begin(call);
+        assertThat(own).isNotSameAs(making);
+        assertThat(own.text).isEqualTo("initialised");
+        views.end(own, call);
+    }
+
+    @Test
+    void aViewMadeWhileTheMakerWritesIsReplaced() {
+        MemoryHolder call = holder("call");
+        beforeNext = () -> write(maker, "initialised");
+        Note view = views.begin(call);
+        assertThat(view.text).isEqualTo("initialised");
+        views.end(view, call);
+    }
+
+    @Test
+    void whatTheMakerWritesLaterStaysToo() {
+        write(maker, "first");
+        MemoryHolder call = holder("call");
+        views.end(views.begin(call), call);
+        write(maker, "second");
+        assertThat(readBy(call)).isEqualTo("second");
+        Note view = views.begin(call);
+        assertThat(view.text).isEqualTo("second");
+        views.end(view, call);
+    }
+}

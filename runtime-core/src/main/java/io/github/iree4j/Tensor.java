@@ -85,8 +85,7 @@ public final class Tensor implements AutoCloseable {
         for (int i = 0; i < given.length; i++) {
             inputs[i] = switch (given[i]) {
                 case Tensor tensor -> tensor.elements;
-                case TransferredTensor transferred ->
-                    new Transfer(transferred.tensor().elements, transferred.tensor()::giveAway);
+                case TransferredTensor transferred -> new Transfer(transferred.tensor().elements, transferred::take);
                 case null, default -> given[i];
             };
         }

@@ -111,7 +111,7 @@ final class VariantFunction extends ProgramFunction {
         long[] padded = variant.padded(given.sizes());
         @Nullable Object[] passed = given.padded(padded);
         Results returned = variant.compiled().invoke(passed);
-        made(variant, given, padded);
+        variants.called(variant, given, padded);
         return cut(returned, given.sizes(), padded);
     }
 
@@ -122,13 +122,8 @@ final class VariantFunction extends ProgramFunction {
         long[] padded = variant.padded(given.sizes());
         CompletableFuture<Results> call = variant.compiled()
                 .call(options, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
-        made(variant, given, padded);
-        return call;
-    }
-
-    private void made(FunctionVariant variant, VariantInputs given, long[] padded) {
-        given.taken();
         variants.called(variant, given, padded);
+        return call;
     }
 
     ShapeRules rules() {

@@ -12,7 +12,10 @@ import io.github.iree4j.tensor.TensorType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +28,8 @@ final class VariantInputs {
     private final @Nullable Object[] values;
 
     private final long[] sizes;
-    /** Copied tensors, owned by the call. */
-    private final List<Tensor> transferred = new ArrayList<>();
+    /** Transferred tensors that the call has taken: copies of one tensor, for several arguments, take it once. */
+    private final Set<Tensor> taken = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /** Checks the inputs against rules and declarations. */
     VariantInputs(VariantFunction function, @Nullable Object[] given) {
@@ -214,7 +217,7 @@ final class VariantInputs {
         }
         long[] shape = shapeOf(value);
         if (Arrays.equals(shape, wanted)) {
-            return value;
+            return value instanceof TransferredTensor transfer ? given(transfer.tensor(), transfer) : value;
         }
         ElementType type = typeOf(value);
         if (!type.isByteAligned()) {
@@ -222,10 +225,14 @@ final class VariantInputs {
         }
         MemorySegment data = Fills.filled(type, wanted, rule.mask() ? 0 : rule.fill());
         read(value, from -> Blocks.copy(from, shape, data, wanted, shape, type.bitCount() / 8));
-        if (value instanceof TransferredTensor transfer) {
-            transferred.add(transfer.tensor());
-        }
-        return Tensor.wrap(data, type, wanted);
+        Tensor copy = Tensor.wrap(data, type, wanted);
+        return value instanceof TransferredTensor transfer ? given(copy, transfer) : copy;
+    }
+
+    /** Passes a tensor that is, or was copied from, a transferred one: taken by the call when it has checked all inputs. */
+    private TransferredTensor given(Tensor passed, TransferredTensor transfer) {
+        Tensor own = transfer.tensor();
+        return new TransferredTensor(passed, () -> !taken.add(own) || transfer.take());
     }
 
     /** Creates a mask with ones for the elements of the call. */
@@ -267,10 +274,5 @@ final class VariantInputs {
             case TransferredTensor transfer -> transfer.tensor().elementType();
             default -> ((Tensor) value).elementType();
         };
-    }
-
-    /** The call has been made: closes transferred inputs that were copied. */
-    void taken() {
-        transferred.forEach(Tensor::giveAway);
     }
 }

@@ -10,6 +10,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -114,6 +115,63 @@ class VariantDeclarationsTest {
                 Results results = program.function("f").invoke(new float[] {1, 2}, 42)) {
             assertThat(results.tensor(0)).hasToString("2xf32=1 2");
             assertThat(numbers).containsExactly(42);
+        }
+    }
+
+    @Test
+    void aTensorThatIsGivenAwayIsTheCallsEvenIfThatFails() {
+        NativeModule.Builder<List<Object>> module = module();
+        module.function("f_4", "0r_r", (state, call) -> {
+                    throw new IreeException(StatusCode.ABORTED, "on purpose");
+                })
+                .attribute("iree.abi.declaration", "sync func @f_4(%x: tensor<4xf32>) -> (%y: tensor<4xf32>)");
+        try (Program program = load(module, rules("f", "[n] -> [n]"))) {
+            ProgramFunction f = program.function("f");
+            for (int length : new int[] {3, 4}) {
+                Tensor given = Tensor.of(new float[length], length);
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> f.invoke((Object) given.transfer()))
+                        .withMessageContaining("on purpose");
+                assertThat(given.isClosed()).as("of length %d, invoke", length).isTrue();
+                Tensor other = Tensor.of(new float[length], length);
+                assertThat(f.invokeAsync((Object) other.transfer())).failsWithin(Duration.ofMinutes(1));
+                assertThat(other.isClosed())
+                        .as("of length %d, invokeAsync", length)
+                        .isTrue();
+            }
+        }
+    }
+
+    @Test
+    void nothingIsTakenForACallThatRefusesAnotherInput() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4xf32>, %k: i32", "%y: tensor<4xf32>");
+        try (Program program = load(module, rules("f", "[n], _ -> [n]"))) {
+            ProgramFunction f = program.function("f");
+            for (int length : new int[] {3, 4}) {
+                try (Tensor given = Tensor.of(new float[length], length)) {
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() -> f.invoke(given.transfer(), "no number"))
+                            .withMessageContaining("is i32; given String");
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() -> f.invokeAsync(given.transfer(), "no number"))
+                            .withMessageContaining("is i32; given String");
+                    assertThat(given.isClosed()).as("of length %d", length).isFalse();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aTensorMayBeGivenAwayForSeveralArguments() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4x3", "%x: tensor<4xf32>, %z: tensor<3xf32>", "%y: tensor<4xf32>");
+        try (Program program = load(module, rules("f", "[n], [k] -> [n]"))) {
+            for (int length : new int[] {2, 3}) {
+                Tensor given = Tensor.of(new float[length], length);
+                program.function("f").invoke(given.transfer(), given.transfer()).close();
+                assertThat(given.isClosed()).as("of length %d", length).isTrue();
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import io.github.iree4j.status.IreeException;
@@ -75,10 +76,13 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     private final @Nullable EmbeddingModelObservationConvention convention;
 
     private volatile @Nullable KnownSignature known;
-    private volatile int measuredDimensions;
+    private volatile @Nullable Measured measured;
 
     /** The signature of the function called last. */
     private record KnownSignature(ProgramFunction function, EncoderSignature signature) {}
+
+    /** The length of an embedding by a program that does not declare it. */
+    private record Measured(LoadedProgram program, int dimensions) {}
 
     /**
      * Creates a model.
@@ -352,17 +356,23 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                 : document.getFormattedContent(settings.metadataMode());
     }
 
-    /** The declared length, otherwise determined by a call. */
+    /** The declared length, otherwise determined by a call, once for each program that is loaded. */
     @Override
     public int dimensions() {
         if (settings.dimensions() != null) {
             return settings.dimensions();
         }
-        int declared = signature(locate().function()).dimensions();
-        if (declared == 0 && measuredDimensions == 0) {
-            measuredDimensions = embed("dimensions").length;
+        LocatedFunction located = locate();
+        int declared = signature(located.function()).dimensions();
+        if (declared > 0) {
+            return declared;
         }
-        return declared > 0 ? declared : measuredDimensions;
+        Measured last = measured;
+        if (last == null || !last.program.equals(located.program())) {
+            last = new Measured(located.program(), embed("dimensions").length);
+            measured = last;
+        }
+        return last.dimensions;
     }
 
     /** The deadline of a request. */

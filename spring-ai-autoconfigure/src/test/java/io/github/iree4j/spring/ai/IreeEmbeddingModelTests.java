@@ -315,6 +315,19 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
+    void undeclaredDimensionsOfAReplacedProgramAreItsOwn() {
+        IreeEmbeddingModel model = model();
+        for (int dimensions : new int[] {5, 2}) {
+            scripts.program(
+                    "encoder",
+                    program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?xf32>")
+                            .returns(Tensor.of(new float[dimensions], 1, dimensions)));
+            assertThat(model.dimensions()).isEqualTo(dimensions);
+            assertThat(model.embed("one")).hasSize(dimensions);
+        }
+    }
+
+    @Test
     void metadataIsEmbeddedWhenConfigured() {
         IreeEmbeddingModel model = model(adapted -> {
             adapted.metadataMode = MetadataMode.EMBED;

@@ -27,7 +27,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +50,7 @@ final class UnitCompiler {
     /** Instructions of a part, usually about 6000 bytes. */
     private static final int PART_NODES = 400;
 
-    /** Blocks of a split function are limited to this fraction of a part. */
+    /** Blocks of a split function are limited to this fraction of a part, and of that if they do not fit. */
     private static final int PIECES = 4;
 
     /** Limits operand lists too, which are not counted in the longs. */
@@ -72,6 +75,9 @@ final class UnitCompiler {
 
     /** Methods of parts, in the order of their numbers. */
     private List<PartPlan> parts = new ArrayList<>();
+
+    /** Instructions to which the blocks of split functions are limited, by ordinal. */
+    private final Map<Integer, Integer> pieces = new TreeMap<>();
 
     /** Reasons why functions are not compiled, by ordinal. */
     private final Map<Integer, String> refused = new TreeMap<>();
@@ -183,9 +189,10 @@ final class UnitCompiler {
         return new FunctionGraph(function, isa, body, maxNodes);
     }
 
-    /** Splits a function that is too large for one method. */
+    /** Splits a function that is too large for one method; the next time, into blocks of fewer instructions. */
     private void split(int ordinal) {
-        FunctionGraph graph = graphOf(functions[ordinal], Math.max(1, partNodes / PIECES));
+        int piece = pieces.merge(ordinal, partNodes, (before, all) -> before / PIECES);
+        FunctionGraph graph = graphOf(functions[ordinal], Math.max(1, piece / PIECES));
         RegisterPlan uses = RegisterPlan.usesOf(graph);
         Splitter splitter = new Splitter(graph);
         for (Part part : splitter.parts(partNodes)) {
@@ -224,6 +231,7 @@ final class UnitCompiler {
     /** Handles parts that do not fit one method: splits them further. */
     private void retreat(Map<Integer, String> tooLarge) {
         List<PartPlan> kept = new ArrayList<>();
+        Set<Integer> smaller = new TreeSet<>(); // functions with a block that is too large
         for (int i = 0; i < parts.size(); i++) {
             PartPlan part = parts.get(i);
             String reason = tooLarge.get(i);
@@ -233,13 +241,19 @@ final class UnitCompiler {
             }
             List<Part> halves = part.splitter.halves(part.part());
             if (halves.isEmpty()) {
-                refused.put(part.ordinal, "a block: " + reason);
+                if (pieces.getOrDefault(part.ordinal, 0) > PIECES) {
+                    smaller.add(part.ordinal);
+                } else {
+                    refused.put(part.ordinal, "a block: " + reason);
+                }
             }
             for (Part half : halves) {
                 kept.add(PartPlan.of(part.ordinal, part.splitter, part.uses, half));
             }
         }
+        kept.removeIf(part -> smaller.contains(part.ordinal));
         parts = kept;
+        smaller.forEach(this::split);
     }
 
     /** Finds the functions that may defer: those that yield, call imports, or call functions that may defer. */
@@ -307,10 +321,52 @@ final class UnitCompiler {
                 retreat(Map.of(currentPart[0], String.valueOf(e.getMessage())));
             } else if (current[0] >= 0) {
                 retreat(current[0], String.valueOf(e.getMessage()));
-            } else {
+            } else if (!retreatFromHuge(layout, ordinals)) {
                 throw e;
             }
             return new byte[0];
+        }
+    }
+
+    /**
+     * Handles methods above 64 KiB, which the JDK refuses when it has them all, without saying which they are.
+     *
+     * @return whether there were some
+     */
+    private boolean retreatFromHuge(UnitLayout layout, List<Integer> ordinals) {
+        Map<Integer, String> tooLarge = new TreeMap<>();
+        for (int i = 0; i < parts.size(); i++) {
+            RegisterPlan plan = parts.get(i).plan;
+            String reason = refusal(
+                    layout,
+                    type -> type.withMethodBody(
+                            "p",
+                            FunctionEmitter.PART,
+                            ClassFile.ACC_STATIC,
+                            code -> FunctionEmitter.emit(code, plan, layout)));
+            if (reason != null) {
+                tooLarge.put(i, reason);
+            }
+        }
+        boolean found = !tooLarge.isEmpty();
+        retreat(tooLarge); // before functions add parts
+        for (int ordinal : ordinals) {
+            String reason = refusal(layout, type -> method(type, layout, ordinal));
+            if (reason != null) {
+                retreat(ordinal, reason);
+                found = true;
+            }
+        }
+        return found;
+    }
+
+    /** Why the JDK refuses a class with one method, which is not used; null if it does not. */
+    private static @Nullable String refusal(UnitLayout layout, Consumer<ClassBuilder> method) {
+        try {
+            ClassFile.of().build(layout.self(), method);
+            return null;
+        } catch (IllegalArgumentException e) {
+            return String.valueOf(e.getMessage());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MissingDevice;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.hal.DeviceQueryListener;
 import io.github.iree4j.status.IreeException;
@@ -10,6 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -20,24 +23,12 @@ import org.jspecify.annotations.Nullable;
 final class DeviceQuestions implements DeviceQueryListener {
     private static final String FORMAT = "hal.executable.format";
     private static final String DEVICE_ID = "hal.device.id";
+
+    /** How programs say that a device is missing, in words that iree-compile generates. */
+    private static final Pattern MISSING = Pattern.compile("HAL device `([^`]{1,100})` not found or unavailable");
+
     /** Limit of recorded queries, against hostile programs. */
     private static final int MAX_QUESTIONS = 1000;
-
-    /** Known executable formats; those that the devices accept are reported as available. */
-    private static final List<String> KNOWN_FORMATS = List.of(
-            "embedded-elf-x86_64",
-            "embedded-elf-x86_32",
-            "embedded-elf-arm_64",
-            "embedded-elf-arm_32",
-            "embedded-elf-riscv_64",
-            "embedded-elf-riscv_32",
-            "system-elf-x86_64",
-            "system-elf-arm_64",
-            "vmvx-bytecode-fb",
-            "vulkan-spirv-fb",
-            "vulkan-spirv-bda-v1",
-            "cuda-nvptx-fb",
-            "rocm-hsaco-fb");
 
     private final List<Device> devices;
     private final Map<String, Boolean> formats = new LinkedHashMap<>();
@@ -94,6 +85,25 @@ final class DeviceQuestions implements DeviceQueryListener {
                     failure,
                     new UnsupportedTarget(List.copyOf(deviceIds.keySet())));
         }
+        Matcher missing = MISSING.matcher(String.valueOf(failure.getMessage()));
+        if (missing.find()) {
+            return new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "program is compiled for several devices and finds none for '%s' among the %d given (%s); give it one for each, in the program's order or by name, such as --device=%s=%s (iree.modules.<name>.devices, DeviceSource): %s"
+                            .formatted(
+                                    missing.group(1),
+                                    devices.size(),
+                                    devices.stream().map(Device::id).collect(Collectors.joining(", ")),
+                                    missing.group(1),
+                                    deviceIds.entrySet().stream()
+                                            .filter(each -> !each.getValue())
+                                            .map(each -> each.getKey().replace("*", ""))
+                                            .findFirst()
+                                            .orElse(devices.getFirst().info().driver()),
+                                    TensorText.abbreviate(String.valueOf(failure.getMessage()))),
+                    failure,
+                    new MissingDevice(missing.group(1), devices.size()));
+        }
         return null;
     }
 
@@ -108,7 +118,7 @@ final class DeviceQuestions implements DeviceQueryListener {
     private String available() {
         StringBuilder text = new StringBuilder();
         for (Device device : devices) {
-            List<String> formats = formatsOf(device);
+            List<String> formats = device.executableFormats();
             text.append(text.isEmpty() ? "" : ", ")
                     .append("device '")
                     .append(device.id())
@@ -118,16 +128,9 @@ final class DeviceQuestions implements DeviceQueryListener {
         return text.toString();
     }
 
-    /** The known formats that a device accepts. */
-    static List<String> formatsOf(Device device) {
-        return KNOWN_FORMATS.stream()
-                .filter(format -> device.queryI64(FORMAT, format).orElse(0) != 0)
-                .toList();
-    }
-
     private String remedy() {
         for (Device device : devices) {
-            List<String> taken = formatsOf(device);
+            List<String> taken = device.executableFormats();
             for (String format : taken) {
                 // The same code, but in a shared library for the system's loader.
                 String library = format.replace("embedded-", "system-");
@@ -139,33 +142,12 @@ final class DeviceQuestions implements DeviceQueryListener {
                 }
             }
             for (String format : taken) {
-                String flags = flags(format, device);
-                if (flags != null) {
-                    return flags;
+                String flags = device.compileFlags(format);
+                if (!flags.isEmpty()) {
+                    return "iree-compile " + flags;
                 }
             }
         }
         return "the target of one of these devices (iree-compile --iree-hal-target-device=...)";
-    }
-
-    /** The flags of iree-compile that produce executables of a format. */
-    private static @Nullable String flags(String format, Device device) {
-        return switch (format) {
-            case "embedded-elf-x86_64" ->
-                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
-                        + "--iree-llvmcpu-target-triple=x86_64-unknown-unknown-eabi-elf";
-            case "embedded-elf-arm_64" ->
-                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
-                        + "--iree-llvmcpu-target-triple=aarch64-unknown-unknown-eabi-elf";
-            case "vmvx-bytecode-fb" ->
-                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx";
-            case "vulkan-spirv-fb" -> "iree-compile --iree-hal-target-device=vulkan";
-            case "cuda-nvptx-fb" ->
-                "iree-compile --iree-hal-target-device=cuda --iree-cuda-target="
-                        + device.info().details().getOrDefault("architecture", "sm_75");
-            case "rocm-hsaco-fb" ->
-                "iree-compile --iree-hal-target-device=hip --iree-rocm-target= and what rocminfo names, such as gfx942";
-            default -> null;
-        };
     }
 }

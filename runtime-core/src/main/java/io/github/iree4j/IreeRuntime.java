@@ -114,16 +114,6 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the executable formats that a device accepts, among those that compilers produce.
-     *
-     * @param device an open device
-     * @return for example {@code embedded-elf-x86_64}
-     */
-    public static List<String> executableFormats(Device device) {
-        return DeviceQuestions.formatsOf(device);
-    }
-
-    /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
      * @return with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as its cause when native

@@ -214,7 +214,7 @@ final class ProgramLoader {
 
     private boolean runsShaders() {
         return devices.stream()
-                .anyMatch(device -> DeviceQuestions.formatsOf(device).stream().anyMatch(f -> f.startsWith("vulkan-")));
+                .anyMatch(device -> device.executableFormats().stream().anyMatch(f -> f.startsWith("vulkan-")));
     }
 
     /** Creates a context. Allocations of its initialisers stay until it is closed. */

@@ -72,7 +72,7 @@ class RuntimeDevicesTest {
                 .build();
         try (IreeRuntime runtime =
                 IreeRuntime.builder().device("sandbox", "local", bytecodeOnly).build()) {
-            assertThat(IreeRuntime.executableFormats(runtime.device())).containsExactly("vmvx-bytecode-fb");
+            assertThat(runtime.device().executableFormats()).containsExactly("vmvx-bytecode-fb");
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb")))
                     .satisfies(e -> assertThat(e.code()).isNotEqualTo(StatusCode.INTERNAL));

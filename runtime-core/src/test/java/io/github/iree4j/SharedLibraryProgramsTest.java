@@ -36,7 +36,7 @@ class SharedLibraryProgramsTest {
     @Test
     void areRefusedWithTheFlagToLeaveOutAndThePropertyThatAllowsThem() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
-            assertThat(IreeRuntime.executableFormats(runtime.device())).doesNotContain("system-elf-x86_64");
+            assertThat(runtime.device().executableFormats()).doesNotContain("system-elf-x86_64");
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> runtime.load(LIBRARY))
                     .withMessageContaining("without --iree-llvmcpu-link-embedded=false")
@@ -56,7 +56,7 @@ class SharedLibraryProgramsTest {
                 Program embedded = runtime.load(EMBEDDED);
                 Program library = runtime.load(LIBRARY);
                 Program again = runtime.load(LIBRARY)) {
-            assertThat(IreeRuntime.executableFormats(runtime.device()))
+            assertThat(runtime.device().executableFormats())
                     .containsExactly("embedded-elf-x86_64", "system-elf-x86_64");
             float[] values = {0.5f, 1, 1.5f, 2, 0.25f, 3, 4, 0.75f};
             try (Results expected = embedded.function("math").invoke(values);

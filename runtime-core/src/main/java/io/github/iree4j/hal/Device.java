@@ -5,6 +5,7 @@ import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -220,6 +221,25 @@ public interface Device extends AutoCloseable {
      */
     default @Nullable String memoryObstacle(Device other) {
         return null;
+    }
+
+    /**
+     * Returns the formats of executables that can be loaded.
+     *
+     * @return for example {@code embedded-elf-x86_64}, the preferred one first
+     */
+    default List<String> executableFormats() {
+        return List.of();
+    }
+
+    /**
+     * Returns how programs are compiled for the device.
+     *
+     * @param format one of {@link #executableFormats}
+     * @return flags of iree-compile; empty when unknown
+     */
+    default String compileFlags(String format) {
+        return "";
     }
 
     /**

@@ -41,7 +41,7 @@ final class DevicesCommand implements Runnable {
                 try (IreeRuntime runtime = IreeRuntime.builder()
                         .device(driver.name() + "://" + device.id())
                         .build()) {
-                    List<String> formats = IreeRuntime.executableFormats(runtime.device());
+                    List<String> formats = runtime.device().executableFormats();
                     out.println("    executables: " + (formats.isEmpty() ? "none" : String.join(", ", formats)));
                 } catch (IreeException e) {
                     out.println("    cannot be opened: " + e);

@@ -4,18 +4,13 @@ import io.github.iree4j.ProgramWarnings;
 import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
 import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import io.github.iree4j.vm.bytecode.ModuleVerifier;
 import io.github.iree4j.vm.bytecode.ModuleVerifier.Finding;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -88,17 +83,17 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private static Verified verify(Path file) {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-                Arena arena = Arena.ofConfined()) {
-            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            List<Finding> findings = ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS);
+        try (ModuleBytes bytes = ModuleBytes.read(file)) {
+            List<Finding> findings = ModuleVerifier.verify(bytes.segment(), null, ModuleLimits.DEFAULTS);
             return findings.isEmpty()
-                    ? Verified.of(ModuleDef.read(bytes, ModuleLimits.DEFAULTS))
+                    ? Verified.of(ModuleDef.read(bytes.segment(), ModuleLimits.DEFAULTS))
                     : new Verified(findings, Map.of(), List.of());
-        } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
-        } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "module file '%s': %s".formatted(file, e), e);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.DATA_LOSS) {
+                throw e;
+            }
+            return new Verified(
+                    List.of(new Finding(e.code(), null, String.valueOf(e.getMessage()))), Map.of(), List.of());
         }
     }
 }

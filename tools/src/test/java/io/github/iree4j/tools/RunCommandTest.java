@@ -106,7 +106,8 @@ class RunCommandTest {
                 .isEqualTo(new Outcome(0, "EXEC @both\nresult[0]: hal.buffer_view\n4xf32=5 18 39 68\n", ""));
         assertThat(iree4j("run", first, module, A).err())
                 .startsWith("INCOMPATIBLE; ")
-                .contains("HAL device `b` not found");
+                .contains(
+                        "finds none for 'b' among the 1 given (local)", "--device=b=local", "HAL device `b` not found");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,17 @@ class VerifyCommandTest {
     }
 
     @Test
+    void damagedMemberIsAFinding() throws IOException {
+        byte[] bytes = Files.readAllBytes(Path.of(fixture("3.13.0/cpu/add.vmfb")));
+        int code = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("\u007fELF");
+        bytes[code + 100] ^= 1;
+        Path damaged = Files.write(directory.resolve("damaged.vmfb"), bytes);
+        CommandLineRun run = iree4j("verify", damaged.toString());
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out()).contains("DATA_LOSS; ", "has CRC-32").endsWith(damaged + ": 1 finding\n");
+    }
+
+    @Test
     void invalidFileIsAFindingAndMissingFileAFailure() throws IOException {
         Path text = Files.writeString(directory.resolve("text.vmfb"), "no module, though of some length, as it seems");
         CommandLineRun run = iree4j("verify", text.toString());
@@ -104,7 +116,7 @@ class VerifyCommandTest {
         CommandLineRun absent =
                 iree4j("verify", directory.resolve("absent.vmfb").toString());
         assertThat(absent.status()).isEqualTo(1);
-        assertThat(absent.err()).startsWith("NOT_FOUND; there is no module file");
+        assertThat(absent.err()).startsWith("NOT_FOUND; module file ");
         assertThat(iree4j("verify").status()).isEqualTo(2);
     }
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.VariantFault;
+import io.github.iree4j.hal.MissingDevice;
 import io.github.iree4j.hal.UnsupportedArchitecture;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.spi.Availability;
@@ -76,6 +77,11 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Correct '%s.variants.%s', or the shapes that the module declares ('%s')."
                     .formatted(module, variants.function(), FunctionVariants.ATTRIBUTE);
         }
+        MissingDevice device = failure.detail(MissingDevice.class);
+        if (device != null) {
+            return "The program is compiled for several devices and '%s' lists %d of 'iree.devices': list one for each, in the program's order, also two of the same 'uri'; 'bin/iree4j dump' shows what the program asks for."
+                    .formatted(module + ".devices", device.given());
+        }
         UnsupportedTarget target = failure.detail(UnsupportedTarget.class);
         if (target != null && wantsLibraries(target)) {
             return """
@@ -112,6 +118,11 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                             availability.available() ? "" : ", which is not available (" + availability.reason() + ")",
                             driver.name(),
                             module);
+        }
+        if (target != null
+                && target.wanted().stream().anyMatch(each -> each.startsWith(IreeProperties.DEFAULT_DEVICE))) {
+            return "The program is compiled for the CPU: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile it for the devices that are configured, with the flags above."
+                    .formatted(IreeProperties.DEFAULT_DEVICE, module);
         }
         if (noTarget) {
             IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();

@@ -147,7 +147,7 @@ class IreeNamedBeansTests {
                     assertThat(fast.semaphoreHistory()).isEqualTo(99);
                     assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
                     assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);
-                    assertThat(IreeRuntime.executableFormats(runtime.device())).containsExactly("vmvx-bytecode-fb");
+                    assertThat(runtime.device().executableFormats()).containsExactly("vmvx-bytecode-fb");
                 });
     }
 

@@ -144,6 +144,16 @@ class StartupFailureTests {
     }
 
     @Test
+    @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "the fixture fits this machine")
+    void programForTwoDevicesOnOneAsksForTheOther(CapturedOutput output) {
+        fail("--iree.modules.pair.location=" + TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb"));
+        assertThat(output)
+                .contains("finds none for 'b' among the 1 given (local)")
+                .contains("'iree.modules.pair.devices' lists 1 of 'iree.devices': list one for each")
+                .doesNotContain("data_layout"); // from the compiler's description of the target
+    }
+
+    @Test
     void unsupportedBytecodeVersionIsReported(CapturedOutput output) throws IOException {
         fail("--iree.modules.adding.location=" + withBytecodeVersion(99, TestModules.adder(directory)));
         assertThat(output).contains("99.0").contains("17.0").contains("iree-compile");

@@ -215,6 +215,16 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
+    public List<String> executableFormats() {
+        return device.executableFormats();
+    }
+
+    @Override
+    public String compileFlags(String format) {
+        return device.compileFlags(format);
+    }
+
+    @Override
     public boolean isMemoryOfHost() {
         return device.isMemoryOfHost();
     }

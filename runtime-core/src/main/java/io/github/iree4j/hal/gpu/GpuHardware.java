@@ -115,7 +115,7 @@ final class GpuHardware implements StreamDriver {
     String compileFlag() {
         return device.api().kind() == GpuKind.CUDA
                 ? "--iree-cuda-target=" + architecture()
-                : "--iree-rocm-target=<architecture>, see rocminfo";
+                : "--iree-rocm-target=<architecture that rocminfo names>";
     }
 
     // ---- Loss.
@@ -278,11 +278,16 @@ final class GpuHardware implements StreamDriver {
     }
 
     @Override
+    public String compileFlags(String format) {
+        return (device.api().kind() == GpuKind.CUDA
+                        ? "--iree-hal-target-device=cuda "
+                        : "--iree-hal-target-device=hip ")
+                + compileFlag();
+    }
+
+    @Override
     public String remedy(String format) {
-        return device.api().kind() == GpuKind.CUDA
-                ? "compile the program with --iree-hal-target-device=cuda --iree-cuda-target=%s or choose another device"
-                        .formatted(architecture())
-                : "compile the program with --iree-hal-target-device=hip or choose another device";
+        return "compile the program with " + compileFlags(format) + " or choose another device";
     }
 
     @Override

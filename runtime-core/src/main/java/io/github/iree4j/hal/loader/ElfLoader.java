@@ -48,6 +48,13 @@ final class ElfLoader implements ExecutableLoader {
     }
 
     @Override
+    public String compileFlags(String format) {
+        return "--iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-llvmcpu-target-triple="
+                + (format.endsWith("arm_64") ? "aarch64" : "x86_64")
+                + (bySystem ? "-unknown-linux-gnu --iree-llvmcpu-link-embedded=false" : "-unknown-unknown-eabi-elf");
+    }
+
+    @Override
     public LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
         return new ElfExecutable(
                 bySystem ? CpuLibrary.loadBySystem(format, data, constants) : CpuLibrary.load(format, data, constants));

@@ -30,6 +30,16 @@ public interface ExecutableLoader {
     }
 
     /**
+     * Returns how code for this loader is compiled.
+     *
+     * @param format one of {@link #formats}
+     * @return flags of iree-compile; empty when unknown, which is what this method returns unless overridden
+     */
+    default String compileFlags(String format) {
+        return "";
+    }
+
+    /**
      * Loads code.
      *
      * @param format one that this loader supports

@@ -81,6 +81,17 @@ public final class Loaders {
                 .toList();
     }
 
+    /**
+     * Returns how code is compiled.
+     *
+     * @param format one of {@link #formats}
+     * @return flags of iree-compile; empty when unknown
+     */
+    public String compileFlags(String format) {
+        ExecutableLoader loader = find(format);
+        return loader == null ? "" : loader.compileFlags(format);
+    }
+
     private boolean isAllowed(String format) {
         return allowed.contains(format) || (allowed.isEmpty() && !ElfLoader.isForSystem(format));
     }

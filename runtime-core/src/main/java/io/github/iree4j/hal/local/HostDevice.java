@@ -24,6 +24,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -179,6 +180,16 @@ public abstract class HostDevice implements Device {
                         params.data(),
                         params.owner(),
                         params.constants().clone()));
+    }
+
+    @Override
+    public List<String> executableFormats() {
+        return loaders.formats();
+    }
+
+    @Override
+    public String compileFlags(String format) {
+        return loaders.compileFlags(format);
     }
 
     @Override

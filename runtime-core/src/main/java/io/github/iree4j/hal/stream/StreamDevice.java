@@ -266,7 +266,7 @@ public final class StreamDevice implements Device {
     @Override
     public Executable createExecutable(ExecutableParams params) {
         checkOpen();
-        if (!formats().contains(params.format())) {
+        if (!executableFormats().contains(params.format())) {
             throw unsupported(params.format());
         }
         return driver.load(params);
@@ -347,8 +347,14 @@ public final class StreamDevice implements Device {
         };
     }
 
+    @Override
+    public String compileFlags(String format) {
+        return driver.compileFlags(format);
+    }
+
     /** The driver's formats that the options allow. */
-    private List<String> formats() {
+    @Override
+    public List<String> executableFormats() {
         Set<String> allowed = options.executableFormats();
         return driver.formats().stream()
                 .filter(each -> allowed.isEmpty() || allowed.contains(each))
@@ -366,13 +372,13 @@ public final class StreamDevice implements Device {
         return new IreeException(
                 StatusCode.INCOMPATIBLE,
                 "device '%s' cannot run executables of format '%s', it runs %s; %s"
-                        .formatted(id(), format, String.join(", ", formats()), driver.remedy(format)),
+                        .formatted(id(), format, String.join(", ", executableFormats()), driver.remedy(format)),
                 null,
                 new UnsupportedTarget(List.of(format)));
     }
 
     private boolean takes(String format) {
-        return formats().contains(format);
+        return executableFormats().contains(format);
     }
 
     /** Whether a pattern matches this device: programs use {@code DRIVER*}. */

@@ -158,6 +158,16 @@ public interface StreamDriver extends AutoCloseable {
     List<String> formats();
 
     /**
+     * Returns how programs are compiled for the driver.
+     *
+     * @param format one of {@link #formats}
+     * @return flags of iree-compile; empty when unknown, which is what this method returns unless overridden
+     */
+    default String compileFlags(String format) {
+        return "";
+    }
+
+    /**
      * Says what to do about a format that is not among {@link #formats}.
      *
      * @param format name of the format

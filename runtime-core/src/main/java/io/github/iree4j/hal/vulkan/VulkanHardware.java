@@ -149,6 +149,11 @@ final class VulkanHardware implements StreamDriver {
     }
 
     @Override
+    public String compileFlags(String format) {
+        return "--iree-hal-target-device=vulkan";
+    }
+
+    @Override
     public String remedy(String format) {
         return format.equals(VulkanExecutable.ADDRESSES)
                 ? "it lacks feature '%s'; compile the program for %s"

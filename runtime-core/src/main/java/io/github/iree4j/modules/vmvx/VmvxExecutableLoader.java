@@ -29,6 +29,11 @@ public final class VmvxExecutableLoader implements ExecutableLoader {
     }
 
     @Override
+    public String compileFlags(String format) {
+        return "--iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx";
+    }
+
+    @Override
     public LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
         if (!format.equals(FORMAT)) {
             throw new IreeException(

@@ -30,7 +30,7 @@ public record DeviceDescriptor(
                 device.info().driver(),
                 device.info().name(),
                 device.queueCount(),
-                IreeRuntime.executableFormats(device),
+                device.executableFormats(),
                 device.failure() == null ? null : device.failure().toString());
     }
 

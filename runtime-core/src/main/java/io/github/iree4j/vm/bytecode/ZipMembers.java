@@ -50,7 +50,14 @@ final class ZipMembers {
     }
 
     private void check() {
-        for (long at = firstEntry(); has(at, ENTRY_BYTES) && file.get(I32, at) == ENTRY; ) {
+        long end = end();
+        long large = largeEnd(end);
+        long at = large < 0 ? u32(end + 16) : file.get(I64, large + 48);
+        long count = large < 0 ? u16(end + 10) : file.get(I64, large + 32);
+        for (long left = count; left != 0; left--) {
+            if (!has(at, ENTRY_BYTES) || file.get(I32, at) != ENTRY) {
+                throw cutOff(); // an entry that is not found would leave its member unchecked
+            }
             long extra = at + ENTRY_BYTES + u16(at + 28);
             long next = extra + u16(at + 30) + u16(at + 32);
             if (next > file.byteSize()) {
@@ -63,8 +70,8 @@ final class ZipMembers {
         }
     }
 
-    /** Returns the start of the list of members. */
-    private long firstEntry() {
+    /** Returns the position of the end record. */
+    private long end() {
         long end = file.byteSize() - END_BYTES;
         for (long least = Math.max(0, end - 0xFFFF); end >= least && file.get(I32, end) != END; end--) {
             // a comment may follow
@@ -72,16 +79,23 @@ final class ZipMembers {
         if (end < 0 || file.get(I32, end) != END) {
             throw cutOff();
         }
-        long first = u32(end + 16);
-        long locator = end - LOCATOR_BYTES;
-        if (first == ELSEWHERE && has(locator, LOCATOR_BYTES) && file.get(I32, locator) == LOCATOR) {
-            long large = file.get(I64, locator + 8);
-            first = has(large, LARGE_END_BYTES) && file.get(I32, large) == LARGE_END ? file.get(I64, large + 48) : -1;
+        return end;
+    }
+
+    /** Returns the position of the 64-bit end record; -1 when the ordinary one says everything. */
+    private long largeEnd(long end) {
+        if (u32(end + 16) != ELSEWHERE) {
+            return -1;
         }
-        if (!has(first, 0)) {
+        long locator = end - LOCATOR_BYTES;
+        if (!has(locator, LOCATOR_BYTES) || file.get(I32, locator) != LOCATOR) {
             throw cutOff();
         }
-        return first;
+        long large = file.get(I64, locator + 8);
+        if (!has(large, LARGE_END_BYTES) || file.get(I32, large) != LARGE_END) {
+            throw cutOff();
+        }
+        return large;
     }
 
     private void check(long entry, long extra, long extraEnd) {

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Checks of modules that are zip files, written by IREE's compiler or by the JDK. */
 class ZipMembersTest {
     private static final String COMPILED = "3.13.0/cpu-debug/add.vmfb";
+    private static final int ENTRY = 0x0201_4B50; // the signature of an entry of the list
 
     @Test
     void everyMemberOfACompiledFileIsComparedWithItsChecksum() throws Exception {
@@ -56,6 +57,21 @@ class ZipMembersTest {
     }
 
     @Test
+    void zerosOverTheEndOfAMemberAndItsEntryInTheListAreReported() throws Exception {
+        byte[] compiled = Files.readAllBytes(Fixtures.file(COMPILED));
+        for (byte[] file : List.of(compiled, zip(List.of(new byte[] {1, 2, 3}, new byte[] {4, 5, 6})))) {
+            int last = lastIndexOf(file, ENTRY);
+            for (int entry = 0; entry <= last; entry++) {
+                if (intAt(file, entry) == ENTRY) {
+                    byte[] damaged = file.clone();
+                    Arrays.fill(damaged, entry - 2, entry + 4, (byte) 0); // of a block that was not written
+                    assertDamaged(damaged, "without a complete list of its members");
+                }
+            }
+        }
+    }
+
+    @Test
     void sizesOf32BitsAreReadToo() throws Exception {
         byte[] first = "the first member".getBytes(StandardCharsets.UTF_8);
         byte[] second = new byte[1000];
@@ -71,7 +87,7 @@ class ZipMembersTest {
         long seed = Effort.seed(ZipMembersTest.class, "2000 damaged zips", 1);
         Random random = new Random(seed);
         byte[] compiled = Files.readAllBytes(Fixtures.file(COMPILED));
-        int directory = lastIndexOf(compiled, 0x0201_4B50);
+        int directory = lastIndexOf(compiled, ENTRY);
         int refused = 0;
         for (int i = 0; i < 2000; i++) {
             byte[] file = compiled.clone();
@@ -90,12 +106,15 @@ class ZipMembersTest {
     }
 
     private static int lastIndexOf(byte[] file, int signature) {
-        ByteBuffer bytes = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
         for (int at = file.length - 4; ; at--) {
-            if (bytes.getInt(at) == signature) {
+            if (intAt(file, at) == signature) {
                 return at;
             }
         }
+    }
+
+    private static int intAt(byte[] file, int at) {
+        return ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).getInt(at);
     }
 
     private static byte[] zip(List<byte[]> members) throws Exception {

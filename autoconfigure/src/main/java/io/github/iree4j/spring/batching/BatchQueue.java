@@ -9,6 +9,7 @@ import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Calls of one kind that wait for a batch. Its lock is held only while entries are inserted and removed. */
 final class BatchQueue {
+    /** Of host memory that devices use in place. */
+    private static final long ALIGNMENT = 64;
+
     private final BatchingOptions options;
     private final RowSizes sizes;
     private final InvocationChain chain;
@@ -261,17 +265,34 @@ final class BatchQueue {
 
     /** The entry itself continues to enforce the deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
+        boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no others
         InvocationRequest request =
                 entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry)));
-        CompletableFuture<Results> call = chain.proceed(request);
+        CompletableFuture<Results> call = chain.proceed(isPadded ? request.withInputs(padded(entry)) : request);
         cancelWithTheLast(List.of(entry), call);
         return call.whenComplete((results, failure) -> {
             if (results == null) {
                 entry.fail(failure);
+            } else if (isPadded) {
+                divide(List.of(entry), results);
             } else {
                 entry.deliver(results);
             }
         });
+    }
+
+    /** Its inputs with further rows, in host memory: its program may have been unloaded. */
+    private List<@Nullable Object> padded(BatchEntry entry) {
+        List<@Nullable Object> padded = new ArrayList<>();
+        for (int i = 0; i < entry.inputs.size(); i++) {
+            Tensor tensor = entry.inputs.get(i);
+            long[] shape = tensor.shape();
+            shape[0] = options.padded(entry.rows);
+            MemorySegment memory = Arena.ofAuto().allocate(tensor.byteSize() / entry.rows * shape[0], ALIGNMENT);
+            concatenate(List.of(entry), i, memory);
+            padded.add(Tensor.wrap(memory, tensor.elementType(), shape));
+        }
+        return padded;
     }
 
     private void ended() {

@@ -377,6 +377,37 @@ class DynamicBatchingTests {
     }
 
     @Test
+    void waitingCallsOfAnUnloadedProgramKeepTheRowsThatItsFunctionTakes() {
+        ProgramOptions options = ProgramOptions.builder()
+                .module(NativeModule.builder("fixed", 1, Object::new)
+                        .function("four", "0r_r", (state, call) -> twice(runtime, call))
+                        .attribute(
+                                "iree.abi.declaration", "sync func @four(%x: tensor<4x2xf32>) -> (%y: tensor<4x2xf32>)")
+                        .build())
+                .build();
+        Program unloaded = runtime.load(options);
+        try (Program successor = runtime.load(options)) {
+            InvocationChain found = request -> onThisThread.proceed(new InvocationRequest(
+                    loaded, successor.function("four"), request.inputs(), request.options(), false));
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            for (float[] rows : new float[][] {{1, 2}, {3, 4, 5, 6}}) {
+                calls.add(batching.intercept(
+                        new InvocationRequest(
+                                loaded,
+                                unloaded.function("four"),
+                                List.of(Tensor.of(rows, rows.length / 2, 2)),
+                                io.github.iree4j.CallOptions.DEFAULTS,
+                                false),
+                        found));
+            }
+            unloaded.close();
+            timer.advance(10 * MILLI);
+            assertThat(result(calls.get(0))).containsExactly(2, 4);
+            assertThat(result(calls.get(1))).containsExactly(6, 8, 10, 12);
+        }
+    }
+
+    @Test
     void largeCallIsMadeAlone() {
         assertThat(result(call(new float[10]))).hasSize(10);
         assertThat(batches).isEmpty();

@@ -35,7 +35,8 @@ class ModulePathTest {
                         "ALL-MODULE-PATH",
                         "--enable-native-access=io.github.iree4j.runtime",
                         "-Dslf4j.internal.verbosity=ERROR",
-                        program.toString())
+                        program.toString(),
+                        Fixtures.file("3.13.0/cpu/host_scalars.vmfb").toString())
                 .redirectErrorStream(true)
                 .start();
         try {
@@ -43,7 +44,7 @@ class ModulePathTest {
             assertThat(jvm.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(output.lines())
                     .as(output)
-                    .containsExactly("io.github.iree4j.runtime", "1 device", "native: null", "42");
+                    .containsExactly("io.github.iree4j.runtime", "1 device", "native: null", "832040");
         } finally {
             jvm.destroyForcibly();
         }

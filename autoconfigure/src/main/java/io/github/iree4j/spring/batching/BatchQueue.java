@@ -222,9 +222,10 @@ final class BatchQueue {
         try {
             merged = merge(live, padded);
         } catch (IreeException e) {
-            // Usually the program was unloaded meanwhile: called individually, each entry finds the successor or fails.
-            live.forEach(this::callUnbatched);
-            ended();
+            // The program was unloaded meanwhile: called individually, each entry finds the successor or fails. Or
+            // there is
+            // no memory for all of them at once.
+            callInTurn(live, 0);
             return;
         }
         BatchEntry first = live.getFirst();
@@ -261,6 +262,29 @@ final class BatchQueue {
                 entry.rows,
                 timer.nanoTime() - entry.since);
         callUnbatched(entry).whenComplete((_, _) -> ended());
+    }
+
+    /** Calls the entries from one on, each when the one before has ended: in the place of their batch, not in more. */
+    private void callInTurn(List<BatchEntry> live, int from) {
+        for (int i = from; i < live.size(); i++) {
+            BatchEntry entry = live.get(i);
+            if (entry.isDone()) {
+                continue;
+            }
+            CompletableFuture<Results> call;
+            try {
+                call = callUnbatched(entry);
+            } catch (RuntimeException | Error e) {
+                entry.fail(e);
+                continue;
+            }
+            if (!call.isDone()) {
+                int next = i + 1;
+                call.whenComplete((_, _) -> callInTurn(live, next));
+                return;
+            }
+        }
+        ended();
     }
 
     /** The entry itself continues to enforce the deadline. */

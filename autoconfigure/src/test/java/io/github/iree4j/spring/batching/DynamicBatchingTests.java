@@ -408,6 +408,44 @@ class DynamicBatchingTests {
     }
 
     @Test
+    void callsOfABatchThatCannotBePutTogetherAreMadeOneAfterAnother() {
+        List<CompletableFuture<Results>> made = new ArrayList<>();
+        InvocationChain slow = request -> {
+            CompletableFuture<Results> call = new CompletableFuture<>();
+            made.add(call);
+            return call;
+        };
+        ProgramOptions options = ProgramOptions.builder()
+                .module(NativeModule.builder("any", 1, Object::new)
+                        .function("twice", "0r_r", (state, call) -> twice(runtime, call))
+                        .attribute("iree.abi.declaration", "sync func @twice(%x: tensor<?xf32>) -> (%y: tensor<?xf32>)")
+                        .build())
+                .build();
+        Program unloaded = runtime.load(options);
+        List<CompletableFuture<Results>> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            calls.add(batching.intercept(
+                    new InvocationRequest(
+                            loaded,
+                            unloaded.function("twice"),
+                            List.of(Tensor.of(new float[] {i}, 1)),
+                            io.github.iree4j.CallOptions.DEFAULTS,
+                            false),
+                    slow));
+        }
+        unloaded.close();
+        timer.advance(10 * MILLI);
+        assertThat(made).hasSize(1);
+        made.get(0).completeExceptionally(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"));
+        assertThat(code(calls.get(0))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(made).hasSize(2);
+        calls.get(2).cancel(true); // gone before its turn
+        made.get(1).completeExceptionally(new IreeException(StatusCode.INTERNAL, "failed"));
+        assertThat(code(calls.get(1))).isEqualTo(StatusCode.INTERNAL);
+        assertThat(made).hasSize(2);
+    }
+
+    @Test
     void largeCallIsMadeAlone() {
         assertThat(result(call(new float[10]))).hasSize(10);
         assertThat(batches).isEmpty();

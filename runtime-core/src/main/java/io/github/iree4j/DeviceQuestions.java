@@ -86,7 +86,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                     new UnsupportedTarget(List.copyOf(deviceIds.keySet())));
         }
         Matcher missing = MISSING.matcher(String.valueOf(failure.getMessage()));
-        if (missing.find()) {
+        if (deviceIds.containsValue(true) && missing.find()) { // it has found another one
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
                     "program is compiled for several devices and finds none for '%s' among the %d given (%s); give it one for each, in the program's order or by name, such as --device=%s=%s (iree.modules.<name>.devices, DeviceSource): %s"

@@ -83,8 +83,8 @@ class StartupFailureTests {
         assertThat(output)
                 .contains("Module 'future' could not be loaded")
                 .contains("'hal.device.dream'")
-                .contains("Compile the program again, with another release of iree-compile")
-                .contains("'bin/iree4j dump' shows what it imports");
+                .contains("Recompile the program with another release of iree-compile")
+                .contains("'bin/iree4j dump' shows its imports");
     }
 
     @Test
@@ -131,7 +131,7 @@ class StartupFailureTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains("abacus")
                 .contains(
-                        "Set 'iree.devices.<name>.uri' (or 'iree.device', or 'iree.modules.<name>.devices') to a device of one of these drivers: local");
+                        "Set 'iree.devices.<name>.uri' (or 'iree.device', or 'iree.modules.<name>.devices') to a device of one of these drivers: ");
     }
 
     @Test
@@ -186,7 +186,7 @@ class StartupFailureTests {
                 "--iree.modules.adding.sha256=" + "0".repeat(64));
         assertThat(output)
                 .contains("has checksum")
-                .contains("Put the file there that was meant, or correct 'iree.modules.adding.sha256'");
+                .contains("Restore the intended file, or correct 'iree.modules.adding.sha256'");
     }
 
     @Test
@@ -226,7 +226,7 @@ class StartupFailureTests {
     @Test
     void rejectsBudgetBeyondTheMemoryOfTheMachine(CapturedOutput output) {
         fail("--iree.pools.local.budget=900TB");
-        assertThat(output).contains("iree.pools.local.budget").contains("It is more than this machine");
+        assertThat(output).contains("iree.pools.local.budget").contains("It exceeds the memory of this machine");
     }
 
     @Test

@@ -178,7 +178,8 @@ static bool read_float(const char* text, uint32_t length, char as, bool* is_one,
         !read_digits(text + 2, length - 2, 16, value)) {
       return false;
     }
-    if (single == (as != 'g')) return true;
+    // Both are bits where no float of another size is wanted.
+    if (as != (single ? 'g' : 'f')) return true;
     if (single) {
       uint32_t bits = (uint32_t)*value;
       float number;
@@ -206,7 +207,7 @@ static bool read_float(const char* text, uint32_t length, char as, bool* is_one,
   copy[length] = '\0';
   char* rest;
   double number = strtod(copy, &rest);
-  *value = bits_of(number, as == 'g' ? 'g' : 'f');
+  *value = bits_of(number, as == 'g' || as == 'd' ? 'g' : 'f');
   return *rest == '\0';
 }
 
@@ -222,7 +223,9 @@ bool ptx_number(ptx_build_t* b, char as, uint64_t* value) {
                       (int)(length < 60 ? length : 60), text);
   }
   if (is_float) {
-    if (negative) *value ^= as == 'g' ? (uint64_t)1 << 63 : 1u << 31;
+    if (negative) {
+      *value ^= as == 'g' || as == 'd' ? (uint64_t)1 << 63 : 1u << 31;
+    }
     ptx_next(b);
     return true;
   }

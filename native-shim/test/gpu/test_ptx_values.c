@@ -254,6 +254,9 @@ void test_floats(void) {
       {"ddd", "max.f64 d, a, b;", ONE64, ONE64, 0x7FF8000000000000u, 0, 0},
       {"pdd", "setp.leu.f64 d, a, b;", 1, ONE64, 0x7FF8000000000000u, 0, 0},
       {"dd", "mov.f64 d, 0d3FF0000000000000;", ONE64, 0, 0, 0, 0},
+      {"dd", "mov.b64 d, 0d3FF0000000000000;", ONE64, 0, 0, 0, 0},
+      {"dd", "mov.b64 d, 0dC338000000000000;", 0xC338000000000000, 0, 0, 0, 0},
+      {"ww", "mov.b32 d, 0f3F800000;", 0x3F800000, 0, 0, 0, 0},
   };
   static const value_t halves[] = {
       {"hhh", "add.rn.f16 d, a, b;", 0x4200, 0x3C00, 0x4000, 0, 0},

@@ -123,7 +123,14 @@ public final class TensorText {
                 case RAW -> putHex(data, index, type, token);
             }
         } catch (NumberFormatException e) {
-            throw invalid("element %d, '%s', is not a value of type %s".formatted(index, abbreviate(token), type));
+            throw invalid("element %d, '%s', is not a value of type %s%s"
+                    .formatted(
+                            index,
+                            abbreviate(token),
+                            type,
+                            codec.kind() == ElementCodec.Kind.RAW
+                                    ? ", whose values are written as bytes, in hexadecimal; correct the type unless that is meant"
+                                    : ""));
         }
     }
 

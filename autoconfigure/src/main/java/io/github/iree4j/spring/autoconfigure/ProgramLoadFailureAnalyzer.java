@@ -58,8 +58,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     private String action(ProgramSource source, Throwable cause) {
         String module = "iree.modules." + source.name();
         if (cause instanceof FileNotFoundException) {
-            return "Correct '%s.location', or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; resources packaged in the application need 'classpath:'."
-                    .formatted(module, module, Path.of("").toAbsolutePath());
+            boolean isOfVariants =
+                    source.variants().stream().anyMatch(each -> !each.modules().isEmpty());
+            return "Correct '%s.location'%s, or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; resources packaged in the application need 'classpath:'."
+                    .formatted(
+                            module,
+                            isOfVariants ? ", the 'modules' of '" + module + ".variants'" : "",
+                            module,
+                            Path.of("").toAbsolutePath());
         }
         if (!(cause instanceof IreeException failure)) {
             return "Make sure that the application may read the file.";

@@ -16,6 +16,10 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.collective.ChannelHost;
+import io.github.iree4j.hal.collective.ChannelRegistry;
+import io.github.iree4j.hal.collective.CollectiveBackend;
+import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
@@ -44,7 +48,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
-final class LocalDevice implements HostedDevice {
+final class LocalDevice implements HostedDevice, ChannelHost {
     /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
@@ -72,7 +76,7 @@ final class LocalDevice implements HostedDevice {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
-    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
+    private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
     private volatile @Nullable IreeException lost; // the cause of the loss
     private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
     private volatile boolean closed;
@@ -226,11 +230,16 @@ final class LocalDevice implements HostedDevice {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return adopt(new LocalChannel(this, ChannelRegistry.join(domain, params)));
+        return ChannelRegistry.create(domain, this, params);
     }
 
-    /** Registers a channel, which fails when the device is closed before it. */
-    LocalChannel adopt(LocalChannel channel) {
+    @Override
+    public CollectiveBackend collectives() {
+        return CollectiveWork.Backend.INSTANCE;
+    }
+
+    @Override
+    public GroupChannel adopt(GroupChannel channel) {
         channels.add(channel);
         IreeException cause = lost;
         if (closed || cause != null) {
@@ -239,7 +248,8 @@ final class LocalDevice implements HostedDevice {
         return channel;
     }
 
-    void forget(LocalChannel channel) {
+    @Override
+    public void forget(GroupChannel channel) {
         channels.remove(channel);
     }
 

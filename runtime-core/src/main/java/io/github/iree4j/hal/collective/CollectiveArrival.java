@@ -5,11 +5,12 @@ import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A participant of a collective with its memory, which stays pinned until the collective is complete. */
-public final class CollectiveArrival extends Arrival {
+public class CollectiveArrival extends Arrival {
     private final Collective operation;
     private final int parameter;
     private final long elementCount;
@@ -17,6 +18,7 @@ public final class CollectiveArrival extends Arrival {
     private final @Nullable MemorySegment target;
     private final Runnable unpin;
     private final BiConsumer<@Nullable IreeException, Frontier> then;
+    private final AtomicBoolean told = new AtomicBoolean();
 
     /**
      * Creates an arrival.
@@ -45,6 +47,17 @@ public final class CollectiveArrival extends Arrival {
         this.then = then;
     }
 
+    /**
+     * Tells the participant of a failure at once, while the memory is still in use.
+     *
+     * @param cause the cause
+     */
+    public void tell(IreeException cause) {
+        if (told.compareAndSet(false, true)) {
+            then.accept(cause, Frontier.EMPTY);
+        }
+    }
+
     /** It will not arrive after all. */
     void withdraw() {
         unpin.run();
@@ -53,7 +66,9 @@ public final class CollectiveArrival extends Arrival {
     @Override
     protected void over(@Nullable IreeException failure, Frontier outcome) {
         unpin.run();
-        then.accept(failure, outcome);
+        if (told.compareAndSet(false, true)) {
+            then.accept(failure, outcome);
+        }
     }
 
     /**

@@ -85,10 +85,12 @@ public abstract class CollectiveExecution {
      * @param buffer the buffer, which is retained
      * @param offset first byte of the buffer
      * @param length bytes
+     * @param before what happens before
      * @param unpin takes what ends the use of the memory, also when this fails
      * @return the bytes, as {@link CollectiveArrival} takes them
      */
-    protected abstract MemorySegment pin(Buffer buffer, long offset, long length, List<Runnable> unpin);
+    protected abstract MemorySegment pin(
+            Buffer buffer, long offset, long length, Frontier before, List<Runnable> unpin);
 
     /**
      * Calls back when collectives may begin to meet: the segment before them is complete, or, on a device that can have them wait for it,
@@ -96,7 +98,7 @@ public abstract class CollectiveExecution {
      *
      * @param timeline the timeline of the pieces
      * @param value the value that the segment signals
-     * @param then gets the failure, or null; on any thread
+     * @param then gets the failure, or null; on any thread. A failure may follow null
      */
     protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
         timeline.whenReached(value, (reached, failure) -> then.accept(failure));
@@ -414,8 +416,8 @@ public abstract class CollectiveExecution {
                 own.arrivals.add(arrival(
                         before,
                         command,
-                        sends ? pin(command.source(), pins) : null,
-                        !pair || !sends ? pin(command.target(), pins) : null,
+                        sends ? pin(command.source(), before, pins) : null,
+                        !pair || !sends ? pin(command.target(), before, pins) : null,
                         unpin,
                         step::issued,
                         step::one));
@@ -428,7 +430,7 @@ public abstract class CollectiveExecution {
     }
 
     /** The bytes of a range, valid until they are unpinned. */
-    private @Nullable MemorySegment pin(@Nullable BufferRef ref, List<Runnable> pins) {
+    private @Nullable MemorySegment pin(@Nullable BufferRef ref, Frontier before, List<Runnable> pins) {
         if (ref == null) {
             return null;
         }
@@ -439,7 +441,7 @@ public abstract class CollectiveExecution {
             buffer = Objects.requireNonNull(table.buffer(ref.slot()));
             offset += table.offset(ref.slot());
         }
-        return pin(buffer, offset, ref.length(), pins);
+        return pin(buffer, offset, ref.length(), before, pins);
     }
 
     /** Called once: releases everything, and signals. */

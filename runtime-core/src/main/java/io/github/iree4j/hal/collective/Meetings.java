@@ -56,6 +56,15 @@ public final class Meetings {
         }
 
         /**
+         * Returns its position among the meetings of the same parties.
+         *
+         * @return from 0 on
+         */
+        public long number() {
+            return number;
+        }
+
+        /**
          * Returns who has arrived.
          *
          * @return by party, all of them once the meeting is complete

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuApi;
+import io.github.iree4j.nativeaccess.GpuCollectives;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.nativeaccess.GpuProperties;
@@ -35,6 +36,8 @@ final class GpuDriver {
     private final Duration closeLimit; // of its devices
     private final int window;
     private final GpuRegistrations registrations = new GpuRegistrations();
+    private final @Nullable String collectives; // path of its library; null for the usual one
+    private @Nullable GpuMembers members; // guarded by this; once that is opened
 
     /**
      * Opens a library. Never fails: {@link #availability} says why it cannot be used.
@@ -42,17 +45,19 @@ final class GpuDriver {
      * @param library its path; null for the usual one
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
-        this(kind, library, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
+        this(kind, library, null, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
     }
 
     /**
      * The same.
      *
+     * @param collectives path of the library of collectives; null for the usual one
      * @param closeLimit how long closing a device waits for work of its hardware
      * @param window commands under way on a stream up to which threads of others give more
      */
-    GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit, int window) {
+    GpuDriver(GpuKind kind, @Nullable String library, @Nullable String collectives, Duration closeLimit, int window) {
         this.kind = kind;
+        this.collectives = collectives;
         this.name = kind.name().toLowerCase(Locale.ROOT);
         this.closeLimit = closeLimit;
         this.window = window;
@@ -73,6 +78,16 @@ final class GpuDriver {
 
     String name() {
         return name;
+    }
+
+    /** The participants in collectives; opens the library. */
+    private synchronized GpuMembers members() {
+        GpuMembers own = members;
+        if (own == null) {
+            own = new GpuMembers(GpuCollectives.open(kind, collectives), name);
+            members = own;
+        }
+        return own;
     }
 
     Availability availability() {
@@ -100,7 +115,7 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware = new GpuHardware(info.id(), device, registrations, memoryOfHost(), lanes, window);
+            hardware = new GpuHardware(info.id(), device, registrations, this::members, memoryOfHost(), lanes, window);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.collective.CollectiveExecution;
@@ -26,7 +27,7 @@ final class LocalCollectives extends CollectiveExecution {
     }
 
     @Override
-    protected MemorySegment pin(Buffer buffer, long offset, long length, List<Runnable> unpin) {
+    protected MemorySegment pin(Buffer buffer, long offset, long length, Frontier before, List<Runnable> unpin) {
         LocalBuffer local = LocalBuffer.of(buffer);
         MemorySegment bytes = local.pin().segment;
         unpin.add(local::unpin);

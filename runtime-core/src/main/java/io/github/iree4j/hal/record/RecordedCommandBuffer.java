@@ -219,6 +219,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
             @Nullable BufferRef target,
             long elementCount) {
         backend.checkChannel(channel);
+        backend.checkCollective(operation);
         if (collectives.size() >= COLLECTIVES_LIMIT) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,

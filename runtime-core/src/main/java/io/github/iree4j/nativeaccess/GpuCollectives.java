@@ -4,7 +4,6 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +16,7 @@ public final class GpuCollectives {
     public static final int ID_LENGTH = 128;
 
     /** Words of a call: {@code shim_gpu_collective_t}. */
-    private static final int CALL_WORDS = 9;
+    public static final int CALL_WORDS = 9;
 
     private final NativeScratch.Pool scratch = new NativeScratch.Pool();
     private final long handle; // stays: the library is never unloaded
@@ -99,22 +98,8 @@ public final class GpuCollectives {
             MemorySegment bytes =
                     arena.allocate(ID_LENGTH).copyFrom(MemorySegment.ofArray(id.getBytes(StandardCharsets.ISO_8859_1)));
             return make((out, error) ->
-                    GpuShim.commJoin(handle, device.handle(), bytes.address(), rank, count, out, error));
+                    GpuShim.commJoin(handle, device.address(), bytes.address(), rank, count, out, error));
         }
-    }
-
-    /**
-     * Begins to split a group.
-     *
-     * @param device of the communicator
-     * @param comm a communicator
-     * @param color -1 for no part
-     * @param key orders the ranks
-     * @return another communicator, for {@link #end}; 0 for no part
-     * @throws IreeException UNIMPLEMENTED where the library cannot; if it refuses
-     */
-    public long split(GpuDevice device, long comm, int color, int key) {
-        return make((out, error) -> GpuShim.commSplit(handle, device.handle(), comm, color, key, out, error));
     }
 
     /**
@@ -126,19 +111,7 @@ public final class GpuCollectives {
      * @throws IreeException if that, or something since, has failed
      */
     public boolean isPending(GpuDevice device, long comm) {
-        return make((out, error) -> GpuShim.commState(handle, device.handle(), comm, out, error)) != 0;
-    }
-
-    /**
-     * Returns the place in the group, once it has been joined.
-     *
-     * @param device of the communicator
-     * @param comm a communicator
-     * @return the rank in the lower half, the count in the upper
-     * @throws IreeException if the library refuses
-     */
-    public long place(GpuDevice device, long comm) {
-        return make((out, error) -> GpuShim.commPlace(handle, device.handle(), comm, out, error));
+        return make((out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
     }
 
     /**
@@ -149,7 +122,7 @@ public final class GpuCollectives {
      * @throws IreeException if the library refuses
      */
     public void leave(GpuDevice device, long comm) {
-        make((out, error) -> GpuShim.commFinalize(handle, device.handle(), comm, error));
+        make((out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
     }
 
     /**
@@ -160,77 +133,20 @@ public final class GpuCollectives {
      * @param aborts whether its work ends without result
      */
     public synchronized void end(GpuDevice device, long comm, boolean aborts) {
-        GpuShim.commEnd(handle, device.handle(), comm, aborts ? 1 : 0);
-    }
-
-    /** Calls of a group call, in native memory. */
-    public static final class Calls {
-        private final MemorySegment words;
-        private int count;
-
-        /**
-         * Creates a list.
-         *
-         * @param capacity how many calls it has at most
-         */
-        public Calls(int capacity) {
-            words = Arena.ofAuto().allocate((long) CALL_WORDS * Long.BYTES * capacity, Long.BYTES);
-        }
-
-        /**
-         * Adds a call.
-         *
-         * @param device of the communicator
-         * @param comm who takes part
-         * @param stream its stream
-         * @param operation kind of collective
-         * @param root rank of the root or the peer, or the count of an all-to-all
-         * @param type of elements, as the library counts
-         * @param reduction as the library counts
-         * @param elements how many
-         * @param source address of what is sent
-         * @param target address of what is received
-         * @param partBytes distance of the parts of an all-to-all
-         */
-        public void add(
-                GpuDevice device,
-                long comm,
-                long stream,
-                int operation,
-                int root,
-                int type,
-                int reduction,
-                long elements,
-                long source,
-                long target,
-                long partBytes) {
-            long[] call = {
-                device.handle(),
-                comm,
-                stream,
-                (long) root << Integer.SIZE | operation,
-                (long) reduction << Integer.SIZE | type,
-                elements,
-                source,
-                target,
-                partBytes
-            };
-            MemorySegment.copy(
-                    call, 0, words, ValueLayout.JAVA_LONG, (long) count++ * CALL_WORDS * Long.BYTES, CALL_WORDS);
-        }
+        GpuShim.commEnd(handle, device.address(), comm, aborts ? 1 : 0);
     }
 
     /**
      * Gives collectives to their streams in one group call. What comes behind them is given once {@link #isPending} is false for all.
      *
-     * @param calls the calls
+     * @param words calls, each of {@link #CALL_WORDS}: device, communicator, stream, root | operation, reduction | type, elements, address of the
+     *     source, of the target, bytes of a part of an all-to-all; "a | b" is a in the upper and b in the lower half of one
      * @throws IreeException if the library refuses one; others may have been given
      */
-    public void run(Calls calls) {
-        try {
-            make((out, error) -> GpuShim.commRun(handle, calls.words.address(), calls.count, error));
-        } finally {
-            Reference.reachabilityFence(calls);
+    public void run(long[] words) {
+        try (Arena arena = Arena.ofConfined()) {
+            long calls = arena.allocateFrom(ValueLayout.JAVA_LONG, words).address();
+            make((out, error) -> GpuShim.commRun(handle, calls, words.length / CALL_WORDS, error));
         }
     }
 }

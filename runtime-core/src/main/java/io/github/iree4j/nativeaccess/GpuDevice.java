@@ -29,8 +29,12 @@ public final class GpuDevice extends Resource {
     private volatile boolean wasLost;
     private volatile long[] lastCounts = new long[0];
 
-    /** The native device, for calls that name it; the caller keeps this open. */
-    long handle() {
+    /**
+     * Returns where the native device is, for calls that name it.
+     *
+     * @return its address, while this is open
+     */
+    public long address() {
         return handle;
     }
 

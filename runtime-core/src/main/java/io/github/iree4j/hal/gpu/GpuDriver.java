@@ -37,7 +37,7 @@ final class GpuDriver {
     private final int window;
     private final GpuRegistrations registrations = new GpuRegistrations();
     private final @Nullable String collectives; // path of its library; null for the usual one
-    private @Nullable GpuMembers members; // guarded by this; once that is opened
+    private @Nullable GpuLibrary opened; // guarded by this; that one
 
     /**
      * Opens a library. Never fails: {@link #availability} says why it cannot be used.
@@ -80,12 +80,11 @@ final class GpuDriver {
         return name;
     }
 
-    /** The participants in collectives; opens the library. */
-    private synchronized GpuMembers members() {
-        GpuMembers own = members;
+    private synchronized GpuLibrary collectives() {
+        GpuLibrary own = opened;
         if (own == null) {
-            own = new GpuMembers(GpuCollectives.open(kind, collectives), name);
-            members = own;
+            own = new GpuLibrary(GpuCollectives.open(kind, collectives), name);
+            opened = own;
         }
         return own;
     }
@@ -115,7 +114,8 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware = new GpuHardware(info.id(), device, registrations, this::members, memoryOfHost(), lanes, window);
+            hardware =
+                    new GpuHardware(info.id(), device, registrations, this::collectives, memoryOfHost(), lanes, window);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

@@ -44,8 +44,8 @@ final class GpuHardware implements StreamDriver {
     private final GpuRegistrations registrations;
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
-    private final List<GpuLane> ofMembers = new CopyOnWriteArrayList<>(); // lanes of participants in collectives
-    private final Supplier<GpuMembers> members; // opens the library
+    private final List<GpuLane> ofParticipants = new CopyOnWriteArrayList<>(); // lanes of participants in collectives
+    private final Supplier<GpuLibrary> collectives; // opens it
     private final AtomicInteger laneNumbers = new AtomicInteger();
     private final int window;
     private volatile @Nullable Thread waiter; // in awaitAny
@@ -57,7 +57,7 @@ final class GpuHardware implements StreamDriver {
      * @param id name for messages
      * @param device ownership passes unless this throws
      * @param registrations of all devices of its driver
-     * @param members participants in collectives on devices of its driver, whose library this opens
+     * @param collectives opens the library of collectives
      * @param hostMemory bytes of the host
      * @param laneCount streams
      * @param window commands under way on each up to which others than its thread give more
@@ -66,12 +66,12 @@ final class GpuHardware implements StreamDriver {
             String id,
             GpuDevice device,
             GpuRegistrations registrations,
-            Supplier<GpuMembers> members,
+            Supplier<GpuLibrary> collectives,
             long hostMemory,
             int laneCount,
             int window) {
         this.id = id;
-        this.members = members;
+        this.collectives = collectives;
         this.window = window;
         this.device = device;
         this.events = new GpuEvents(device);
@@ -169,7 +169,7 @@ final class GpuHardware implements StreamDriver {
                     code, "device '%s' takes no more work: %s: %s".formatted(id, what, thrown.getMessage()), thrown);
         }
         lanes.forEach(GpuLane::wake);
-        ofMembers.forEach(GpuLane::wake);
+        ofParticipants.forEach(GpuLane::wake);
         wakeWaiter();
     }
 
@@ -245,13 +245,13 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public StreamCollectives collectives() {
-        return members.get();
+        return collectives.get();
     }
 
     /** Opens the lane of a participant, for {@link #closeLane}. */
     GpuLane openLane() {
         GpuLane lane = new GpuLane(this, laneNumbers.getAndIncrement(), window);
-        ofMembers.add(lane);
+        ofParticipants.add(lane);
         lane.start();
         return lane;
     }
@@ -259,7 +259,7 @@ final class GpuHardware implements StreamDriver {
     /** Closes such a lane, which is idle, or the device is lost. */
     void closeLane(GpuLane lane) {
         lane.stop();
-        ofMembers.remove(lane);
+        ofParticipants.remove(lane);
         lane.close();
     }
 
@@ -331,9 +331,6 @@ final class GpuHardware implements StreamDriver {
     }
 
     private void closeLanes() {
-        if (!ofMembers.isEmpty()) {
-            members.get().end(this);
-        }
         lanes.forEach(GpuLane::stop);
         lanes.forEach(GpuLane::close);
         graphs.close();

@@ -4,6 +4,7 @@ import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.GroupCall;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.Submission;
 import io.github.iree4j.nativeaccess.GpuDevice;
@@ -177,7 +178,7 @@ final class GpuLane implements Lane {
             }
             DriverCommands all = next.submission.commands();
             GpuCommands commands = all instanceof GpuCommands own ? own : null;
-            GpuLaunch launch = all instanceof GpuLaunch own ? own : null;
+            GroupCall launch = all instanceof GroupCall own ? own : null;
             int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
             if (before > 0 && before + count > window) {
@@ -237,7 +238,7 @@ final class GpuLane implements Lane {
         awaited.clear();
     }
 
-    private void give(Held next, @Nullable GpuCommands commands, @Nullable GpuLaunch launch, int count) {
+    private void give(Held next, @Nullable GpuCommands commands, @Nullable GroupCall launch, int count) {
         underWay.addAndGet(count);
         stuck = true;
         try {
@@ -248,7 +249,7 @@ final class GpuLane implements Lane {
             }
             if (launch != null) {
                 device.run(stream, words.segment());
-                launch.meet(this);
+                launch.meet(this::look);
                 record(next.event);
             } else {
                 words.record(next.event.handle);
@@ -418,13 +419,6 @@ final class GpuLane implements Lane {
         }
         if (ticket > 0) {
             timeline.raise(ticket);
-        }
-    }
-
-    /** Whether nothing is under way or held back. */
-    boolean isIdle() {
-        synchronized (points) {
-            return points.isEmpty() && held.isEmpty();
         }
     }
 

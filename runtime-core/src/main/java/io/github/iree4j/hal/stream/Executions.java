@@ -63,10 +63,10 @@ final class Executions {
             super(name);
             this.lane = queue.lane();
             this.commands = commands;
-            this.part = RecordedForms.of(commands).whole();
             this.segment = null;
             this.bindings = bindings;
             commands.checkSubmission(bindings);
+            this.part = RecordedForms.of(commands).whole();
             check(queue, commands, bindings);
             commands.claimSubmission();
         }

@@ -50,7 +50,7 @@ final class StreamArrival extends CollectiveArrival {
         issued.accept(point);
     }
 
-    CollectiveCall call() {
+    CollectiveCall call(Communicator by) {
         Collective own = operation();
         int peer = parameter();
         if (own.kind() == Collective.SEND_RECV) {
@@ -58,7 +58,16 @@ final class StreamArrival extends CollectiveArrival {
             own = Collective.of(sends ? Collective.SEND : Collective.RECV, Collective.NONE, own.elementType());
             peer = sends ? peer & 0xFFFF : peer >>> 16;
         }
-        return new CollectiveCall(own, peer, elementCount(), address(source()), address(target()));
+        return new CollectiveCall(
+                by.device(),
+                by.handle(),
+                by.lane(),
+                by.count(),
+                own,
+                peer,
+                elementCount(),
+                address(source()),
+                address(target()));
     }
 
     private static long address(@Nullable MemorySegment range) {

@@ -18,6 +18,8 @@ final class StreamChannels implements ChannelHost {
     private final Set<GroupChannel> open = ConcurrentHashMap.newKeySet();
     private final Map<GroupChannel, Runnable> leaving = new ConcurrentHashMap<>(); // of those with a rank
 
+    private volatile boolean used; // there was a channel
+
     StreamChannels(StreamDevice device) {
         this.device = device;
     }
@@ -40,6 +42,13 @@ final class StreamChannels implements ChannelHost {
                             .formatted(device.id()));
         }
         return library;
+    }
+
+    /** The work of the closed device is over: ends its communicators. */
+    void end() {
+        if (used) {
+            library().communicators().end(device.driver());
+        }
     }
 
     /** The device is closed or lost: its groups fail. */
@@ -73,6 +82,7 @@ final class StreamChannels implements ChannelHost {
     public void joined(GroupChannel channel) {
         StreamGroup group = (StreamGroup) channel.group().work();
         int rank = channel.rank();
+        used = true;
         leaving.put(channel, () -> group.remove(rank));
         group.add(device, channel);
     }

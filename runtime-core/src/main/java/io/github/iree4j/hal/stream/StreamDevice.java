@@ -518,6 +518,7 @@ public final class StreamDevice implements Device {
     /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
+            end("channels", channels::end);
             end("driver", driver::close);
             freed.countDown();
         }

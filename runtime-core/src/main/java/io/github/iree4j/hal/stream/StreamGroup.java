@@ -100,8 +100,8 @@ final class StreamGroup implements GroupWork {
     /** A channel has its rank: begins to join. */
     synchronized void add(StreamDevice device, GroupChannel channel) {
         Member member = new Member(device, channel.rank());
-        member.communicator =
-                library.join(device.driver(), this::id, member.rank, group.count(), cause -> changed(member, cause));
+        member.communicator = library.communicators()
+                .join(library, device.driver(), this::id, member.rank, group.count(), cause -> changed(member, cause));
         members.put(member.rank, member);
         if (failure != null) {
             member.communicator.abort();
@@ -206,13 +206,12 @@ final class StreamGroup implements GroupWork {
         underWay.add(launched);
         launched.left = byRank.size();
         List<Member> parties = byRank.keySet().stream().map(members::get).toList();
-        List<? extends DriverCommands> commands;
+        GroupCall together;
         try {
-            commands = library.commands(
-                    parties.stream().map(Member::communicator).toList(),
-                    byRank.values().stream()
-                            .map(all -> all.stream().map(StreamArrival::call).toList())
-                            .toList());
+            List<CollectiveCall> calls = new ArrayList<>();
+            parties.forEach(each -> byRank.get(each.rank).forEach(one -> calls.add(one.call(each.communicator()))));
+            together = new GroupCall(
+                    library, parties.stream().map(Member::communicator).toList(), calls);
         } catch (RuntimeException | Error e) {
             parties.forEach(each -> launched.refuse(each, e));
             return launched;
@@ -229,7 +228,7 @@ final class StreamGroup implements GroupWork {
                         member.device,
                         member.communicator().lane(),
                         ++member.tickets,
-                        commands.get(i),
+                        together,
                         cause -> launched.over(member, cause));
                 run.submit(waits);
                 launched.runs.add(run);

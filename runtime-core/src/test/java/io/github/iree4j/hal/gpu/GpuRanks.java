@@ -50,8 +50,8 @@ final class GpuRanks implements AutoCloseable {
     @Override
     public void close() {
         for (StreamDevice each : opened) {
+            each.close(); // participants are told of a failure before their memory is unused
             assertThat(each.allocator().statistics().bytesLive()).isZero();
-            each.close();
             GpuDrivers.assertNothingLeft(each);
         }
         driver.assertNothingToComplainOf();

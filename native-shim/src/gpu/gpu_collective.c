@@ -59,6 +59,28 @@ static shim_status_t fail(const shim_gpu_collectives_t* library, int code,
                         more ? more : "");
 }
 
+// The same for a communicator of a device in an entered context, which may be
+// lost: the library only says that the driver has failed.
+static shim_status_t fail_on(const shim_gpu_collectives_t* library,
+                             shim_gpu_device_t* device, int code,
+                             sgpu_comm_t comm, shim_error_t* error,
+                             const char* what) {
+  shim_status_t status = fail(library, code, comm, error, what);
+  if (code != SGPU_COMM_UNHANDLED) return status;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  sgpu_event_t event = NULL;
+  int cause = table->event_create(&event, SGPU_EVENT_DISABLE_TIMING);
+  if (!cause) {
+    table->event_destroy(event);
+    return status;
+  }
+  shim_error_t lost = {0};
+  shim__gpu_fail(device, cause, &lost, "looking at a device");
+  if (!shim_gpu_device_is_lost(device)) return status;
+  if (error) *error = lost;
+  return SHIM_ABORTED;
+}
+
 // What is still under way has not failed.
 static bool is_failure(int code) {
   return code != SGPU_COMM_SUCCESS && code != SGPU_COMM_IN_PROGRESS;
@@ -222,7 +244,8 @@ shim_status_t shim_gpu_comm_state(const shim_gpu_collectives_t* library,
   int code = library->table.comm_error(COMM(comm), &state);
   if (!code) code = state;
   if (is_failure(code)) {
-    status = fail(library, code, COMM(comm), error, "a participant");
+    status =
+        fail_on(library, device, code, COMM(comm), error, "a participant");
   }
   *out_pending = code == SGPU_COMM_IN_PROGRESS;
   shim__gpu_leave(device);
@@ -340,7 +363,8 @@ shim_status_t shim_gpu_collectives_run(const shim_gpu_collectives_t* library,
     if (status) break;
     code = give(table, &calls[i]);
     if (is_failure(code)) {
-      status = fail(library, code, COMM(calls[i].comm), error, "a collective");
+      status = fail_on(library, device, code, COMM(calls[i].comm), error,
+                       "a collective");
     }
     shim__gpu_leave(device);
   }

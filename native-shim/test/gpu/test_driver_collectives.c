@@ -313,6 +313,26 @@ static void communicators_of_a_lost_device_end(void) {
   end_ranks();
 }
 
+// The library says that the driver has failed, and the driver why.
+static void a_loss_is_found_by_the_state(void) {
+  begin_ranks("");
+  join(RANKS);
+  make_file(".lost");
+  int32_t pending = 0;
+  FAILS(state_of(0, &pending, &error), SHIM_ABORTED,
+        "is lost: LAUNCH_FAILED (719)");
+  CHECK(shim_gpu_device_is_lost(devices[0]));
+  abort_all(RANKS);
+  for (int i = 0; i < RANKS; ++i) {
+    use(i);
+    free_memory(memory[i]);
+    close_device();
+  }
+  remove_file(".lost");
+  DONE(shim_gpu_collectives_close(collectives));
+  close_library();
+}
+
 void test_driver_collectives(void) {
   if (!is_fake || is_adapter) return;
   RUN(elements_are_moved_and_reduced);
@@ -321,4 +341,5 @@ void test_driver_collectives(void) {
   RUN(calls_that_fail_say_so);
   RUN(a_library_that_lacks_something_is_refused);
   RUN(communicators_of_a_lost_device_end);
+  RUN(a_loss_is_found_by_the_state);
 }

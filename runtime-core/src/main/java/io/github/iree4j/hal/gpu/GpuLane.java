@@ -288,7 +288,14 @@ final class GpuLane implements Lane {
         words.clear();
         awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
         words.record(next.event.handle);
-        device.run(stream, words.segment());
+        try {
+            device.run(stream, words.segment());
+        } catch (IreeException e) {
+            if (!device.isLost()) {
+                throw e;
+            }
+            hardware.wakeWaiter(); // lost by this
+        }
     }
 
     /** A submission that will not be given has failed, and its ticket is reached once what was given before is over. */

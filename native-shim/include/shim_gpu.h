@@ -92,13 +92,14 @@ int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device);
   X(3, HOST_MEMORY)          \
   X(4, REGISTRATIONS)        \
   X(5, MODULES)              \
-  X(6, GRAPHS)
+  X(6, GRAPHS)               \
+  X(7, COMMUNICATORS)
 
 enum {
 #define SHIM_GPU_KIND_ENUM(number, name) SHIM_GPU_KIND_##name = number,
   SHIM_GPU_KIND_MAP(SHIM_GPU_KIND_ENUM)
 #undef SHIM_GPU_KIND_ENUM
-  SHIM_GPU_KIND_COUNT = 7,
+  SHIM_GPU_KIND_COUNT = 8,
 };
 
 const char* shim_gpu_kind_name(int32_t kind);
@@ -229,6 +230,105 @@ shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device,
                                   size_t count, uint64_t* graph,
                                   shim_error_t* error);
 void shim_gpu_graph_release(shim_gpu_device_t* device, uint64_t graph);
+
+//===--------------------------------------------------------------------===//
+// Collectives: NCCL's library or RCCL's, whose interfaces are the same. A
+// communicator is one participant of a group, on one device. Nothing waits for
+// other participants. One call at a time may use a communicator.
+//===--------------------------------------------------------------------===//
+
+typedef struct shim_gpu_collectives_t shim_gpu_collectives_t;
+
+#define SHIM_GPU_UNIQUE_ID_SIZE 128
+
+// Opens a library: |name|, or the usual one for the devices of |kind|.
+// UNAVAILABLE, saying why, when there is none or it lacks an entry point.
+shim_status_t shim_gpu_collectives_open(int32_t kind, const char* name,
+                                        shim_gpu_collectives_t** out_library,
+                                        shim_error_t* error);
+
+// Its communicators have ended. The library stays loaded.
+void shim_gpu_collectives_close(shim_gpu_collectives_t* library);
+
+// As the library counts: 22005 is 2.20.5.
+int32_t shim_gpu_collectives_version(const shim_gpu_collectives_t* library);
+
+// Makes an id for a new group, which all of its participants pass.
+shim_status_t shim_gpu_unique_id(
+    const shim_gpu_collectives_t* library,
+    char out_id[SHIM_GPU_UNIQUE_ID_SIZE], shim_error_t* error);
+
+// Begins to join a group. Once this succeeds, shim_gpu_comm_end follows.
+shim_status_t shim_gpu_comm_join(const shim_gpu_collectives_t* library,
+                                 shim_gpu_device_t* device,
+                                 const char id[SHIM_GPU_UNIQUE_ID_SIZE],
+                                 int32_t rank, int32_t count,
+                                 uint64_t* out_comm, shim_error_t* error);
+
+// The same for the group that participants of one |color| split off; they are
+// ordered by their |key|. |color| -1 is for no group: |*out_comm| is 0 then.
+// UNIMPLEMENTED where the library has no such call.
+shim_status_t shim_gpu_comm_split(const shim_gpu_collectives_t* library,
+                                  shim_gpu_device_t* device, uint64_t comm,
+                                  int32_t color, int32_t key,
+                                  uint64_t* out_comm, shim_error_t* error);
+
+// Whether the library still works on the last call for this communicator, or
+// why it has failed, then or since.
+shim_status_t shim_gpu_comm_state(const shim_gpu_collectives_t* library,
+                                  shim_gpu_device_t* device, uint64_t comm,
+                                  int32_t* out_pending, shim_error_t* error);
+
+// Its rank and how many there are, once joining is over.
+shim_status_t shim_gpu_comm_place(const shim_gpu_collectives_t* library,
+                                  shim_gpu_device_t* device, uint64_t comm,
+                                  int32_t out_rank_and_count[2],
+                                  shim_error_t* error);
+
+// Begins to leave in agreement with the others, who do the same.
+shim_status_t shim_gpu_comm_finalize(const shim_gpu_collectives_t* library,
+                                     shim_gpu_device_t* device, uint64_t comm,
+                                     shim_error_t* error);
+
+// Frees a communicator: one that has left, or, if |aborts|, any, whose work
+// ends without result.
+void shim_gpu_comm_end(const shim_gpu_collectives_t* library,
+                       shim_gpu_device_t* device, uint64_t comm,
+                       int32_t aborts);
+
+// What a participant does.
+enum {
+  SHIM_GPU_ALL_GATHER = 0,
+  SHIM_GPU_ALL_REDUCE = 1,
+  SHIM_GPU_ALL_TO_ALL = 2,  // |root| is how many there are
+  SHIM_GPU_BROADCAST = 3,
+  SHIM_GPU_REDUCE = 4,
+  SHIM_GPU_REDUCE_SCATTER = 5,
+  SHIM_GPU_SEND = 6,  // to |root|
+  SHIM_GPU_RECEIVE = 7,
+};
+
+typedef struct shim_gpu_collective_t {
+  uint64_t device;  // a shim_gpu_device_t*
+  uint64_t comm;
+  uint64_t stream;
+  uint32_t operation;
+  int32_t root;
+  int32_t type;       // as the library counts
+  int32_t reduction;  // as the library counts
+  uint64_t elements;  // of all participants where they differ: of each
+  uint64_t source;
+  uint64_t target;
+  uint64_t part_bytes;  // of an all-to-all: of the elements for each
+} shim_gpu_collective_t;
+
+// Gives collectives to streams of devices in one group call. The library may
+// still work on it when this returns: what comes after them on the streams is
+// given once shim_gpu_comm_state says that it does not. On failure some may
+// have been given.
+shim_status_t shim_gpu_collectives_run(const shim_gpu_collectives_t* library,
+                                       const shim_gpu_collective_t* calls,
+                                       size_t count, shim_error_t* error);
 
 #ifdef __cplusplus
 }

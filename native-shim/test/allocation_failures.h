@@ -9,6 +9,7 @@ void vulkan_allocations_fail(void);
 
 // For shim_gpu.h, on the fakes (allocation_failures_gpu.c).
 void gpu_allocations_fail(void);
+void collective_allocations_fail(void);
 
 // For recorded commands, on the open device (allocation_failures_commands.c).
 void command_allocations_fail(void);

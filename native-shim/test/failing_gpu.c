@@ -11,6 +11,7 @@ bool failing_gpu_enters = true;
 
 // The wrapped functions.
 static shim__gpu_table_t behind;
+static shim__comm_table_t comm_behind;
 
 // Whether nobody minds that an entry point fails: what frees has done so then,
 // and a device may have no UUID.
@@ -39,6 +40,28 @@ static bool fails(const char* name, bool* out_works) {
     return fails_here ? SGPU_OUT_OF_MEMORY : code;       \
   }
 #include "gpu/gpu_symbols.inc"
+#undef X
+
+// NCCL's code 2 is that the system has no more. What ends a communicator or a
+// group call does so even then.
+static bool comm_fails(const char* name, bool* out_works) {
+  *out_works = true;
+  if (!failing_here(name)) return false;
+  bool ends = strcmp(name, "comm_destroy") == 0 ||
+              strcmp(name, "comm_abort") == 0;
+  *out_works = ends || strcmp(name, "group_end") == 0;
+  failing_expected = ends ? SHIM_OK : SHIM_UNAVAILABLE;
+  return true;
+}
+
+#define X(need, name, symbol, arguments)                      \
+  static int wrapped_##name arguments {                       \
+    bool works;                                               \
+    const bool fails_here = comm_fails(#name, &works);        \
+    int code = works ? comm_behind.name ARGUMENTS_##name : 0; \
+    return fails_here ? SGPU_COMM_SYSTEM : code;              \
+  }
+#include "gpu/collective_symbols.inc"
 #undef X
 
 // Ends a capture even if it fails, as drivers do.
@@ -77,6 +100,26 @@ void* failing_gpu_symbol(const char* symbol, void* found) {
   }
 #include "gpu/gpu_symbols.inc"
 #undef X
+#define X(need, name, name_of, arguments)                \
+  if (strcmp(symbol, #name_of) == 0) {                   \
+    if (failing_here("dlsym")) {                         \
+      failing_expected = need##_EXPECTED;                \
+      return NULL;                                       \
+    }                                                    \
+    memcpy(&comm_behind.name, &found, sizeof(found));    \
+    int(*ours) arguments = wrapped_##name;               \
+    memcpy(&found, &ours, sizeof(found));                \
+  }
+#include "gpu/collective_symbols.inc"
+#undef X
+  if (strcmp(symbol, "ncclGetErrorString") == 0 && failing_here("dlsym")) {
+    failing_expected = SHIM_UNAVAILABLE;
+    return NULL;
+  }
+  if (strcmp(symbol, "ncclGetLastError") == 0 && failing_here("dlsym")) {
+    failing_expected = SHIM_OK;
+    return NULL;
+  }
   if (strstr(symbol, "StreamEndCapture")) {
     int (*ours)(sgpu_stream_t, sgpu_graph_t*) = end_capture;
     memcpy(&found, &ours, sizeof(found));

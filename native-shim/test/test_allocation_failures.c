@@ -494,6 +494,7 @@ int main(void) {
   FAILING_EACH(an_executable_is_created_by_the_system);
   vulkan_allocations_fail();
   gpu_allocations_fail();
+  collective_allocations_fail();
 
   unlink(path);
   rmdir(directory);

@@ -384,6 +384,7 @@ static void run_all(void) {
   test_driver_commands();
   test_driver_graphs();
   test_driver_loss();
+  test_driver_collectives();
 }
 
 // Copies a fake, so that files next to it are of this test alone.

@@ -16,11 +16,11 @@ static const char* kind_name(int32_t kind) {
   return kind == SHIM_GPU_CUDA ? "CUDA" : "HIP";
 }
 
-// Opens the library by |name|, or the first of its kind.
-static void* open_library(shim_gpu_api_t* api, const char* name,
-                          shim_error_t* error) {
+void* shim__gpu_open_library(const char* name, const char* const* names,
+                             const char* remedy, char* out_name,
+                             size_t capacity, shim_error_t* error) {
   if (name) {
-    snprintf(api->name, sizeof(api->name), "%s", name);
+    snprintf(out_name, capacity, "%s", name);
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       const char* cause = dlerror();
@@ -29,23 +29,15 @@ static void* open_library(shim_gpu_api_t* api, const char* name,
     }
     return library;
   }
-  const char* const* names =
-      api->kind == SHIM_GPU_CUDA ? cuda_libraries : hip_libraries;
   for (int i = 0; names[i]; ++i) {
     void* library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library) {
-      snprintf(api->name, sizeof(api->name), "%s", names[i]);
+      snprintf(out_name, capacity, "%s", names[i]);
       return library;
     }
   }
-  shim_error_set(error, SHIM_UNAVAILABLE, 0,
-                 api->kind == SHIM_GPU_CUDA
-                     ? "there is no '%s'; install NVIDIA's driver, or in a "
-                       "container give it the GPU (--gpus all)"
-                     : "there is no '%s'; install AMD's ROCm runtime, or in a "
-                       "container give it the GPU (--device=/dev/kfd "
-                       "--device=/dev/dri)",
-                 names[0]);
+  shim_error_set(error, SHIM_UNAVAILABLE, 0, "there is no '%s'; %s", names[0],
+                 remedy);
   return NULL;
 }
 
@@ -114,7 +106,14 @@ shim_status_t shim_gpu_open(int32_t kind, const char* name,
   shim_gpu_api_t* api = calloc(1, sizeof(*api));
   if (!api) return shim__no_memory(error, sizeof(*api), "a GPU library");
   api->kind = kind;
-  void* library = open_library(api, name, error);
+  bool cuda = kind == SHIM_GPU_CUDA;
+  void* library = shim__gpu_open_library(
+      name, cuda ? cuda_libraries : hip_libraries,
+      cuda ? "install NVIDIA's driver, or in a container give it the GPU "
+             "(--gpus all)"
+           : "install AMD's ROCm runtime, or in a container give it the GPU "
+             "(--device=/dev/kfd --device=/dev/dri)",
+      api->name, sizeof(api->name), error);
   shim_status_t status = library ? SHIM_OK : SHIM_UNAVAILABLE;
   if (!status) status = resolve(api, library, error);
   if (!status) status = start(api, error);

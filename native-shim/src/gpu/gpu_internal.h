@@ -16,6 +16,22 @@ typedef struct shim__gpu_table_t {
 #undef X
 } shim__gpu_table_t;
 
+// The same of the library of collectives.
+typedef struct shim__comm_table_t {
+#define X(need, name, symbol, arguments) int(*name) arguments;
+#include "gpu/collective_symbols.inc"
+#undef X
+  const char* (*error_text)(int code);
+  const char* (*last_error)(sgpu_comm_t comm);  // NULL where there is none
+} shim__comm_table_t;
+
+struct shim_gpu_collectives_t {
+  int32_t kind;
+  shim__comm_table_t table;
+  int version;
+  char name[256];
+};
+
 struct shim_gpu_api_t {
   int32_t kind;
   shim__gpu_table_t table;
@@ -51,6 +67,12 @@ void shim__gpu_leave(shim_gpu_device_t* device);
 bool shim__gpu_enter_to_free(shim_gpu_device_t* device);
 
 void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by);
+
+// Opens the library by |name|, or the first of |names|, which end with NULL;
+// its name goes to |out_name|. |remedy| is for when there is none of them.
+void* shim__gpu_open_library(const char* name, const char* const* names,
+                             const char* remedy, char* out_name,
+                             size_t capacity, shim_error_t* error);
 
 #define SHIM__GPU_TABLE(device) (&(device)->api->table)
 

@@ -15,6 +15,8 @@ typedef struct sgpu_function* sgpu_function_t;
 typedef struct sgpu_graph* sgpu_graph_t;
 typedef struct sgpu_graph_exec* sgpu_graph_exec_t;
 
+typedef struct sgpu_comm* sgpu_comm_t;
+
 typedef struct sgpu_uuid_t {
   uint8_t bytes[16];
 } sgpu_uuid_t;
@@ -36,6 +38,36 @@ enum {
 
   SGPU_JIT_ERROR_LOG = 5,
   SGPU_JIT_ERROR_LOG_BYTES = 6,
+};
+
+// NCCL's and RCCL's. A configuration of version 2.14 has no more than this;
+// newer libraries take it by its size and version.
+typedef struct sgpu_unique_id_t {
+  char bytes[128];
+} sgpu_unique_id_t;
+
+typedef struct sgpu_comm_config_t {
+  size_t size;
+  unsigned magic;
+  unsigned version;
+  int blocking;
+} sgpu_comm_config_t;
+
+enum {
+  SGPU_COMM_MAGIC = (int)0xcafebeef,
+  SGPU_COMM_CONFIG_VERSION = 21400,
+
+  SGPU_COMM_SUCCESS = 0,
+  SGPU_COMM_UNHANDLED = 1,
+  SGPU_COMM_SYSTEM = 2,
+  SGPU_COMM_INTERNAL = 3,
+  SGPU_COMM_INVALID_ARGUMENT = 4,
+  SGPU_COMM_INVALID_USAGE = 5,
+  SGPU_COMM_REMOTE = 6,
+  SGPU_COMM_IN_PROGRESS = 7,
+  SGPU_COMM_TIMEOUT = 8,
+
+  SGPU_COMM_NO_COLOR = -1,
 };
 
 // Codes of errors that both libraries share.

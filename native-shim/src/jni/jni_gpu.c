@@ -186,6 +186,86 @@ static void jni_graph_release(JNIEnv* env, jclass cls, jlong device,
   shim_gpu_graph_release(DEVICE, (uint64_t)graph);
 }
 
+//===--------------------------------------------------------------------===//
+// Collectives
+//===--------------------------------------------------------------------===//
+
+#define LIBRARY HANDLE(shim_gpu_collectives_t, library)
+#define COMM ((uint64_t)comm)
+
+static jlong jni_comm_open(JNIEnv* env, jclass cls, jint kind, jlong name,
+                           jlong error) {
+  (void)env, (void)cls;
+  shim_gpu_collectives_t* library = NULL;
+  shim_gpu_collectives_open(kind, HANDLE(const char, name), &library, ERROR);
+  return (jlong)(uintptr_t)library;
+}
+
+static void jni_comm_close(JNIEnv* env, jclass cls, jlong library) {
+  (void)env, (void)cls;
+  shim_gpu_collectives_close(LIBRARY);
+}
+
+static jint jni_comm_version(JNIEnv* env, jclass cls, jlong library) {
+  (void)env, (void)cls;
+  return shim_gpu_collectives_version(LIBRARY);
+}
+
+static jint jni_comm_unique_id(JNIEnv* env, jclass cls, jlong library,
+                               jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_unique_id(LIBRARY, HANDLE(char, out), ERROR);
+}
+
+static jint jni_comm_join(JNIEnv* env, jclass cls, jlong library, jlong device,
+                          jlong id, jint rank, jint count, jlong out,
+                          jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_comm_join(LIBRARY, DEVICE, HANDLE(const char, id), rank,
+                            count, OUT, ERROR);
+}
+
+static jint jni_comm_split(JNIEnv* env, jclass cls, jlong library, jlong device,
+                           jlong comm, jint color, jint key, jlong out,
+                           jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_comm_split(LIBRARY, DEVICE, COMM, color, key, OUT, ERROR);
+}
+
+static jint jni_comm_state(JNIEnv* env, jclass cls, jlong library, jlong device,
+                           jlong comm, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_comm_state(LIBRARY, DEVICE, COMM, HANDLE(int32_t, out),
+                             ERROR);
+}
+
+static jint jni_comm_place(JNIEnv* env, jclass cls, jlong library, jlong device,
+                           jlong comm, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_comm_place(LIBRARY, DEVICE, COMM, HANDLE(int32_t, out),
+                             ERROR);
+}
+
+static jint jni_comm_finalize(JNIEnv* env, jclass cls, jlong library,
+                              jlong device, jlong comm, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_comm_finalize(LIBRARY, DEVICE, COMM, ERROR);
+}
+
+static void jni_comm_end(JNIEnv* env, jclass cls, jlong library, jlong device,
+                         jlong comm, jint aborts) {
+  (void)env, (void)cls;
+  shim_gpu_comm_end(LIBRARY, DEVICE, COMM, aborts);
+}
+
+static jint jni_comm_run(JNIEnv* env, jclass cls, jlong library, jlong calls,
+                         jlong count, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_collectives_run(LIBRARY,
+                                  HANDLE(const shim_gpu_collective_t, calls),
+                                  (size_t)count, ERROR);
+}
+
 const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("kindName", "(IJI)I", jni_kind_name),
     SHIM__METHOD("open", "(IJJ)J", jni_open),
@@ -215,6 +295,17 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("run", "(JJJJJ)I", jni_run),
     SHIM__METHOD("graphMake", "(JJJJJJJ)I", jni_graph_make),
     SHIM__METHOD("graphRelease", "(JJ)V", jni_graph_release),
+    SHIM__METHOD("commOpen", "(IJJ)J", jni_comm_open),
+    SHIM__METHOD("commClose", "(J)V", jni_comm_close),
+    SHIM__METHOD("commVersion", "(J)I", jni_comm_version),
+    SHIM__METHOD("commUniqueId", "(JJJ)I", jni_comm_unique_id),
+    SHIM__METHOD("commJoin", "(JJJIIJJ)I", jni_comm_join),
+    SHIM__METHOD("commSplit", "(JJJIIJJ)I", jni_comm_split),
+    SHIM__METHOD("commState", "(JJJJJ)I", jni_comm_state),
+    SHIM__METHOD("commPlace", "(JJJJJ)I", jni_comm_place),
+    SHIM__METHOD("commFinalize", "(JJJJ)I", jni_comm_finalize),
+    SHIM__METHOD("commEnd", "(JJJI)V", jni_comm_end),
+    SHIM__METHOD("commRun", "(JJJJ)I", jni_comm_run),
 };
 const jint shim__gpu_method_count =
     sizeof(shim__gpu_methods) / sizeof(shim__gpu_methods[0]);

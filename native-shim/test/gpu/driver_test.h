@@ -122,5 +122,6 @@ void test_driver_code(void);
 void test_driver_commands(void);
 void test_driver_graphs(void);
 void test_driver_loss(void);
+void test_driver_collectives(void);
 
 #endif  // IREE4J_GPU_DRIVER_TEST_H_

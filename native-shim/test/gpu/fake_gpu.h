@@ -2,7 +2,8 @@
 // streams with a thread each, events, memory, modules in PTX that run on the
 // processor, captured graphs; with injected failures. One set of sources, built
 // twice: libfake_cuda.so, and with FAKE_HIP libfake_hip.so. Their entry points
-// are those of gpu_symbols.inc.
+// are those of gpu_symbols.inc, and those of collective_symbols.inc: they are a
+// library of collectives as well, for devices of the same process.
 //
 // Settings are words "name" or "name=value", separated by blanks or lines, from
 // the file <path of this library>.conf and from the environment variable
@@ -36,6 +37,11 @@
 //                        gpu_symbols.inc, returns CODE and does nothing;
 //                        codes of faults, 700 and the like, stay; several
 //                        times
+//   comm_error=RANK:N    the N-th collective of participants of that rank does
+//                        not begin, and its communicator has the error 6, as
+//                        if another process were gone
+//   join_slow=N          a communicator is not ready before its state was asked
+//                        N times after the last participant joined
 //
 // While there is a file <path of this library>.hang its streams begin nothing;
 // with a number in it, only the stream with that number, counted from 0.
@@ -86,10 +92,17 @@ FAKE_EXPORT void fake_gpu_forget(void);
       __asm__(FAKE_LABEL(FAKE_PICK(cuda, hip)));
 #include "gpu/gpu_symbols.inc"
 #undef X
+#define X(need, name, symbol, arguments) \
+  FAKE_EXPORT int fake_##name arguments __asm__(#symbol);
+#include "gpu/collective_symbols.inc"
+#undef X
 
 typedef enum fake_call_t {
 #define X(need, name, cuda, hip, arguments) CALL_##name,
 #include "gpu/gpu_symbols.inc"
+#undef X
+#define X(need, name, symbol, arguments) CALL_##name,
+#include "gpu/collective_symbols.inc"
 #undef X
   CALL_COUNT,
 } fake_call_t;
@@ -138,6 +151,8 @@ typedef struct fake_settings_t {
   int failure_count;
   uint64_t heap_bytes, capacity, slow_us;
   uint64_t oom_allocation, launch_error, kernel_fault, lost_wait;
+  int comm_error_rank;
+  uint64_t comm_error_at, join_slow;
 } fake_settings_t;
 
 // Guards everything here, except running operations.
@@ -191,6 +206,7 @@ typedef enum fake_kind_t {
   FAKE_FUNCTION,
   FAKE_GRAPH,
   FAKE_GRAPH_EXEC,
+  FAKE_COMM,
   FAKE_KIND_COUNT,
 } fake_kind_t;
 
@@ -287,6 +303,7 @@ typedef struct fake_record_t {
 
 struct fake_launch_t;
 struct fake_nodes_t;
+struct fake_part_t;
 
 typedef enum fake_op_kind_t {
   OP_FILL,
@@ -295,6 +312,7 @@ typedef enum fake_op_kind_t {
   OP_RECORD,
   OP_WAIT,
   OP_GRAPH,
+  OP_COLLECTIVE,
 } fake_op_kind_t;
 
 typedef struct fake_op_t {
@@ -305,6 +323,7 @@ typedef struct fake_op_t {
   struct fake_launch_t* launch;
   fake_record_t* record;
   struct fake_nodes_t* nodes;
+  struct fake_part_t* part;
   fake_range_t** uses;
   size_t use_count, use_room;
 } fake_op_t;
@@ -441,5 +460,29 @@ void fake_release_nodes(struct fake_nodes_t* nodes);
 void fake_use_nodes(fake_op_t* op, const struct fake_nodes_t* nodes);
 bool fake_nodes_use(const struct fake_nodes_t* nodes,
                     const struct fake_program_t* program);
+
+//===--------------------------------------------------------------------===//
+// Collectives. fake_gpu_collective.c. All hold the lock.
+//===--------------------------------------------------------------------===//
+
+struct fake_clique_t;
+
+struct sgpu_comm {
+  fake_object_t object;
+  struct fake_clique_t* clique;
+  int rank;
+  int code;        // its error, or 0
+  uint64_t left;   // questions for its state until it is ready
+  uint64_t given;  // collectives
+  bool finalized;
+  bool waited;  // its state was asked since the last call that may go on
+};
+
+// A participant's part in a collective that its stream has come to: whether it
+// may begin or is over. A part whose communicator is aborted is over.
+bool fake_part_can_begin(struct fake_part_t* part);
+int fake_run_part(struct fake_part_t* part);
+void fake_use_part(fake_op_t* op, const struct fake_part_t* part);
+void fake_release_part(struct fake_part_t* part);
 
 #endif  // IREE4J_FAKE_GPU_H_

@@ -199,6 +199,7 @@ static void report_leaks(sgpu_context_t context, const int* memory) {
       {count(FAKE_MODULE, context), "modules"},
       {count(FAKE_GRAPH, context), "graphs"},
       {count(FAKE_GRAPH_EXEC, context), "executable graphs"},
+      {count(FAKE_COMM, context), "communicators"},
   };
   char text[256] = "";
   size_t length = 0;

@@ -39,6 +39,9 @@ static const char* const call_names[CALL_COUNT][2] = {
   {#name, FAKE_LABEL(FAKE_PICK(cuda, hip))},
 #include "gpu/gpu_symbols.inc"
 #undef X
+#define X(need, name, symbol, arguments) {#name, #symbol},
+#include "gpu/collective_symbols.inc"
+#undef X
 };
 
 void fake_complain(const char* format, ...) {
@@ -184,6 +187,10 @@ static void set_word(const char* word, bool loading) {
     set_attribute(s, value);
   } else if (value_of(word, "fail", &value)) {
     add_failure(s, value);
+  } else if (value_of(word, "comm_error", &value)) {
+    unsigned long long at = 1;
+    sscanf(value, "%d:%llu", &s->comm_error_rank, &at);
+    s->comm_error_at = at;
   } else if (value_of(word, "heap_mib", &value)) {
     s->heap_bytes = strtoull(value, NULL, 10) << 20;
   }
@@ -195,6 +202,7 @@ static void set_word(const char* word, bool loading) {
   NUMBER(launch_error, launch_error);
   NUMBER(kernel_fault, kernel_fault);
   NUMBER(lost_wait, lost_wait);
+  NUMBER(join_slow, join_slow);
 #undef NUMBER
 #define FLAG(name) \
   if (strcmp(word, #name) == 0) s->name = true

@@ -27,6 +27,7 @@ static const struct {
     [FAKE_FUNCTION] = {"function", sizeof(struct sgpu_function)},
     [FAKE_GRAPH] = {"graph", sizeof(struct sgpu_graph)},
     [FAKE_GRAPH_EXEC] = {"executable graph", sizeof(struct sgpu_graph_exec)},
+    [FAKE_COMM] = {"communicator", sizeof(struct sgpu_comm)},
 };
 
 static fake_object_t* at(const chunk_t* chunk, fake_kind_t kind, size_t index) {

@@ -30,6 +30,7 @@ void fake_free_op(fake_op_t* op) {
   fake_release_record(op->record);
   fake_release_launch(op->launch);
   fake_release_nodes(op->nodes);
+  fake_release_part(op->part);
 }
 
 static void use_memory(fake_op_t* op) {
@@ -46,6 +47,9 @@ static void use_memory(fake_op_t* op) {
       break;
     case OP_GRAPH:
       fake_use_nodes(op, op->nodes);
+      break;
+    case OP_COLLECTIVE:
+      fake_use_part(op, op->part);
       break;
     default:
       break;
@@ -100,6 +104,8 @@ int fake_run(sgpu_context_t context, fake_op_t* op) {
       return fake_run_launch(context, op->launch);
     case OP_GRAPH:
       return fake_run_nodes(context, op->nodes);
+    case OP_COLLECTIVE:
+      return fake_run_part(op->part);
     default:
       return SGPU_SUCCESS;
   }
@@ -117,7 +123,8 @@ static bool can_begin(const fake_queue_t* queue) {
   const fake_op_t* op = queue->head;
   if (is_dead(queue)) return true;
   return (op->kind != OP_WAIT || op->record->done) &&
-         !fake_is_hung(queue->number);
+         !fake_is_hung(queue->number) &&
+         (op->kind != OP_COLLECTIVE || fake_part_can_begin(op->part));
 }
 
 static void pop(fake_queue_t* queue) {

@@ -1,5 +1,5 @@
 // What a function passes on that stands in front of an entry point of
-// gpu_symbols.inc: the names of its arguments. Generated functions call
+// gpu_symbols.inc or collective_symbols.inc: the names of its arguments. Generated functions call
 // table.NAME ARGUMENTS_NAME, so one that is missing here does not compile.
 #ifndef IREE4J_GPU_ARGUMENTS_H_
 #define IREE4J_GPU_ARGUMENTS_H_
@@ -52,5 +52,28 @@
 #define ARGUMENTS_graph_launch (exec, stream)
 #define ARGUMENTS_graph_destroy (graph)
 #define ARGUMENTS_graph_exec_destroy (exec)
+
+#define ARGUMENTS_comm_version (out_version)
+#define ARGUMENTS_comm_unique_id (out_id)
+#define ARGUMENTS_comm_join (out_comm, count, id, rank, config)
+#define ARGUMENTS_comm_split (comm, color, key, out_comm, config)
+#define ARGUMENTS_comm_count (comm, out_count)
+#define ARGUMENTS_comm_rank (comm, out_rank)
+#define ARGUMENTS_comm_error (comm, out_code)
+#define ARGUMENTS_comm_finalize (comm)
+#define ARGUMENTS_comm_destroy (comm)
+#define ARGUMENTS_comm_abort (comm)
+#define ARGUMENTS_group_start ()
+#define ARGUMENTS_group_end ()
+#define ARGUMENTS_all_gather (source, target, count, type, comm, stream)
+#define ARGUMENTS_all_reduce \
+  (source, target, count, type, reduction, comm, stream)
+#define ARGUMENTS_reduce_scatter \
+  (source, target, count, type, reduction, comm, stream)
+#define ARGUMENTS_broadcast (source, target, count, type, root, comm, stream)
+#define ARGUMENTS_reduce \
+  (source, target, count, type, reduction, root, comm, stream)
+#define ARGUMENTS_send (source, count, type, peer, comm, stream)
+#define ARGUMENTS_receive (target, count, type, peer, comm, stream)
 
 #endif  // IREE4J_GPU_ARGUMENTS_H_

@@ -27,7 +27,7 @@ static objects_t new_objects(void) {
   add_fill(&words, objects.memory, 64, 1, 4);
   OK(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count,
                          &objects.graph, &error));
-  for (int32_t i = 0; i < SHIM_GPU_KIND_COUNT; ++i) CHECK_EQ(live(i), 1);
+  for (int32_t i = 0; i < SHIM_GPU_KIND_COMMUNICATORS; ++i) CHECK_EQ(live(i), 1);
   return objects;
 }
 
@@ -72,7 +72,7 @@ static void check_all_calls_fail(const objects_t* objects) {
   IS_LOST(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count, &graph,
                               &error));
   CHECK_EQ(graph, objects->graph);
-  for (int32_t i = 0; i < SHIM_GPU_KIND_COUNT; ++i) CHECK_EQ(live(i), 1);
+  for (int32_t i = 0; i < SHIM_GPU_KIND_COMMUNICATORS; ++i) CHECK_EQ(live(i), 1);
 }
 
 static void release_all(objects_t* objects) {

@@ -72,10 +72,13 @@ class ArchitectureTest {
             entry("hal.record", List.of("hal", "hal.schedule")),
             entry("hal.loader", List.of("hal", "nativeaccess")),
             entry("hal.spi", List.of("hal", "hal.loader", "hal.pool", "frontier", "async", "task")),
+            // Who meets in collectives; backends do the work.
+            entry("hal.collective", List.of("hal", "hal.schedule", "hal.record", "frontier", "async")),
             entry(
                     "hal.local",
                     List.of(
                             "hal",
+                            "hal.collective",
                             "hal.schedule",
                             "hal.record",
                             "hal.loader",
@@ -88,7 +91,15 @@ class ArchitectureTest {
                             "internal.concurrent")),
             entry(
                     "hal.stream",
-                    List.of("hal", "hal.schedule", "hal.record", "hal.spi", "hal.pool", "frontier", "async")),
+                    List.of(
+                            "hal",
+                            "hal.schedule",
+                            "hal.record",
+                            "hal.collective",
+                            "hal.spi",
+                            "hal.pool",
+                            "frontier",
+                            "async")),
             entry(
                     "hal.vulkan",
                     List.of("hal", "hal.record", "hal.spi", "hal.stream", "frontier", "nativeaccess", "spirv")),

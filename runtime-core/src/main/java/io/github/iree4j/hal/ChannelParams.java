@@ -7,7 +7,8 @@ import java.util.Objects;
 /**
  * The group that a channel joins, and its rank there.
  *
- * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the unnamed group
+ * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the unnamed group. One that
+ *     {@link Device#createChannelId} made is of a group that may span processes
  * @param group names the group together with {@code id}
  * @param rank rank of this participant; {@link #DEFAULT} takes the lowest free rank
  * @param count number of participants; {@link #DEFAULT} makes a group of this participant alone

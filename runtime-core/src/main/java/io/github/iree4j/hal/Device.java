@@ -182,13 +182,26 @@ public interface Device extends AutoCloseable {
     }
 
     /**
+     * Makes the id of a group whose participants may be in several processes, each of which passes it as the {@link ChannelParams#id} of its
+     * participants, with their ranks and their count.
+     *
+     * @return the id, characters below 256
+     * @throws IreeException UNIMPLEMENTED when groups are within a process; UNAVAILABLE without the driver's library for collectives
+     */
+    default String createChannelId() {
+        throw new IreeException(
+                StatusCode.UNIMPLEMENTED,
+                "collectives of device '%s' are for participants of one process; name their group".formatted(id()));
+    }
+
+    /**
      * Joins a group for collective operations. Does not wait for the other participants; collectives do. Once all have joined, the next
      * participant to join under the same name begins another group.
      *
      * @param affinity queues that take part
      * @param params the group, and the rank in it
      * @return the channel; the caller closes it
-     * @throws IreeException UNIMPLEMENTED when the device has no collectives; ALREADY_EXISTS when another participant has the rank;
+     * @throws IreeException UNIMPLEMENTED when the device has no collectives; UNAVAILABLE without the driver's library for them; ALREADY_EXISTS when another participant has the rank;
      *     INVALID_ARGUMENT when other participants joined with another count, which fails the group
      */
     default Channel createChannel(long affinity, ChannelParams params) {

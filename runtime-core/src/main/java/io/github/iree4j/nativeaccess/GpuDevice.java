@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GpuDevice extends Resource {
     /** The kinds of objects whose live instances are counted, in the order of the counts. */
-    public static final List<String> KINDS =
-            List.of("STREAMS", "EVENTS", "MEMORY", "HOST_MEMORY", "REGISTRATIONS", "MODULES", "GRAPHS");
+    public static final List<String> KINDS = List.of(
+            "STREAMS", "EVENTS", "MEMORY", "HOST_MEMORY", "REGISTRATIONS", "MODULES", "GRAPHS", "COMMUNICATORS");
 
     private static final int LOG_BYTES = 8192;
 
@@ -28,6 +28,15 @@ public final class GpuDevice extends Resource {
     private final long handle;
     private volatile boolean wasLost;
     private volatile long[] lastCounts = new long[0];
+
+    /**
+     * Returns where the native device is, for calls that name it.
+     *
+     * @return its address, while this is open
+     */
+    public long address() {
+        return handle;
+    }
 
     /** Takes ownership of the native device and of a reference to the library. */
     GpuDevice(GpuApi api, GpuProperties properties, long handle) {

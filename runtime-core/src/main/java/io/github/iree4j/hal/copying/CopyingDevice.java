@@ -200,6 +200,11 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
+    public String createChannelId() {
+        return device.createChannelId();
+    }
+
+    @Override
     public Channel createChannel(long affinity, ChannelParams params) {
         return device.createChannel(affinity, params);
     }

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuApi;
+import io.github.iree4j.nativeaccess.GpuCollectives;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.nativeaccess.GpuProperties;
@@ -35,6 +36,8 @@ final class GpuDriver {
     private final Duration closeLimit; // of its devices
     private final int window;
     private final GpuRegistrations registrations = new GpuRegistrations();
+    private final @Nullable String collectives; // path of its library; null for the usual one
+    private @Nullable GpuLibrary opened; // guarded by this; that one
 
     /**
      * Opens a library. Never fails: {@link #availability} says why it cannot be used.
@@ -42,17 +45,19 @@ final class GpuDriver {
      * @param library its path; null for the usual one
      */
     GpuDriver(GpuKind kind, @Nullable String library) {
-        this(kind, library, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
+        this(kind, library, null, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
     }
 
     /**
      * The same.
      *
+     * @param collectives path of the library of collectives; null for the usual one
      * @param closeLimit how long closing a device waits for work of its hardware
      * @param window commands under way on a stream up to which threads of others give more
      */
-    GpuDriver(GpuKind kind, @Nullable String library, Duration closeLimit, int window) {
+    GpuDriver(GpuKind kind, @Nullable String library, @Nullable String collectives, Duration closeLimit, int window) {
         this.kind = kind;
+        this.collectives = collectives;
         this.name = name(kind);
         this.closeLimit = closeLimit;
         this.window = window;
@@ -77,6 +82,15 @@ final class GpuDriver {
 
     static String name(GpuKind kind) {
         return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    private synchronized GpuLibrary collectives() {
+        GpuLibrary own = opened;
+        if (own == null) {
+            own = new GpuLibrary(GpuCollectives.open(kind, collectives), name);
+            opened = own;
+        }
+        return own;
     }
 
     Availability availability() {
@@ -104,7 +118,8 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware = new GpuHardware(info.id(), device, registrations, memoryOfHost(), lanes, window);
+            hardware =
+                    new GpuHardware(info.id(), device, registrations, this::collectives, memoryOfHost(), lanes, window);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

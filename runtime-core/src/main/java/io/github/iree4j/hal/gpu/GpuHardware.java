@@ -9,6 +9,7 @@ import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.MemoryKind;
 import io.github.iree4j.hal.stream.MemoryKinds;
+import io.github.iree4j.hal.stream.StreamCollectives;
 import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
@@ -19,7 +20,10 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +44,10 @@ final class GpuHardware implements StreamDriver {
     private final GpuRegistrations registrations;
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
+    private final List<GpuLane> ofParticipants = new CopyOnWriteArrayList<>(); // lanes of participants in collectives
+    private final Supplier<GpuLibrary> collectives; // opens it
+    private final AtomicInteger laneNumbers = new AtomicInteger();
+    private final int window;
     private volatile @Nullable Thread waiter; // in awaitAny
     private volatile @Nullable IreeException failure; // why streams are given nothing more
 
@@ -49,13 +57,22 @@ final class GpuHardware implements StreamDriver {
      * @param id name for messages
      * @param device ownership passes unless this throws
      * @param registrations of all devices of its driver
+     * @param collectives opens the library of collectives
      * @param hostMemory bytes of the host
      * @param laneCount streams
      * @param window commands under way on each up to which others than its thread give more
      */
     GpuHardware(
-            String id, GpuDevice device, GpuRegistrations registrations, long hostMemory, int laneCount, int window) {
+            String id,
+            GpuDevice device,
+            GpuRegistrations registrations,
+            Supplier<GpuLibrary> collectives,
+            long hostMemory,
+            int laneCount,
+            int window) {
         this.id = id;
+        this.collectives = collectives;
+        this.window = window;
         this.device = device;
         this.events = new GpuEvents(device);
         this.graphs = new GpuGraphs(device);
@@ -70,8 +87,8 @@ final class GpuHardware implements StreamDriver {
         this.kinds = new MemoryKinds(own, null, host, host);
         boolean made = false;
         try {
-            for (int i = 0; i < laneCount; i++) {
-                lanes.add(new GpuLane(this, i, window));
+            while (lanes.size() < laneCount) {
+                lanes.add(new GpuLane(this, laneNumbers.getAndIncrement(), window));
             }
             lanes.forEach(GpuLane::start);
             made = true;
@@ -152,6 +169,7 @@ final class GpuHardware implements StreamDriver {
                     code, "device '%s' takes no more work: %s: %s".formatted(id, what, thrown.getMessage()), thrown);
         }
         lanes.forEach(GpuLane::wake);
+        ofParticipants.forEach(GpuLane::wake);
         wakeWaiter();
     }
 
@@ -226,6 +244,28 @@ final class GpuHardware implements StreamDriver {
     @Override
     public long graphLaunchCount() {
         return graphs.launches();
+    }
+
+    // ---- Collectives.
+
+    @Override
+    public StreamCollectives collectives() {
+        return collectives.get();
+    }
+
+    /** Opens the lane of a participant, for {@link #closeLane}. */
+    GpuLane openLane() {
+        GpuLane lane = new GpuLane(this, laneNumbers.getAndIncrement(), window);
+        ofParticipants.add(lane);
+        lane.start();
+        return lane;
+    }
+
+    /** Closes such a lane, which is idle, or the device is lost. */
+    void closeLane(GpuLane lane) {
+        lane.stop();
+        ofParticipants.remove(lane);
+        lane.close();
     }
 
     // ---- Memory.

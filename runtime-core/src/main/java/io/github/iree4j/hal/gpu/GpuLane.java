@@ -2,7 +2,9 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
+import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.GroupCall;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.Submission;
 import io.github.iree4j.nativeaccess.GpuDevice;
@@ -174,13 +176,15 @@ final class GpuLane implements Lane {
                 gave = true;
                 continue;
             }
-            GpuCommands commands = (GpuCommands) next.submission.commands();
+            DriverCommands all = next.submission.commands();
+            GpuCommands commands = all instanceof GpuCommands own ? own : null;
+            GroupCall launch = all instanceof GroupCall own ? own : null;
             int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
             int before = underWay.get();
             if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread goes on once there is room
             }
-            if (!isOwn() && (count > window || commands != null && commands.needsHost())) {
+            if (!isOwn() && (count > window || launch != null || commands != null && commands.needsHost())) {
                 wake();
                 break;
             }
@@ -188,7 +192,7 @@ final class GpuLane implements Lane {
                 break;
             }
             held.remove();
-            give(next, commands, count);
+            give(next, commands, launch, count);
             gave = true;
         }
         if (gave) {
@@ -234,7 +238,7 @@ final class GpuLane implements Lane {
         awaited.clear();
     }
 
-    private void give(Held next, @Nullable GpuCommands commands, int count) {
+    private void give(Held next, @Nullable GpuCommands commands, @Nullable GroupCall launch, int count) {
         underWay.addAndGet(count);
         stuck = true;
         try {
@@ -243,13 +247,19 @@ final class GpuLane implements Lane {
             if (commands != null && !commands.needsHost()) {
                 words.call(commands.given());
             }
-            words.record(next.event.handle);
-            if (commands == null || !commands.needsHost()) {
+            if (launch != null) {
                 device.run(stream, words.segment());
-            } else {
-                runToEnd(next.event); // the driver may have this thread wait for what is before
-                commands.giveInSteps(this);
+                launch.meet(this::look);
                 record(next.event);
+            } else {
+                words.record(next.event.handle);
+                if (commands == null || !commands.needsHost()) {
+                    device.run(stream, words.segment());
+                } else {
+                    runToEnd(next.event); // the driver may have this thread wait for what is before
+                    commands.giveInSteps(this);
+                    record(next.event);
+                }
             }
         } catch (RuntimeException | Error e) {
             refused(next, e);
@@ -278,7 +288,14 @@ final class GpuLane implements Lane {
         words.clear();
         awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
         words.record(next.event.handle);
-        device.run(stream, words.segment());
+        try {
+            device.run(stream, words.segment());
+        } catch (IreeException e) {
+            if (!device.isLost()) {
+                throw e;
+            }
+            hardware.wakeWaiter(); // lost by this
+        }
     }
 
     /** A submission that will not be given has failed, and its ticket is reached once what was given before is over. */
@@ -398,6 +415,18 @@ final class GpuLane implements Lane {
             first = points.first();
         }
         return first != null && device.isOver(first.handle);
+    }
+
+    /** On the lane's thread: tells of what is over; or that it is to give up. */
+    void look() {
+        hardware.checkTakesWork();
+        long ticket = 0;
+        while (isFirstOver()) {
+            ticket = removeFirst();
+        }
+        if (ticket > 0) {
+            timeline.raise(ticket);
+        }
     }
 
     private long removeFirst() {

@@ -14,6 +14,10 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.collective.ChannelHost;
+import io.github.iree4j.hal.collective.ChannelRegistry;
+import io.github.iree4j.hal.collective.CollectiveBackend;
+import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
@@ -36,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * A device whose memory is the host's and whose operations are {@link HostOperation}s; what runs them is up to the kind of device, which adds
  * its queues before it is used. Safe from any thread.
  */
-public abstract class HostDevice implements Device {
+public abstract class HostDevice implements Device, ChannelHost {
     /** Whether freed memory is overwritten, so that tests detect use after free: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
@@ -51,7 +55,7 @@ public abstract class HostDevice implements Device {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
-    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
+    private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
     private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
     private volatile @Nullable IreeException lost; // the cause of the loss
     private volatile boolean closed;
@@ -203,11 +207,16 @@ public abstract class HostDevice implements Device {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return adopt(new LocalChannel(this, ChannelRegistry.join(domain, params)));
+        return ChannelRegistry.create(domain, this, params);
     }
 
-    /** Registers a channel, which fails when the device is closed before it. */
-    LocalChannel adopt(LocalChannel channel) {
+    @Override
+    public CollectiveBackend collectives() {
+        return CollectiveWork.Backend.INSTANCE;
+    }
+
+    @Override
+    public GroupChannel adopt(GroupChannel channel) {
         channels.add(channel);
         IreeException cause = lost;
         if (closed || cause != null) {
@@ -216,7 +225,8 @@ public abstract class HostDevice implements Device {
         return channel;
     }
 
-    void forget(LocalChannel channel) {
+    @Override
+    public void forget(GroupChannel channel) {
         channels.remove(channel);
     }
 

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.record.RecordingBackend;
 import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
@@ -70,7 +71,7 @@ final class LocalCommands implements RecordingBackend {
 
     @Override
     public void checkChannel(Channel channel) {
-        if (!(channel instanceof LocalChannel)) {
+        if (!(channel instanceof GroupChannel own) || !(own.host() instanceof LocalDevice)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
         }

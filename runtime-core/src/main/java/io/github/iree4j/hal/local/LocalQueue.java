@@ -149,7 +149,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
             long flags) {
         RecordedCommandBuffer own = own(commands);
         if (own != null && !own.collectives().isEmpty()) {
-            CollectiveExecution.submit(scheduler(), wait, signal, own, bindings, device.guests());
+            new LocalCollectives(scheduler(), own, bindings, device.guests()).submit(wait, signal);
             return;
         }
         submit(wait, signal, () -> {

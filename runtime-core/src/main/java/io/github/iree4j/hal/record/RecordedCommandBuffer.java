@@ -25,6 +25,8 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /** Each is a separate operation when executed. */
     private static final int COLLECTIVES_LIMIT = 1 << 12;
 
+    private static final int NO_PEER = 0xFFFF; // half of Collective.peers
+
     private final RecordingBackend backend;
     private final RecordingBuilder builder;
     private final List<CollectiveCommand> collectives = new ArrayList<>(0); // not in the code
@@ -217,6 +219,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
             @Nullable BufferRef target,
             long elementCount) {
         backend.checkChannel(channel);
+        backend.checkCollective(operation);
         if (collectives.size() >= COLLECTIVES_LIMIT) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -234,6 +237,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
         }
         collectives.add(new CollectiveCommand(
                 builder.openRegion(), channel, operation, parameter, source, target, elementCount));
+        if (target != null && operation.kind() == Collective.SEND_RECV && parameter >>> 16 == NO_PEER) {
+            builder.fill(target, 0, 1); // behind it, which may send the same bytes
+        }
     }
 
     @Override

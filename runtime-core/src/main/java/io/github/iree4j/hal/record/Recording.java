@@ -3,6 +3,7 @@ package io.github.iree4j.hal.record;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.schedule.StoredBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Recorded commands: words, and the positions of regions and commands in them. Immutable; the command buffer retains what it refers to.
@@ -126,6 +127,23 @@ public final class Recording {
     private static Recording transfer(long[] code, StoredBuffer<?>... buffers) {
         return new Recording(
                 code, new int[1], new int[] {0, 1}, buffers, new Executable[0], MemorySegment.NULL, new int[0]);
+    }
+
+    /**
+     * Returns some of its regions as a recording, which refers to the same buffers and slots.
+     *
+     * @param from the first region
+     * @param to the region after the last
+     * @return the recording, valid as long as this
+     */
+    public Recording regions(int from, int to) {
+        int first = regions[from];
+        int[] starts = new int[to - from + 1];
+        for (int i = from; i <= to; i++) {
+            starts[i - from] = regions[i] - first;
+        }
+        return new Recording(
+                code, Arrays.copyOfRange(commands, first, regions[to]), starts, fixed, executables, updates, slots);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.record;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.schedule.StoredBuffer;
@@ -60,6 +61,14 @@ public interface RecordingBackend {
     default void checkChannel(Channel channel) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
     }
+
+    /**
+     * Checks a collective that is being recorded, beyond what all devices require.
+     *
+     * @param operation the operation
+     * @throws IreeException UNIMPLEMENTED when the backend lacks it
+     */
+    default void checkCollective(Collective operation) {}
 
     /**
      * Returns the maximum number of commands between two barriers; an implicit barrier follows.

@@ -25,7 +25,7 @@ final class CompletionWaiter implements CompletionSource {
      * such a primitive spin, Mesa's software driver for one. With a single queue it is woken by a submission.
      */
     private final @Nullable DriverTimeline wakeup;
-    private final CopyOnWriteArrayList<PointImport> imports = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<WatchedPoint> imports = new CopyOnWriteArrayList<>();
 
     // Owner only.
     private DriverTimeline[] timelines;
@@ -106,7 +106,7 @@ final class CompletionWaiter implements CompletionSource {
     /** Appends the imported points; returns the new count. */
     private int putImports(int fixed) {
         int count = fixed;
-        for (PointImport each : imports) {
+        for (WatchedPoint each : imports) {
             if (count == values.length) {
                 timelines = Arrays.copyOf(timelines, count * 2);
                 values = Arrays.copyOf(values, count * 2);
@@ -118,7 +118,7 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /** Starts polling a foreign point. */
-    void add(PointImport point) {
+    void add(WatchedPoint point) {
         imports.add(point);
         IreeException cause = device.failure();
         if (cause != null) { // the waiter has ended
@@ -129,22 +129,23 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /** Stops polling it. */
-    void remove(PointImport point) {
+    void remove(WatchedPoint point) {
         imports.remove(point);
         device.wakeWaiter();
     }
 
     /** Fails the signals of foreign points; they are no longer polled. */
     void endImports(IreeException cause) {
-        for (PointImport each : imports) {
-            imports.remove(each);
-            each.end(cause);
+        for (WatchedPoint each : imports) {
+            if (!each.abandon(cause)) {
+                imports.remove(each);
+            }
         }
     }
 
     private int endImports() {
         int ended = 0;
-        for (PointImport each : imports) {
+        for (WatchedPoint each : imports) {
             try {
                 if (each.timeline().value() < each.value()) {
                     continue;

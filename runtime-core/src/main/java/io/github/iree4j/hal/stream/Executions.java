@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.collective.CollectiveExecution;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -31,6 +32,19 @@ final class Executions {
         return new Execution("dispatch", queue, commands, bindings);
     }
 
+    /**
+     * Executes the commands between two collectives.
+     *
+     * @param bindings checked when the whole was submitted
+     */
+    static StreamOperation segment(
+            StreamQueue queue,
+            RecordedCommandBuffer commands,
+            @Nullable BindingTable bindings,
+            CollectiveExecution.Segment segment) {
+        return new Execution(queue, commands, bindings, segment);
+    }
+
     /*
      * STREAM-5: native commands, and the buffers that they use, belong to one execution from its submission until its operation
      * is complete and the hardware is done with it, whichever comes last: `holders` counts the two.
@@ -38,7 +52,8 @@ final class Executions {
     private static final class Execution extends StreamOperation implements StreamWork {
         private final Lane lane;
         private final RecordedCommandBuffer commands;
-        private final RecordedForms forms;
+        private final RecordedForms.Part part;
+        private final CollectiveExecution.@Nullable Segment segment;
         private @Nullable BindingTable bindings;
         private @Nullable BoundForm lent; // while it is retained
         private @Nullable DriverCommands prepared;
@@ -48,29 +63,55 @@ final class Executions {
             super(name);
             this.lane = queue.lane();
             this.commands = commands;
-            this.forms = RecordedForms.of(commands);
+            this.segment = null;
             this.bindings = bindings;
             commands.checkSubmission(bindings);
+            this.part = RecordedForms.of(commands).whole();
+            check(queue, commands, bindings);
+            commands.claimSubmission();
+        }
+
+        Execution(
+                StreamQueue queue,
+                RecordedCommandBuffer commands,
+                @Nullable BindingTable bindings,
+                CollectiveExecution.Segment segment) {
+            super("execute");
+            this.lane = queue.lane();
+            this.commands = commands;
+            this.part = RecordedForms.of(commands).part(segment.firstRegion(), segment.endRegion());
+            this.segment = segment;
+            this.bindings = bindings;
+            check(queue, commands, bindings);
+        }
+
+        private static void check(StreamQueue queue, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
             for (int slot : commands.recording().slots()) {
                 if (bindings != null && bindings.buffer(slot) instanceof Buffer buffer) {
-                    StreamBuffer.usable(forms.device(), "bound buffer", buffer);
+                    StreamBuffer.usable(queue.streamDevice(), "bound buffer", buffer);
                 }
             }
             if (commands.recording().dispatches()) {
                 queue.checkComputes();
             }
-            commands.claimSubmission();
+        }
+
+        @Override
+        protected void failed(IreeException cause) {
+            if (segment != null) {
+                segment.failed();
+            }
         }
 
         private boolean isEmpty() {
-            return commands.recording().commands().length == 0;
+            return part.recording.commands().length == 0;
         }
 
         @Override
         protected void retain() {
             BindingTable own = commands.retainBindings(bindings);
             try {
-                lent = isEmpty() ? null : forms.lend(lane);
+                lent = isEmpty() ? null : part.lend(lane);
                 if (lent != null) {
                     lent.claim(call(), own);
                 }
@@ -87,7 +128,7 @@ final class Executions {
             if (own != null) {
                 lent = null;
                 own.over();
-                forms.giveBack(own);
+                part.giveBack(own);
             }
         }
 
@@ -138,6 +179,9 @@ final class Executions {
         @Override
         protected void release() {
             drop();
+            if (segment != null) {
+                segment.ended();
+            }
         }
 
         private void drop() {

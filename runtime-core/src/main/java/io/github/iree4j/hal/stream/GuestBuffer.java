@@ -1,6 +1,8 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.schedule.BufferStorage;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.hal.schedule.StoredBuffer;
@@ -25,7 +27,12 @@ final class GuestBuffer implements UsedBuffer {
 
     @Override
     public StreamStorage pin(StreamOperation user) {
-        BufferStorage storage = lender.lend(user.call());
+        return pin(user.frontier(), user.call());
+    }
+
+    @Override
+    public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
+        BufferStorage storage = lender.lend(call);
         try {
             return device.imports().begin(storage);
         } catch (RuntimeException e) {

@@ -215,7 +215,7 @@ final class HardwareStream implements FifoBackend {
     }
 
     /** The ticket at which an epoch is complete; 0 when it is complete, negative when there is none yet. */
-    private long point(long epoch) {
+    long point(long epoch) {
         synchronized (queue) {
             if (epoch <= overEpoch) {
                 return 0;

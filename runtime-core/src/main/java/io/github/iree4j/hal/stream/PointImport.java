@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** An imported value of a foreign timeline that signals one of ours. Submissions wait for it natively; the host learns of it from the waiter. */
-final class PointImport implements Cancellation {
+final class PointImport implements WatchedPoint, Cancellation {
     private final CompletionWaiter waiter;
     private final ForeignPoint point;
     private final TimelineSemaphore semaphore;
@@ -61,16 +61,19 @@ final class PointImport implements Cancellation {
         }
     }
 
-    DriverTimeline timeline() {
+    @Override
+    public DriverTimeline timeline() {
         return point.timeline();
     }
 
-    long value() {
+    @Override
+    public long value() {
         return value;
     }
 
     /** The foreign timeline has reached the value, or polling has ended. */
-    void end(@Nullable IreeException failure) {
+    @Override
+    public void end(@Nullable IreeException failure) {
         if (!over.compareAndSet(false, true)) {
             return;
         }

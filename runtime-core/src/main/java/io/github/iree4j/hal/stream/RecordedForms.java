@@ -3,15 +3,22 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.record.RecordingBackend;
 import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +32,60 @@ final class RecordedForms implements RecordingBackend {
 
     private final StreamDevice device;
     private final boolean oneShot;
-    private final ArrayDeque<BoundForm> idle = new ArrayDeque<>(); // guarded by itself
-    private @Nullable Recording recording; // once it is finished
-    private @Nullable StreamStorage updates; // the same; null for none
-    private boolean[] written = new boolean[0]; // the same; by place, see ResolvedBindings
+    private @Nullable Part whole; // once it is finished
+    private final Map<Long, Part> parts = new HashMap<>(0); // between collectives, by their regions; guarded by itself
+    private @Nullable StreamStorage updates; // null for none
+
+    /** The commands, or those between two collectives, and their forms. */
+    final class Part {
+        final Recording recording;
+        private final boolean[] written; // by place, see ResolvedBindings
+        private final ArrayDeque<BoundForm> idle = new ArrayDeque<>(); // guarded by itself
+
+        Part(Recording recording) {
+            this.recording = recording;
+            this.written = ResolvedBindings.written(device.encoder(), recording);
+        }
+
+        /**
+         * Lends a form for one execution.
+         *
+         * @param lane the lane of the submission
+         * @return the form, to be returned with {@link #giveBack}; the command buffer is retained meanwhile
+         */
+        BoundForm lend(Lane lane) {
+            synchronized (idle) {
+                for (BoundForm candidate : idle) {
+                    if (candidate.suits(lane)) {
+                        idle.remove(candidate);
+                        return candidate;
+                    }
+                }
+            }
+            ResolvedBindings bindings = new ResolvedBindings(device, recording, written);
+            return new BoundForm(lane, bindings, device.encoder().form(recording, bindings, updates, lane, oneShot));
+        }
+
+        /** Takes back a form that no hardware uses any more. */
+        void giveBack(BoundForm used) {
+            if (!oneShot) {
+                synchronized (idle) {
+                    if (idle.size() < KEPT_LIMIT) {
+                        idle.addFirst(used); // the last one used likely has the next bindings
+                        return;
+                    }
+                }
+            }
+            used.close();
+        }
+
+        private void close() {
+            synchronized (idle) {
+                idle.forEach(BoundForm::close); // all of them: executions retain the command buffer
+                idle.clear();
+            }
+        }
+    }
 
     /**
      * Creates the forms of a command buffer that is going to be recorded.
@@ -67,37 +124,18 @@ final class RecordedForms implements RecordingBackend {
         return device;
     }
 
-    /**
-     * Lends a form for one execution.
-     *
-     * @param lane the lane of the submission
-     * @return the form, to be returned with {@link #giveBack}; the command buffer is retained meanwhile
-     */
-    BoundForm lend(Lane lane) {
-        synchronized (idle) {
-            for (BoundForm candidate : idle) {
-                if (candidate.suits(lane)) {
-                    idle.remove(candidate);
-                    return candidate;
-                }
-            }
-        }
-        Recording finished = Objects.requireNonNull(recording);
-        ResolvedBindings bindings = new ResolvedBindings(device, finished, written);
-        return new BoundForm(lane, bindings, device.encoder().form(finished, bindings, updates, lane, oneShot));
+    /** All of the commands. */
+    Part whole() {
+        return Objects.requireNonNull(whole);
     }
 
-    /** Takes back a form that no hardware uses any more. */
-    void giveBack(BoundForm used) {
-        if (!oneShot) {
-            synchronized (idle) {
-                if (idle.size() < KEPT_LIMIT) {
-                    idle.addFirst(used); // the last one used likely has the next bindings
-                    return;
-                }
-            }
+    /** The commands of some regions. */
+    Part part(int firstRegion, int endRegion) {
+        synchronized (parts) {
+            return parts.computeIfAbsent(
+                    (long) firstRegion << Integer.SIZE | endRegion,
+                    key -> new Part(whole().recording.regions(firstRegion, endRegion)));
         }
-        used.close();
     }
 
     @Override
@@ -126,9 +164,21 @@ final class RecordedForms implements RecordingBackend {
     }
 
     @Override
+    public void checkChannel(Channel channel) {
+        if (!(channel instanceof GroupChannel own) || !own.host().equals(device.channels())) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
+        }
+    }
+
+    @Override
+    public void checkCollective(Collective operation) {
+        device.channels().library().check(operation);
+    }
+
+    @Override
     public void finished(Recording finished) {
-        recording = finished;
-        written = ResolvedBindings.written(device.encoder(), finished);
+        whole = new Part(finished);
         if (finished.updates().byteSize() > 0) {
             StreamStorage captured = device.memory().upload(finished.updates().byteSize());
             captured.mapped().copyFrom(finished.updates());
@@ -138,9 +188,12 @@ final class RecordedForms implements RecordingBackend {
 
     @Override
     public void close() {
-        synchronized (idle) {
-            idle.forEach(BoundForm::close); // all of them: executions retain the command buffer
-            idle.clear();
+        if (whole != null) {
+            whole.close();
+        }
+        synchronized (parts) {
+            parts.values().forEach(Part::close);
+            parts.clear();
         }
         if (updates != null) {
             updates.release(Frontier.EMPTY);

@@ -223,6 +223,14 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return pinned();
     }
 
+    @Override
+    public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
+        if (!isAllocatedBefore(before)) {
+            throw unavailable("use");
+        }
+        return pinned();
+    }
+
     private StreamStorage pinned() {
         StreamStorage storage = pinStorage();
         try {

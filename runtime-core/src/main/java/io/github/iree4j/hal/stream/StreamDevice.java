@@ -7,6 +7,8 @@ import io.github.iree4j.async.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
@@ -67,6 +69,7 @@ public final class StreamDevice implements Device {
     private final HandoffThread issuer;
 
     private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
+    private final StreamChannels channels = new StreamChannels(this);
     private volatile @Nullable IreeException lost; // the cause of the loss
     private volatile boolean hardwareLost; // the hardware runs nothing any more
     private final AtomicBoolean losing = new AtomicBoolean();
@@ -280,6 +283,28 @@ public final class StreamDevice implements Device {
     }
 
     @Override
+    public Channel createChannel(long affinity, ChannelParams params) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        return channels.create(params);
+    }
+
+    @Override
+    public String createChannelId() {
+        checkOpen();
+        return channels.library().createId();
+    }
+
+    StreamChannels channels() {
+        return channels;
+    }
+
+    /** Has the end of a run noticed. */
+    void watch(WatchedPoint point) {
+        waiter.add(point);
+    }
+
+    @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
         return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
@@ -420,6 +445,7 @@ public final class StreamDevice implements Device {
         for (StreamQueue queue : queues) {
             queue.stream().stop(cause, true);
         }
+        channels.fail(cause);
     }
 
     /** The driver reports the device lost: the hardware runs nothing any more. Called on a thread that holds no locks. */
@@ -472,6 +498,7 @@ public final class StreamDevice implements Device {
         for (StreamQueue queue : queues) {
             queue.stream().stop(cause, false);
         }
+        channels.fail(cause);
         work.close();
     }
 
@@ -501,6 +528,7 @@ public final class StreamDevice implements Device {
     /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
+            end("channels", channels::end);
             end("driver", driver::close);
             freed.countDown();
         }

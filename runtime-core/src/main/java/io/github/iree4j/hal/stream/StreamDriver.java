@@ -76,6 +76,16 @@ public interface StreamDriver extends AutoCloseable {
      */
     boolean isLost();
 
+    /**
+     * Returns the library of collectives.
+     *
+     * @return the same for all devices that can meet; null where the driver has none, which is what this method returns unless overridden
+     * @throws IreeException UNAVAILABLE when the driver knows one that is not there, saying what to do
+     */
+    default @Nullable StreamCollectives collectives() {
+        return null;
+    }
+
     // ---- Memory.
 
     /**

@@ -173,6 +173,12 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
             CommandBuffer commands,
             @Nullable BindingTable bindings,
             long flags) {
+        if (RecordedForms.isOf(device, commands)
+                && commands instanceof RecordedCommandBuffer own
+                && !own.collectives().isEmpty()) {
+            new StreamCollectiveExecution(this, own, bindings).submit(wait, signal);
+            return;
+        }
         submit(wait, signal, () -> Executions.execute(this, commands, bindings));
     }
 }

@@ -9,12 +9,22 @@ public final class Submission {
     private final @Nullable StreamWork work;
     private final long ticket;
     private final @Nullable StreamEntry entry;
+    private final @Nullable CollectiveRun run; // instead of an entry
 
     Submission(TimelineWaits waits, @Nullable StreamWork work, long ticket, @Nullable StreamEntry entry) {
         this.waits = waits;
         this.work = work;
         this.ticket = ticket;
         this.entry = entry;
+        this.run = null;
+    }
+
+    Submission(TimelineWaits waits, CollectiveRun run, long ticket) {
+        this.waits = waits;
+        this.work = run;
+        this.ticket = ticket;
+        this.entry = null;
+        this.run = run;
     }
 
     Submission withoutWork() {
@@ -82,6 +92,9 @@ public final class Submission {
     public void fail(IreeException cause) {
         if (entry != null) {
             entry.late = cause;
+        }
+        if (run != null) {
+            run.refused(cause);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,14 @@ sealed interface UsedBuffer extends RefCounted permits StreamBuffer, GuestBuffer
      *     deallocation; the failure of the allocation; the obstacle to using memory of another device
      */
     StreamStorage pin(StreamOperation user);
+
+    /**
+     * The same for a collective.
+     *
+     * @param before what happens before it
+     * @param call the call that it belongs to; null for none
+     */
+    StreamStorage pin(Frontier before, @Nullable MemoryHolder call);
 
     /** Ends a pin, given the storage that it returned. */
     void unpin(StreamStorage pinned);

@@ -49,7 +49,7 @@ public final class GpuDrivers {
 
     private static GpuDrivers fake(Path directory, GpuKind kind, String settings, Duration closeLimit, int window) {
         FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
-        return new GpuDrivers(new GpuDriver(kind, library.library(), closeLimit, window), library);
+        return new GpuDrivers(new GpuDriver(kind, library.library(), library.library(), closeLimit, window), library);
     }
 
     /** Whether tests run on the machine's devices. */

@@ -24,43 +24,6 @@ import org.junit.jupiter.api.Test;
 
 /** What participants of a collective are told when one of them disagrees, fails or leaves. */
 class CollectiveFailureTest extends CollectiveFixture {
-    @Test
-    void participantsThatDisagreeAllFailNowAndLater() {
-        List<Channel> channels = channels("disagree", 3);
-        List<Fence> done = List.of(
-                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
-                submit(1, null, one(channels.get(1), SUM, 0, ints(1, 2), ints(0, 0), 2)),
-                submit(2, null, one(channels.get(2), SUM, 0, ints(1), ints(0), 1)));
-        assertFailed(done, StatusCode.INVALID_ARGUMENT, "participants of a collective disagree: rank 0 has all_reduce");
-        assertFailed(
-                List.of(submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1))),
-                StatusCode.INVALID_ARGUMENT,
-                "disagree");
-    }
-
-    @Test
-    void aParticipantWhoseWaitFailsFailsAllWithThatCause() {
-        List<Channel> channels = channels("cause", 2);
-        Fence wait = fence();
-        List<Fence> done = List.of(
-                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
-                submit(1, wait, one(channels.get(1), SUM, 0, ints(1), ints(0), 1)));
-        assertThat(done).noneMatch(each -> each.failure() != null);
-        wait.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
-        assertFailed(done, StatusCode.DATA_LOSS, "disk gone");
-    }
-
-    @Test
-    void aParticipantThatClosesItsChannelFailsThoseWhoWaitForIt() {
-        List<Channel> channels = channels("closing", 2);
-        Fence done = submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1));
-        channels.get(1).close();
-        assertFailed(List.of(done), StatusCode.ABORTED, "participant 1 of 2 closed its channel");
-        assertFailed(
-                List.of(submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1))),
-                StatusCode.ABORTED,
-                "participant 1 of 2");
-    }
 
     @Test
     void aClosedDeviceFailsTheGroup() {
@@ -120,23 +83,6 @@ class CollectiveFailureTest extends CollectiveFixture {
     }
 
     @Test
-    void participantsThatCountDifferentlyOrShareARankAreRefused() {
-        Channel first = closed(device.createChannel(-1, ChannelParams.of("join", 0, 2)));
-        Fence done = submit(0, null, one(first, SUM, 0, ints(1), ints(0), 1));
-        assertThatThrownBy(() -> device.createChannel(-1, ChannelParams.of("join", 0, 2)))
-                .isInstanceOf(IreeException.class)
-                .hasMessage("channel 'join' has a participant of rank 0 already");
-        assertThat(done.failure()).isNull();
-        assertThatThrownBy(() -> device.createChannel(-1, ChannelParams.of("join", 1, 3)))
-                .isInstanceOf(IreeException.class)
-                .hasMessageContaining("joined with a count of 3 by one participant and 2 by another");
-        assertFailed(List.of(done), StatusCode.INVALID_ARGUMENT, "count of 3");
-        assertThat(channels("join", 2)).as("a new group").hasSize(2);
-        assertThatThrownBy(() -> device.createChannel(-1, 2, 2)).hasMessageContaining("not within [0, 1]");
-        assertThatThrownBy(() -> device.createChannel(-1, 0, 1 << 30)).hasMessageContaining("not within [1, 4096]");
-    }
-
-    @Test
     void whatDoesNotFitIsRefusedWhenItIsRecorded() {
         List<Channel> channels = channels("checks", 2);
         Channel channel = channels.getFirst();
@@ -157,75 +103,6 @@ class CollectiveFailureTest extends CollectiveFixture {
         assertThatThrownBy(() ->
                         one(channel, Collective.of(Collective.ALL_REDUCE, 0, Collective.S8), 0, ints(1), ints(1), 3))
                 .hasMessageContaining("needs a reduction");
-    }
-
-    @Test
-    void aGroupThatOneLeavesWhileItFormsIsFormedAnew() {
-        device.createChannel(-1, ChannelParams.of("given up", 0, 2)).close();
-        List<Channel> channels = channels("given up", 2);
-        assertReached(List.of(
-                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
-                submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(0), 1))));
-    }
-
-    @Test
-    void aSplitWithOneThatIsGoneFails() {
-        List<Channel> channels = channels("split and gone", 2);
-        Channel part = closed(channels.get(0).split(0, 0));
-        channels.get(1).close();
-        assertThat(part.ready())
-                .isNotNull()
-                .satisfies(ready ->
-                        assertThat(ready.failure()).hasMessageContaining("participant 1 of 2 closed its channel"));
-    }
-
-    @Test
-    void aPartThatIsClosedBeforeAllHaveSplitLeavesItsGroup() {
-        List<Channel> channels = channels("closed part", 2);
-        Channel gone = channels.get(0).split(0, 0);
-        gone.close();
-        Channel stays = closed(channels.get(1).split(0, 0));
-        assertFailed(
-                List.of(submit(0, null, one(stays, SUM, 0, ints(1), ints(0), 1))),
-                StatusCode.ABORTED,
-                "participant 0 of 2");
-    }
-
-    @Test
-    void participantsThatDisagreeAboutTheRootOrTheLengthFail() {
-        Collective broadcast = Collective.of(Collective.BROADCAST, 0, Collective.S32);
-        List<Channel> rooted = channels("roots", 2);
-        assertFailed(
-                List.of(
-                        submit(0, null, one(rooted.get(0), broadcast, 0, ints(1), null, 1)),
-                        submit(1, null, one(rooted.get(1), broadcast, 1, ints(1), null, 1))),
-                StatusCode.INVALID_ARGUMENT,
-                "disagree");
-        List<Channel> pair = channels("lengths", 2);
-        assertFailed(
-                List.of(
-                        submit(
-                                0,
-                                null,
-                                one(
-                                        pair.get(0),
-                                        Collective.of(Collective.SEND, 0, Collective.S32),
-                                        1,
-                                        ints(1),
-                                        null,
-                                        1)),
-                        submit(
-                                1,
-                                null,
-                                one(
-                                        pair.get(1),
-                                        Collective.of(Collective.RECV, 0, Collective.S32),
-                                        0,
-                                        null,
-                                        ints(0, 0),
-                                        2))),
-                StatusCode.INVALID_ARGUMENT,
-                "disagree");
     }
 
     // GROUP-1: an arrival is told once, even if the group fails meanwhile.

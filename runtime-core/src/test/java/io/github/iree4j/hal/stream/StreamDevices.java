@@ -60,11 +60,11 @@ public final class StreamDevices {
 
     /** Lends a form of a command buffer, as an execution does. */
     public static void withForm(RecordedCommandBuffer commands, DeviceQueue queue, Consumer<CommandForm> use) {
-        BoundForm lent = RecordedForms.of(commands).lend(((StreamQueue) queue).lane());
+        BoundForm lent = RecordedForms.of(commands).whole().lend(((StreamQueue) queue).lane());
         try {
             use.accept(lent.form());
         } finally {
-            RecordedForms.of(commands).giveBack(lent);
+            RecordedForms.of(commands).whole().giveBack(lent);
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -11,7 +11,7 @@ import java.util.Map;
  * Where participants of one process find their group by name: the incomplete groups. Names are global to the process, but
  * separate for each {@link SchedulingDomain}. Safe from any thread.
  */
-final class ChannelRegistry {
+public final class ChannelRegistry {
     private static final Map<Name, ChannelGroup> FORMING = new HashMap<>(); // guarded by itself
 
     private ChannelRegistry() {}
@@ -22,22 +22,49 @@ final class ChannelRegistry {
     record Membership(ChannelGroup group, int rank) {}
 
     /**
-     * Joins a group; the first use of a name creates it.
+     * Creates a channel of a device; the first use of a name creates its group.
      *
-     * @throws IreeException ALREADY_EXISTS when the rank is taken, INVALID_ARGUMENT when the others count differently
+     * @param domain of the device
+     * @param host the device
+     * @param params the group and the rank
+     * @return the channel, which the caller closes
+     * @throws IreeException ALREADY_EXISTS when the rank is taken; INVALID_ARGUMENT when the others count differently or are on devices that this
+     *     one cannot meet; or why the device cannot take part
      */
-    static Membership join(SchedulingDomain domain, ChannelParams params) {
+    public static GroupChannel create(SchedulingDomain domain, ChannelHost host, ChannelParams params) {
+        GroupChannel channel = host.adopt(new GroupChannel(host, join(domain, host.collectives(), params)));
+        try {
+            host.joined(channel);
+        } catch (RuntimeException | Error e) {
+            channel.fail(
+                    e instanceof IreeException cause
+                            ? cause
+                            : new IreeException(StatusCode.INTERNAL, "channel cannot be created: " + e, e));
+            channel.close();
+            throw e;
+        }
+        return channel;
+    }
+
+    private static Membership join(SchedulingDomain domain, CollectiveBackend backend, ChannelParams params) {
         int count = params.count() == ChannelParams.DEFAULT ? 1 : params.count();
         if (count == 1) { // a group of its own
-            ChannelGroup alone = new ChannelGroup(domain, 1);
+            ChannelGroup alone = new ChannelGroup(domain, backend, 1);
             return new Membership(alone, alone.join(0));
+        }
+        if (backend.spansProcesses(params.id())) {
+            ChannelGroup across = ChannelGroup.across(domain, backend, count, params);
+            return new Membership(across, params.rank());
         }
         Name name = new Name(domain, params.id(), params.group());
         ChannelGroup group;
         IreeException different;
         synchronized (FORMING) {
-            group = FORMING.computeIfAbsent(name, n -> new ChannelGroup(domain, count));
+            group = FORMING.computeIfAbsent(name, n -> new ChannelGroup(domain, backend, count));
             different = group.count() == count ? null : different(params, group.count());
+            if (!group.backend().equals(backend)) {
+                throw apart(params);
+            }
             if (different == null) {
                 int rank = group.join(params.rank());
                 if (rank < 0) {
@@ -60,6 +87,13 @@ final class ChannelRegistry {
                 StatusCode.INVALID_ARGUMENT,
                 "channel '%s' is joined with a count of %d by one participant and %d by another"
                         .formatted(params.id(), params.count(), count));
+    }
+
+    private static IreeException apart(ChannelParams params) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "channel '%s' has participants on devices of another driver; collectives do not cross drivers"
+                        .formatted(params.id()));
     }
 
     /** A group has failed: the next participant to join under its name creates another. */

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -14,24 +14,24 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** A participant of a {@link ChannelGroup}; a channel from a split joins its group later. */
-final class LocalChannel extends Channel {
-    private final HostDevice device;
+public final class GroupChannel extends Channel {
+    private final ChannelHost host;
     private final @Nullable TimelineSemaphore known; // of a split: reaches 1 once the group exists
     private final @Nullable Fence ready;
     private final Object lock = new Object();
     private volatile ChannelRegistry.@Nullable Membership membership; // written once, under lock
     private boolean gone; // guarded by lock
 
-    LocalChannel(HostDevice device, ChannelRegistry.Membership membership) {
-        this.device = device;
+    GroupChannel(ChannelHost host, ChannelRegistry.Membership membership) {
+        this.host = host;
         this.membership = membership;
         this.known = null;
         this.ready = null;
     }
 
     /** Creates a channel that gets its group with {@link #become}. */
-    private LocalChannel(HostDevice device) {
-        this.device = device;
+    private GroupChannel(ChannelHost host) {
+        this.host = host;
         this.known = TimelineSemaphore.create(0);
         this.ready = Fence.at(known, 1);
     }
@@ -52,8 +52,23 @@ final class LocalChannel extends Channel {
         return ready;
     }
 
-    ChannelGroup group() {
+    /**
+     * Returns its group.
+     *
+     * @return the group
+     * @throws IreeException FAILED_PRECONDITION before the channel is {@link #ready}; why it never will be
+     */
+    public ChannelGroup group() {
         return membership().group();
+    }
+
+    /**
+     * Returns the device.
+     *
+     * @return whose channel it is
+     */
+    public ChannelHost host() {
+        return host;
     }
 
     private ChannelRegistry.Membership membership() {
@@ -79,7 +94,7 @@ final class LocalChannel extends Channel {
                     StatusCode.INVALID_ARGUMENT,
                     "channel color " + color + " is negative; " + NO_COLOR + " stands for no group");
         }
-        LocalChannel part = color == NO_COLOR ? null : device.adopt(new LocalChannel(device));
+        GroupChannel part = color == NO_COLOR ? null : host.adopt(new GroupChannel(host));
         try {
             own.group().arrive(own.group().split(own.rank()), new Split(color, key, part));
         } catch (IreeException e) {
@@ -95,9 +110,9 @@ final class LocalChannel extends Channel {
     private static final class Split extends Arrival {
         final int color;
         final int key;
-        final @Nullable LocalChannel part;
+        final @Nullable GroupChannel part;
 
-        Split(int color, int key, @Nullable LocalChannel part) {
+        Split(int color, int key, @Nullable GroupChannel part) {
             super(Frontier.EMPTY);
             this.color = color;
             this.key = key;
@@ -105,7 +120,7 @@ final class LocalChannel extends Channel {
         }
 
         @Override
-        void over(@Nullable IreeException failure, Frontier outcome) {
+        protected void over(@Nullable IreeException failure, Frontier outcome) {
             if (part != null) {
                 part.known(failure, outcome);
             }
@@ -113,7 +128,7 @@ final class LocalChannel extends Channel {
     }
 
     /** Creates the groups of a split, given its participants by rank. */
-    static void form(SchedulingDomain domain, List<Arrival> arrivals) {
+    static void form(SchedulingDomain domain, CollectiveBackend backend, List<Arrival> arrivals) {
         TreeMap<Integer, List<Split>> byColor = new TreeMap<>();
         for (Arrival each : arrivals) {
             Split split = (Split) each;
@@ -124,7 +139,7 @@ final class LocalChannel extends Channel {
         }
         for (List<Split> members : byColor.values()) {
             members.sort(Comparator.comparingInt(split -> split.key)); // stable: by rank among equals
-            ChannelGroup group = new ChannelGroup(domain, members.size());
+            ChannelGroup group = new ChannelGroup(domain, backend, members.size());
             for (Split each : members) {
                 int rank = group.join(-1);
                 if (each.part != null) {
@@ -135,13 +150,21 @@ final class LocalChannel extends Channel {
     }
 
     private void become(ChannelRegistry.Membership own) {
+        boolean begun = false;
         synchronized (lock) {
             membership = own;
             if (!gone) {
-                return;
+                begun = true;
             }
         }
-        own.group().leave(own.rank());
+        if (!begun) {
+            own.group().leave(own.rank());
+            return;
+        }
+        IreeException cause = ChannelGroup.attempt(() -> host.joined(this));
+        if (cause != null) {
+            fail(cause);
+        }
     }
 
     private void known(@Nullable IreeException failure, Frontier outcome) {
@@ -162,8 +185,12 @@ final class LocalChannel extends Channel {
         timeline.release();
     }
 
-    /** Fails the whole group, because this participant cannot continue. */
-    void fail(IreeException cause) {
+    /**
+     * Fails the whole group, because this participant cannot continue.
+     *
+     * @param cause the cause
+     */
+    public void fail(IreeException cause) {
         ChannelRegistry.Membership own = membership;
         if (own != null) {
             own.group().fail(cause);
@@ -177,7 +204,7 @@ final class LocalChannel extends Channel {
 
     @Override
     protected void destroy() {
-        device.forget(this);
+        host.forget(this);
         ChannelRegistry.Membership own;
         synchronized (lock) {
             gone = true;

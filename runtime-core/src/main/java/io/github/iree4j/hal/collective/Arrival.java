@@ -1,15 +1,19 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /** A participant's arrival at a meeting of its group: its input, and the callback for the outcome. */
-abstract class Arrival {
-    /** What happens before the arrival. */
-    final Frontier frontier;
+public abstract class Arrival {
+    final Frontier frontier; // what happens before the arrival
 
-    Arrival(Frontier frontier) {
+    /**
+     * Creates an arrival.
+     *
+     * @param frontier what happens before
+     */
+    protected Arrival(Frontier frontier) {
         this.frontier = frontier;
     }
 
@@ -19,5 +23,5 @@ abstract class Arrival {
      * @param failure the failure, or null
      * @param outcome the frontier of the meeting; empty when it failed
      */
-    abstract void over(@Nullable IreeException failure, Frontier outcome);
+    protected abstract void over(@Nullable IreeException failure, Frontier outcome);
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -36,8 +36,13 @@ class ChannelGroupTest {
         tracker.close();
     }
 
+    /** Checks that participants agree, and moves nothing. */
+    private static GroupWork begin(ChannelGroup group) {
+        return meetings -> meetings.forEach(each -> group.over(each, ChannelGroup.attempt(() -> Agreement.of(each))));
+    }
+
     private ChannelGroup group(int count) {
-        ChannelGroup group = new ChannelGroup(domain, count);
+        ChannelGroup group = new ChannelGroup(domain, ChannelGroupTest::begin, count);
         for (int rank = 0; rank < count; rank++) {
             assertThat(group.join(-1)).isEqualTo(rank);
         }
@@ -180,7 +185,7 @@ class ChannelGroupTest {
 
     @Test
     void aGroupThatOneLeavesBeforeItIsCompleteHasFailed() {
-        ChannelGroup group = new ChannelGroup(domain, 2);
+        ChannelGroup group = new ChannelGroup(domain, ChannelGroupTest::begin, 2);
         group.join(0);
         group.leave(0);
         group.join(1);

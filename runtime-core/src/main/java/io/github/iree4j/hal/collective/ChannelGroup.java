@@ -1,8 +1,9 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -11,24 +12,30 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The participants of collective operations in this process, and their meetings. The last arrival does the work for all, on its
- * thread; no thread blocks. A meeting is one epoch of the group's axis, whatever the number of participants.
+ * The participants of collective operations in this process, and their meetings. The last arrival has the {@link GroupWork} do the work for all;
+ * no thread blocks. A meeting is one epoch of the group's axis, whatever the number of participants.
+ *
+ * <p>Of a group that spans processes there is one participant here. It meets the others in the backend's library, so each of its tickets
+ * is for a meeting of one, of whatever kind, in their order.
  *
  * <p>GROUP-1: an arrival is told the outcome exactly once: the thread that removes its meeting from the open ones, under the lock, notifies it.
  */
-final class ChannelGroup {
+public final class ChannelGroup {
     /** Limit on open tickets, which catches a program that submits collectives which no participant joins. A guess, not measured. */
     private static final int OPEN_LIMIT = 1 << 16;
 
     private final SchedulingDomain domain;
+    private final CollectiveBackend backend;
+    private final GroupWork work;
     private final int count;
+    private final int here; // how many of them are in this process: all, or one
+    private final ChannelParams name;
     private final long axis;
     private final AtomicLong epochs = new AtomicLong();
 
@@ -42,17 +49,84 @@ final class ChannelGroup {
     private int open; // open tickets
     private @Nullable IreeException failure; // set when the group has failed
 
-    ChannelGroup(SchedulingDomain domain, int count) {
-        this.domain = domain;
-        this.count = count;
-        this.axis = domain.axes().allocate(CausalDomain.COLLECTIVE);
-        domain.tracker().register(axis);
-        this.collectives = new Meetings(Meetings.Kind.COLLECTIVE, count);
-        this.splits = new Meetings(Meetings.Kind.SPLIT, count);
+    ChannelGroup(SchedulingDomain domain, CollectiveBackend backend, int count) {
+        this(domain, backend, count, count, ChannelParams.of(ChannelParams.DEFAULT, count));
     }
 
-    int count() {
+    private ChannelGroup(SchedulingDomain domain, CollectiveBackend backend, int count, int here, ChannelParams name) {
+        this.domain = domain;
+        this.backend = backend;
+        this.count = count;
+        this.here = here;
+        this.name = name;
+        this.axis = domain.axes().allocate(CausalDomain.COLLECTIVE);
+        domain.tracker().register(axis);
+        this.collectives = new Meetings(Meetings.Kind.COLLECTIVE, here);
+        this.splits = new Meetings(Meetings.Kind.SPLIT, here);
+        this.work = backend.begin(this);
+    }
+
+    /** Creates a group whose other participants may be in other processes. */
+    static ChannelGroup across(SchedulingDomain domain, CollectiveBackend backend, int count, ChannelParams params) {
+        if (params.rank() == ChannelParams.DEFAULT) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a participant of a channel of %d that spans processes needs a rank".formatted(count));
+        }
+        ChannelGroup group = new ChannelGroup(domain, backend, count, 1, params);
+        group.join(params.rank());
+        return group;
+    }
+
+    /**
+     * Returns how many participants there are.
+     *
+     * @return the count
+     */
+    public int count() {
         return count;
+    }
+
+    /**
+     * Returns the name of a group that spans processes.
+     *
+     * @return its parameters; those of the unnamed group for others
+     */
+    public ChannelParams name() {
+        return name;
+    }
+
+    /**
+     * Returns whether other participants may be in other processes.
+     *
+     * @return true for a group with one participant here
+     */
+    public boolean spansProcesses() {
+        return here < count;
+    }
+
+    CollectiveBackend backend() {
+        return backend;
+    }
+
+    /**
+     * Returns what does the work.
+     *
+     * @return the work that {@link CollectiveBackend#begin} returned
+     */
+    public GroupWork work() {
+        return work;
+    }
+
+    /**
+     * Returns why the group has failed.
+     *
+     * @return the cause; null while it has not
+     */
+    public @Nullable IreeException failure() {
+        synchronized (lock) {
+            return failure;
+        }
     }
 
     /**
@@ -74,7 +148,7 @@ final class ChannelGroup {
 
     boolean isComplete() {
         synchronized (lock) {
-            return joined.cardinality() == count;
+            return joined.cardinality() == here;
         }
     }
 
@@ -87,12 +161,12 @@ final class ChannelGroup {
                 return;
             }
             left.set(rank);
-            missed = joined.cardinality() < count || collectives.isAnyHopeless(rank) || splits.isAnyHopeless(rank);
+            missed = joined.cardinality() < here || collectives.isAnyHopeless(rank) || splits.isAnyHopeless(rank);
             for (Map.Entry<Pair, Meetings> each : transfers.entrySet()) {
                 int party = each.getKey().party(rank);
                 missed |= party >= 0 && each.getValue().isAnyHopeless(party);
             }
-            last = left.cardinality() == count;
+            last = left.cardinality() == here;
         }
         if (missed) {
             fail(gone(rank));
@@ -109,16 +183,19 @@ final class ChannelGroup {
 
     /** Admits a participant to its next collective with all others. */
     Meetings.Ticket collective(int rank) {
-        return ticket(() -> collectives, rank, gone -> gone);
+        return ticket(() -> collectives, spansProcesses() ? 0 : rank, gone -> gone);
     }
 
     /** Admits a participant to its next split. */
     Meetings.Ticket split(int rank) {
-        return ticket(() -> splits, rank, gone -> gone);
+        return ticket(() -> splits, spansProcesses() ? 0 : rank, gone -> gone);
     }
 
     /** Admits a participant to its next transfer with another, as the sender or as the receiver. */
     Meetings.Ticket transfer(int from, int to, boolean sends) {
+        if (spansProcesses()) {
+            return collective(sends ? from : to);
+        }
         Pair pair = new Pair(from, to);
         return ticket(
                 () -> transfers.computeIfAbsent(pair, p -> new Meetings(Meetings.Kind.TRANSFER, 2)),
@@ -165,34 +242,75 @@ final class ChannelGroup {
         throw hopeless;
     }
 
-    /** A participant arrives. If it is the last, the meeting takes place before this returns. */
+    /** A participant arrives. If it is the last, the work begins before this returns. */
     void arrive(Meetings.Ticket ticket, Arrival arrival) {
-        Meetings.Meeting meeting = ticket.meeting();
+        arrive(List.of(ticket), List.of(arrival));
+    }
+
+    /** The same for several meetings, which begin together. */
+    void arrive(List<Meetings.Ticket> tickets, List<? extends Arrival> all) {
+        List<Meetings.Meeting> complete = new ArrayList<>(tickets.size());
         IreeException failed;
         synchronized (lock) {
             failed = failure;
-            if (failed == null) {
-                meeting.arrivals[ticket.party()] = arrival;
+            for (int i = 0; failed == null && i < tickets.size(); i++) {
+                Meetings.Meeting meeting = tickets.get(i).meeting();
+                meeting.arrivals[tickets.get(i).party()] = all.get(i);
                 if (++meeting.arrived < meeting.arrivals.length) {
-                    return;
+                    continue;
                 }
                 meeting.sequence.close(meeting); // GROUP-1
                 open -= meeting.arrivals.length;
+                complete.add(meeting);
             }
         }
         if (failed != null) {
-            arrival.over(failed, Frontier.EMPTY);
-        } else {
-            hold(meeting);
+            all.forEach(arrival -> arrival.over(failed, Frontier.EMPTY));
+        } else if (!complete.isEmpty()) {
+            hold(complete);
         }
     }
 
-    private void hold(Meetings.Meeting meeting) {
-        List<Arrival> arrivals = new ArrayList<>(meeting.arrivals.length);
-        for (Arrival each : meeting.arrivals) {
-            arrivals.add(Objects.requireNonNull(each)); // all have arrived
+    private void hold(List<Meetings.Meeting> complete) {
+        List<Meetings.Meeting> splitting = new ArrayList<>(0);
+        List<Meetings.Meeting> working = new ArrayList<>(complete.size());
+        complete.forEach(each -> (each.kind() == Meetings.Kind.SPLIT ? splitting : working).add(each));
+        for (Meetings.Meeting each : splitting) {
+            over(each, attempt(() -> GroupChannel.form(domain, backend, each.arrivals())));
         }
-        IreeException cause = work(meeting.sequence.kind, arrivals);
+        if (!working.isEmpty()) {
+            IreeException cause = attempt(() -> work.hold(working));
+            if (cause != null) { // none has begun
+                working.forEach(each -> over(each, cause));
+            }
+        }
+    }
+
+    /**
+     * Does some of the work.
+     *
+     * @param step the work
+     * @return what it failed with; null when it did not
+     */
+    public static @Nullable IreeException attempt(Runnable step) {
+        try {
+            step.run();
+            return null;
+        } catch (IreeException e) {
+            return e;
+        } catch (RuntimeException | Error e) {
+            return new IreeException(StatusCode.INTERNAL, "collective failed: " + e, e);
+        }
+    }
+
+    /**
+     * The work of a meeting is over: tells its participants. Once for each meeting.
+     *
+     * @param meeting one that {@link GroupWork#hold} was given
+     * @param cause why it failed, and with it the group; null when it did not
+     */
+    public void over(Meetings.Meeting meeting, @Nullable IreeException cause) {
+        List<Arrival> arrivals = meeting.arrivals();
         if (cause != null) {
             fail(cause);
             arrivals.forEach(each -> each.over(cause, Frontier.EMPTY));
@@ -209,23 +327,12 @@ final class ChannelGroup {
         arrivals.forEach(each -> each.over(null, outcome));
     }
 
-    private @Nullable IreeException work(Meetings.Kind kind, List<Arrival> arrivals) {
-        try {
-            switch (kind) {
-                case COLLECTIVE -> CollectiveWork.all(arrivals);
-                case TRANSFER -> CollectiveWork.transfer(arrivals);
-                case SPLIT -> LocalChannel.form(domain, arrivals);
-            }
-            return null;
-        } catch (IreeException e) {
-            return e;
-        } catch (RuntimeException | Error e) {
-            return new IreeException(StatusCode.INTERNAL, "collective failed: " + e, e);
-        }
-    }
-
-    /** Fails the group: current and later arrivals get the cause. The first cause stays. */
-    void fail(IreeException cause) {
+    /**
+     * Fails the group: current and later arrivals get the cause. The first cause stays.
+     *
+     * @param cause the cause
+     */
+    public void fail(IreeException cause) {
         List<Arrival> waiting = new ArrayList<>();
         synchronized (lock) {
             if (failure != null) {
@@ -239,6 +346,7 @@ final class ChannelGroup {
         ChannelRegistry.ended(this);
         domain.tracker().fail(axis, cause);
         waiting.forEach(each -> each.over(cause, Frontier.EMPTY));
+        work.failed(cause);
     }
 
     private static void takeArrivals(Meetings meetings, List<Arrival> waiting) {

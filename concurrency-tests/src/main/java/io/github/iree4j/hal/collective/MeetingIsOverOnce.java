@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

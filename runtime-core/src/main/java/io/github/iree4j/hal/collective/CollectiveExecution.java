@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -9,16 +9,19 @@ import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
-import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.schedule.OperationParts;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,15 +35,14 @@ import org.slf4j.LoggerFactory;
  * nothing between them start together and are one step. The fence of the submission is signalled at the end with the frontier of the
  * last piece: by that piece itself when it is a segment. To the counters of the queue all of it is one operation.
  */
-final class CollectiveExecution {
+public abstract class CollectiveExecution {
     private static final Logger LOG = LoggerFactory.getLogger(CollectiveExecution.class);
 
     private final QueueScheduler scheduler;
-    private final OperationParts parts;
     private final RecordedCommandBuffer commands;
-    private final Operations.Execute whole; // retains the resources
-    private final CallerRunners guests;
-    private final @Nullable Fence signal;
+    private @Nullable BindingTable bindings; // retained, like the commands, from submit() to letGo()
+    private @Nullable OperationParts parts; // from submit() on, like the next
+    private @Nullable Fence signal;
     private final List<CollectiveCommand> collectives;
     private final List<List<Meetings.Ticket>> tickets = new ArrayList<>(); // of each collective
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -48,69 +50,147 @@ final class CollectiveExecution {
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicBoolean gone = new AtomicBoolean();
     private volatile boolean handedOver; // the signal fence, to the last segment
+    private volatile int promised; // that many steps of collectives were followed by the next segment before their end
 
     // While the submitting thread is in submit(), a failure that no fence carries is thrown there.
     private volatile @Nullable Thread submitter;
     private volatile @Nullable IreeException thrown;
 
-    private CollectiveExecution(
-            QueueScheduler scheduler,
-            OperationParts parts,
-            RecordedCommandBuffer commands,
-            Operations.Execute whole,
-            CallerRunners guests,
-            @Nullable Fence signal) {
+    /**
+     * Creates an execution.
+     *
+     * @param scheduler of the queue
+     * @param commands a command buffer with collectives
+     * @param bindings the contents of its slots; null for none
+     */
+    protected CollectiveExecution(
+            QueueScheduler scheduler, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
         this.scheduler = scheduler;
-        this.parts = parts;
         this.commands = commands;
-        this.whole = whole;
-        this.guests = guests;
-        this.signal = signal;
+        this.bindings = bindings;
         this.collectives = commands.collectives();
     }
 
     /**
-     * Submits a command buffer with collectives. A failure fails its channels.
+     * Makes the operation that runs some regions of the commands. {@link Segment#ended} and {@link Segment#failed} are called by it.
      *
+     * @param segment what it runs, and what is told of its end
+     * @return the operation, which need not retain commands and bindings
+     */
+    protected abstract QueueOperation operation(Segment segment);
+
+    /**
+     * Finds the memory of a range for a collective.
+     *
+     * @param buffer the buffer, which is retained
+     * @param offset first byte of the buffer
+     * @param length bytes
+     * @param before what happens before
+     * @param unpin takes what ends the use of the memory, also when this fails
+     * @return the bytes, as {@link CollectiveArrival} takes them
+     */
+    protected abstract MemorySegment pin(
+            Buffer buffer, long offset, long length, Frontier before, List<Runnable> unpin);
+
+    /**
+     * Calls back when collectives may begin to meet: the segment before them is complete, or, on a device that can have them wait for it,
+     * is certain to be.
+     *
+     * @param timeline the timeline of the pieces
+     * @param value the value that the segment signals
+     * @param then gets the failure, or null; on any thread. A failure may follow null
+     */
+    protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
+        timeline.whenReached(value, (reached, failure) -> then.accept(failure));
+    }
+
+    /**
+     * Makes an arrival at a collective.
+     *
+     * @param before what happens before; the segment before is its producer, if it is certain to end and has not
+     * @param command the collective
+     * @param source what it sends; null for nothing
+     * @param target where it receives; null for nowhere
+     * @param unpin ends the use of both
+     * @param issued may be called once with a primitive for {@link TimelineSemaphore#promiseExternal} when the collective is certain to end, and
+     *     before {@code then}
+     * @param then told the outcome
+     * @return the arrival
+     */
+    protected CollectiveArrival arrival(
+            Frontier before,
+            CollectiveCommand command,
+            @Nullable MemorySegment source,
+            @Nullable MemorySegment target,
+            Runnable unpin,
+            Consumer<Object> issued,
+            BiConsumer<@Nullable IreeException, Frontier> then) {
+        return new CollectiveArrival(before, command, source, target, unpin, then);
+    }
+
+    /**
+     * Returns the commands.
+     *
+     * @return with collectives
+     */
+    protected final RecordedCommandBuffer commands() {
+        return commands;
+    }
+
+    /**
+     * Returns the contents of the slots.
+     *
+     * @return those that are retained; null for none
+     */
+    protected final @Nullable BindingTable bindings() {
+        return bindings;
+    }
+
+    private OperationParts parts() {
+        return Objects.requireNonNull(parts);
+    }
+
+    /**
+     * Submits the execution. A failure fails its channels.
+     *
+     * @param wait points to wait for; null for none
+     * @param signalled points that it signals; null for none
      * @throws IreeException without a signal fence, for errors found now; FAILED_PRECONDITION when that fence is closed
      */
-    static void submit(
-            QueueScheduler scheduler,
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            RecordedCommandBuffer commands,
-            @Nullable BindingTable bindings,
-            CallerRunners guests) {
-        if (signal != null && !signal.isLive()) {
+    public final void submit(@Nullable Fence wait, @Nullable Fence signalled) {
+        if (signalled != null && !signalled.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
-        CollectiveExecution execution;
-        OperationParts parts = null;
+        OperationParts own = null;
         try {
-            parts = scheduler.beginParts(signal);
-            Operations.Execute whole = new Operations.Execute(commands, bindings, guests);
-            whole.retain();
+            own = scheduler.beginParts(signalled);
+            commands.checkSubmission(bindings);
+            commands.claimSubmission();
+            BindingTable retained = commands.retainBindings(bindings);
             try {
-                if (signal != null) {
-                    signal.retain();
+                if (signalled != null) {
+                    signalled.retain();
                 }
             } catch (IreeException e) {
-                whole.release();
+                commands.releaseBindings(retained);
                 throw e;
             }
-            execution = new CollectiveExecution(scheduler, parts, commands, whole, guests, signal);
+            bindings = retained;
+            parts = own;
+            signal = signalled;
         } catch (IreeException e) {
-            if (parts != null) {
-                parts.end(true);
+            timeline.close();
+            if (own != null) {
+                own.end(true);
             }
-            failChannels(commands, e);
-            if (signal == null) {
+            failChannels(e);
+            if (signalled == null) {
                 throw e;
             }
-            signal.fail(e);
+            signalled.fail(e);
             return;
         }
-        execution.start(wait);
+        start(wait);
     }
 
     private void start(@Nullable Fence wait) {
@@ -153,8 +233,8 @@ final class CollectiveExecution {
     }
 
     /** Recording has checked the owner of the channel. */
-    private static LocalChannel channel(CollectiveCommand command) {
-        return (LocalChannel) command.channel();
+    private static GroupChannel channel(CollectiveCommand command) {
+        return (GroupChannel) command.channel();
     }
 
     private static boolean receives(CollectiveCommand sendReceive) {
@@ -177,16 +257,20 @@ final class CollectiveExecution {
             handedOver = true;
             signalled = keep(Objects.requireNonNull(Fence.join(List.of(signal, signalled))));
         }
-        timeline.whenReached(done, (value, failure) -> {
-            if (failure != null) {
-                end(failure, Frontier.EMPTY);
-            } else if (last) {
-                end(null, frontier(done));
-            } else {
-                guarded(() -> meet(index, collective));
-            }
-        });
-        IreeException refused = parts.submit(wait, signalled, () -> new Segment(from, to, last));
+        if (last) {
+            timeline.whenReached(done, (value, failure) -> {
+                end(failure, failure == null ? frontier(done) : Frontier.EMPTY);
+            });
+        } else {
+            whenDue(timeline, done, failure -> {
+                if (failure != null) {
+                    end(failure, Frontier.EMPTY);
+                } else {
+                    guarded(() -> meet(index, collective));
+                }
+            });
+        }
+        IreeException refused = parts().submit(wait, signalled, () -> operation(new Segment(from, to, last)));
         if (refused != null) {
             end(refused, Frontier.EMPTY);
         }
@@ -210,29 +294,68 @@ final class CollectiveExecution {
     /** Arrives at all collectives that stand at one position. */
     private void meet(int index, int first) {
         int position = collectives.get(first).position();
+        Map<ChannelGroup, Meeting> groups = new LinkedHashMap<>();
         int end = first;
         int meetings = 0;
         while (end < collectives.size() && collectives.get(end).position() == position) {
             meetings += tickets.get(end++).size();
         }
         Frontier before = frontier(2L * index + 1);
-        int next = end;
-        Step step = new Step(meetings + 1, outcome -> proceed(index, next, outcome == null ? before : outcome));
-        for (int i = first; i < end; i++) {
-            arrive(collectives.get(i), tickets.get(i), before, step);
+        Step step = new Step(index, end, meetings, before);
+        try {
+            for (int i = first; i < end; i++) {
+                CollectiveCommand each = collectives.get(i);
+                Meeting own = groups.computeIfAbsent(channel(each).group(), group -> new Meeting());
+                addArrivals(each, tickets.get(i), before, step, own);
+            }
+        } catch (RuntimeException | Error e) {
+            groups.values().forEach(own -> own.arrivals.forEach(CollectiveArrival::withdraw));
+            throw e;
         }
+        step.inOneGroup = groups.size() == 1;
+        groups.forEach((group, own) -> group.arrive(own.admitted, own.arrivals));
         step.one(null, null); // after all have been counted
+    }
+
+    /** Arrivals at one group. */
+    private static final class Meeting {
+        final List<Meetings.Ticket> admitted = new ArrayList<>();
+        final List<CollectiveArrival> arrivals = new ArrayList<>();
     }
 
     /** Waits for several meetings. */
     private final class Step {
-        private final Consumer<@Nullable Frontier> then;
+        private final int index;
+        private final int next;
+        private boolean inOneGroup; // written before any arrives
         private int left; // guarded by this, like the next
+        private int unissued;
         private @Nullable Frontier gathered;
+        private final Frontier before;
 
-        Step(int count, Consumer<@Nullable Frontier> then) {
-            this.left = count;
-            this.then = then;
+        Step(int index, int next, int meetings, Frontier before) {
+            this.index = index;
+            this.next = next;
+            this.left = meetings + 1;
+            this.unissued = meetings;
+            this.before = before;
+        }
+
+        /** One is certain to end. Those of one group are issued in their order: what waits for the last waits for all. */
+        void issued(Object primitive) {
+            synchronized (this) {
+                if (--unissued > 0) {
+                    return;
+                }
+            }
+            if (inOneGroup && !isTail(next) && !over.get()) {
+                guarded(() -> {
+                    if (timeline.promiseExternal(2L * index + 2, primitive)) {
+                        promised = index + 1;
+                        continueAfter(index, next);
+                    }
+                });
+            }
         }
 
         void one(@Nullable IreeException failure, @Nullable Frontier outcome) {
@@ -249,21 +372,30 @@ final class CollectiveExecution {
                 if (--left > 0) {
                     return;
                 }
-                all = gathered;
+                all = gathered == null ? before : gathered;
             }
-            guarded(() -> then.accept(all));
+            guarded(() -> proceed(index, next, all));
         }
     }
 
+    private boolean isTail(int next) {
+        return next == collectives.size()
+                && collectives.getLast().position() == commands.recording().regionCount();
+    }
+
     private void proceed(int index, int next, Frontier outcome) {
-        long done = 2L * index + 2;
-        if (next == collectives.size()
-                && collectives.getLast().position() == commands.recording().regionCount()) {
+        if (isTail(next)) {
             end(null, outcome);
             return;
         }
-        timeline.signal(done, outcome);
-        segment(index + 1, next, keep(Fence.at(timeline, done)));
+        timeline.signal(2L * index + 2, outcome);
+        if (promised <= index) { // else it is submitted already
+            continueAfter(index, next);
+        }
+    }
+
+    private void continueAfter(int index, int next) {
+        segment(index + 1, next, keep(Fence.at(timeline, 2L * index + 2)));
     }
 
     private Fence keep(Fence fence) {
@@ -273,51 +405,43 @@ final class CollectiveExecution {
         return fence;
     }
 
-    private void arrive(CollectiveCommand command, List<Meetings.Ticket> admitted, Frontier before, Step step) {
-        if (command.operation().kind() == Collective.SEND_RECV && !receives(command)) {
-            List<LocalBuffer> pins = new ArrayList<>(1);
+    private void addArrivals(
+            CollectiveCommand command, List<Meetings.Ticket> admitted, Frontier before, Step step, Meeting own) {
+        boolean pair = command.operation().kind() == Collective.SEND_RECV;
+        for (int i = 0; i < admitted.size(); i++) {
+            boolean sends = !pair || i == 0 && command.source() != null;
+            List<Runnable> pins = new ArrayList<>(2);
+            Runnable unpin = () -> pins.forEach(Runnable::run);
             try {
-                Objects.requireNonNull(pin(command.target(), pins)).fill((byte) 0);
-            } finally {
-                pins.forEach(LocalBuffer::unpin);
-            }
-        }
-        for (Meetings.Ticket ticket : admitted) {
-            boolean all = ticket.meeting().sequence.kind == Meetings.Kind.COLLECTIVE;
-            List<LocalBuffer> pins = new ArrayList<>(2);
-            CollectiveArrival arrival;
-            try {
-                arrival = new CollectiveArrival(
+                own.arrivals.add(arrival(
                         before,
                         command,
-                        all || ticket.party() == 0 ? pin(command.source(), pins) : null,
-                        all || ticket.party() == 1 ? pin(command.target(), pins) : null,
-                        () -> pins.forEach(LocalBuffer::unpin),
-                        step::one);
+                        sends ? pin(command.source(), before, pins) : null,
+                        !pair || !sends ? pin(command.target(), before, pins) : null,
+                        unpin,
+                        step::issued,
+                        step::one));
             } catch (RuntimeException | Error e) {
-                pins.forEach(LocalBuffer::unpin);
+                unpin.run();
                 throw e;
             }
-            channel(command).group().arrive(ticket, arrival);
+            own.admitted.add(admitted.get(i));
         }
     }
 
     /** The bytes of a range, valid until they are unpinned. */
-    private @Nullable MemorySegment pin(@Nullable BufferRef ref, List<LocalBuffer> pins) {
+    private @Nullable MemorySegment pin(@Nullable BufferRef ref, Frontier before, List<Runnable> pins) {
         if (ref == null) {
             return null;
         }
         Buffer buffer = ref.buffer();
         long offset = ref.offset();
         if (buffer == null) {
-            BindingTable table = Objects.requireNonNull(whole.bindings()); // checked at submission
+            BindingTable table = Objects.requireNonNull(bindings); // checked at submission
             buffer = Objects.requireNonNull(table.buffer(ref.slot()));
             offset += table.offset(ref.slot());
         }
-        LocalBuffer local = LocalBuffer.of(buffer);
-        MemorySegment bytes = local.pin().segment;
-        pins.add(local);
-        return bytes.asSlice(buffer.offset() + offset, ref.length());
+        return pin(buffer, offset, ref.length(), before, pins);
     }
 
     /** Called once: releases everything, and signals. */
@@ -327,7 +451,7 @@ final class CollectiveExecution {
         }
         if (failure != null) {
             timeline.fail(failure);
-            failChannels(commands, failure);
+            failChannels(failure);
         }
         letGo(failure != null);
         synchronized (fences) {
@@ -355,62 +479,55 @@ final class CollectiveExecution {
     /** Called once, before anything is signalled: releases the resources. */
     private void letGo(boolean failed) {
         if (gone.compareAndSet(false, true)) {
-            whole.release();
-            parts.end(failed);
+            commands.releaseBindings(bindings);
+            parts().end(failed);
         }
     }
 
-    private static void failChannels(RecordedCommandBuffer commands, IreeException cause) {
+    private void failChannels(IreeException cause) {
         for (CollectiveCommand each : commands.collectives()) {
             channel(each).fail(cause); // idempotent for several collectives of one channel
         }
     }
 
-    /** The commands between two collectives. The execution retains what it uses. */
-    private final class Segment extends CommandOperation {
+    /** The commands between two collectives. The execution retains what they use. */
+    public final class Segment {
         private final int from;
         private final int to;
         private final boolean last;
         private boolean failed; // written by the thread that ends it
 
         Segment(int from, int to, boolean last) {
-            super("execute", guests);
             this.from = from;
             this.to = to;
             this.last = last;
         }
 
-        @Override
-        Recording recording() {
-            return commands.recording();
-        }
-
-        @Override
-        int firstRegion() {
+        /**
+         * Returns the first region that it runs.
+         *
+         * @return number of the region
+         */
+        public int firstRegion() {
             return from;
         }
 
-        @Override
-        int endRegion() {
+        /**
+         * Returns the region after the last that it runs.
+         *
+         * @return number of the region
+         */
+        public int endRegion() {
             return to;
         }
 
-        @Override
-        @Nullable
-        BindingTable bindings() {
-            return whole.bindings();
-        }
-
-        @Override
-        protected void retain() {}
-
-        @Override
-        protected void failed(IreeException cause) {
+        /** The operation has failed. */
+        public void failed() {
             failed = true;
         }
 
-        @Override
-        protected void release() {
+        /** The operation is released. Once, before it signals. */
+        public void ended() {
             if (last) {
                 letGo(failed);
             }

@@ -1,21 +1,24 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A sequence of meetings of the same parties: the n-th ticket of each admits to the n-th meeting. Guarded by the lock of the
  * {@link ChannelGroup}.
  */
-final class Meetings {
+public final class Meetings {
     final Kind kind;
     final int parties;
     private final long[] next; // per party, the meeting that its next ticket is for
     private final Map<Long, Meeting> open = new HashMap<>(); // with a ticket issued, not complete
 
     /** The kind of work of the meetings. */
-    enum Kind {
+    public enum Kind {
         /** A collective of all participants. The party is the rank. */
         COLLECTIVE,
         /** A transfer: the sender is party 0, the receiver party 1. */
@@ -31,7 +34,7 @@ final class Meetings {
     }
 
     /** One meeting. */
-    static final class Meeting {
+    public static final class Meeting {
         final Meetings sequence;
         final long number;
         final @Nullable Arrival[] arrivals; // by party
@@ -42,10 +45,46 @@ final class Meetings {
             this.number = number;
             this.arrivals = new @Nullable Arrival[sequence.parties];
         }
+
+        /**
+         * Returns what its parties do.
+         *
+         * @return the kind
+         */
+        public Kind kind() {
+            return sequence.kind;
+        }
+
+        /**
+         * Returns its position among the meetings of the same parties.
+         *
+         * @return from 0 on
+         */
+        public long number() {
+            return number;
+        }
+
+        /**
+         * Returns who has arrived.
+         *
+         * @return by party, all of them once the meeting is complete
+         */
+        public List<Arrival> arrivals() {
+            List<Arrival> all = new ArrayList<>(arrivals.length);
+            for (Arrival each : arrivals) {
+                all.add(Objects.requireNonNull(each));
+            }
+            return all;
+        }
     }
 
-    /** Admits one party to one meeting. */
-    record Ticket(Meeting meeting, int party) {}
+    /**
+     * Admits one party to one meeting.
+     *
+     * @param meeting the meeting
+     * @param party the party
+     */
+    public record Ticket(Meeting meeting, int party) {}
 
     Ticket ticket(int party) {
         long number = next[party]++;

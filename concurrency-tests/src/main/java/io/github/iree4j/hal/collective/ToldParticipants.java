@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.local;
+package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.AxisAllocator;
@@ -8,6 +8,8 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Two participants of a group, each with a ticket for the first collective, and the outcomes reported to them. */
@@ -16,10 +18,22 @@ final class ToldParticipants {
 
     final ChannelGroup group = new ChannelGroup(
             SchedulingDomain.create(AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY),
+            ToldParticipants::begin,
             2);
     private final ConcurrentLinkedQueue<String> first = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> second = new ConcurrentLinkedQueue<>();
     private final int[] sums = new int[2];
+
+    /** Sums one element of each. */
+    private static GroupWork begin(ChannelGroup group) {
+        return meetings -> meetings.forEach(each -> {
+            List<CollectiveArrival> all = Agreement.of(each);
+            int sum = all.get(0).source().get(ValueLayout.JAVA_INT, 0)
+                    + all.get(1).source().get(ValueLayout.JAVA_INT, 0);
+            all.forEach(one -> one.target().set(ValueLayout.JAVA_INT, 0, sum));
+            group.over(each, null);
+        });
+    }
 
     ToldParticipants() {
         group.join(0);

@@ -1,0 +1,2 @@
+/** Claims about the local device. */
+package io.github.iree4j.hal.collective;

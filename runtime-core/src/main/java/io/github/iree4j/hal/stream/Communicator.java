@@ -1,0 +1,180 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A participant of a group on one device, and its lane. The thread of {@link Communicators} joins, watches and ends it. */
+final class Communicator {
+    /*
+     * STREAM-9: the native communicator is used only while it is there: under the lock of this object, by whoever finds that it takes part; the thread
+     * ends it once, when it is aborted or has left. The lane is closed after its last submission, or when the device is lost.
+     */
+    private enum State {
+        NEW,
+        JOINING,
+        JOINED,
+        LEAVING,
+        ENDED
+    }
+
+    /** How long others may take to leave as well. A guess. */
+    private static final long LEAVING_NANOS = 2_000_000_000;
+
+    private final Communicators watch;
+    private final StreamCollectives library;
+    private final StreamDriver device;
+    private final Lane lane;
+    private final Supplier<String> id;
+    private final int rank;
+    private final int count;
+    private final Consumer<@Nullable IreeException> told;
+    private volatile boolean aborting;
+    private volatile boolean closing;
+
+    // Guarded by this.
+    private State state = State.NEW;
+    private long handle;
+    private long deadline;
+
+    Communicator(
+            Communicators watch,
+            StreamCollectives library,
+            StreamDriver device,
+            Supplier<String> id,
+            int rank,
+            int count,
+            Consumer<@Nullable IreeException> told) {
+        this.watch = watch;
+        this.library = library;
+        this.device = device;
+        this.id = id;
+        this.rank = rank;
+        this.count = count;
+        this.told = told;
+        this.lane = library.openLane(device);
+    }
+
+    StreamDriver device() {
+        return device;
+    }
+
+    Lane lane() {
+        return lane;
+    }
+
+    int count() {
+        return count;
+    }
+
+    synchronized long handle() {
+        checkTakesPart();
+        return handle;
+    }
+
+    /** Ends its work without result, soon. Repeatable; any thread. */
+    void abort() {
+        aborting = true;
+        watch.wake();
+    }
+
+    /** Leaves. Its submissions have ended. Any thread. */
+    void close() {
+        closing = true;
+        watch.wake();
+    }
+
+    /**
+     * Checks that it takes part.
+     *
+     * @throws IreeException ABORTED
+     */
+    void checkTakesPart() {
+        if (aborting) {
+            throw new IreeException(StatusCode.ABORTED, "the channel of this participant has failed or is closed");
+        }
+    }
+
+    /** Whether the library still works on what it was given. */
+    synchronized boolean isPending() {
+        checkTakesPart();
+        return library.isPending(device, handle);
+    }
+
+    /** Whether a look soon is worth it. */
+    synchronized boolean isBusy() {
+        return state != State.JOINED || closing;
+    }
+
+    /** On the thread: goes on; returns whether it is closed. */
+    boolean step() {
+        try {
+            if (go()) {
+                told.accept(null);
+            }
+        } catch (RuntimeException | Error e) {
+            aborting = true;
+            told.accept(
+                    e instanceof IreeException cause
+                            ? cause
+                            : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e));
+        }
+        synchronized (this) {
+            if (!closing || state != State.ENDED) {
+                return false;
+            }
+        }
+        library.closeLane(device, lane);
+        return true;
+    }
+
+    /** Returns whether it has joined by this. */
+    private synchronized boolean go() {
+        if (aborting || closing && state == State.JOINING) {
+            end(true);
+        }
+        switch (state) {
+            case NEW -> {
+                if (closing) {
+                    state = State.ENDED;
+                } else {
+                    handle = library.join(device, id.get(), rank, count);
+                    state = State.JOINING;
+                }
+            }
+            case JOINING -> {
+                if (!library.isPending(device, handle)) {
+                    state = State.JOINED;
+                    return true;
+                }
+            }
+            case JOINED -> {
+                library.isPending(device, handle); // or it has failed
+                if (closing) {
+                    library.leave(device, handle);
+                    deadline = System.nanoTime() + LEAVING_NANOS;
+                    state = State.LEAVING;
+                }
+            }
+            case LEAVING -> {
+                if (!library.isPending(device, handle)) {
+                    end(false);
+                } else if (System.nanoTime() - deadline > 0) {
+                    end(true);
+                }
+            }
+            case ENDED -> {}
+        }
+        return false;
+    }
+
+    private void end(boolean aborts) {
+        if (handle != 0) {
+            library.end(device, handle, aborts);
+            handle = 0;
+        }
+        state = State.ENDED;
+    }
+}

@@ -1,0 +1,88 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The participants in groups of one library, and a thread that watches them while there are any. */
+final class Communicators {
+    private static final long SOON_NANOS = 500_000; // while one joins or leaves
+    private static final long PAUSE_NANOS = 10_000_000; // between looks at those that have joined
+
+    private final String name;
+    private final List<Communicator> all = new CopyOnWriteArrayList<>();
+    private @Nullable Thread thread; // guarded by this
+
+    Communicators(String name) {
+        this.name = name;
+    }
+
+    /**
+     * Begins to join a group.
+     *
+     * @param library the library of all of them
+     * @param id gives the id; asked once, by the thread
+     * @param state told with null once it has joined, and then, or instead, at most once why it has failed; by the thread, with no lock held
+     * @return the participant, which the caller closes
+     */
+    Communicator join(
+            StreamCollectives library,
+            StreamDriver device,
+            Supplier<String> id,
+            int rank,
+            int count,
+            Consumer<@Nullable IreeException> state) {
+        Communicator member = new Communicator(this, library, device, id, rank, count, state);
+        synchronized (this) {
+            all.add(member);
+            if (thread == null) {
+                thread = CallThreads.forNativeWaits("iree4j-collectives " + name, this::run);
+                thread.start();
+            }
+        }
+        wake();
+        return member;
+    }
+
+    /** Has the thread look. */
+    synchronized void wake() {
+        LockSupport.unpark(thread);
+    }
+
+    private void run() {
+        for (; ; ) {
+            boolean busy = false;
+            for (Communicator each : all) {
+                if (each.step()) {
+                    all.remove(each);
+                }
+                busy |= each.isBusy();
+            }
+            synchronized (this) {
+                if (all.isEmpty()) {
+                    thread = null;
+                    return;
+                }
+            }
+            LockSupport.parkNanos(this, busy ? SOON_NANOS : PAUSE_NANOS);
+        }
+    }
+
+    /** Ends those of a device, whose work is over. */
+    void end(StreamDriver device) {
+        for (Communicator each : all) {
+            if (each.device().equals(device)) {
+                each.abort();
+                each.close();
+            }
+        }
+        while (all.stream().anyMatch(each -> each.device().equals(device))) {
+            LockSupport.parkNanos(this, SOON_NANOS);
+        }
+    }
+}

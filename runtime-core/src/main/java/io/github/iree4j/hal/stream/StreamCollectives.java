@@ -1,0 +1,118 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+
+/**
+ * A library of collectives: one object for all devices that can meet. Optional for drivers, see {@link StreamDriver#collectives}. Safe from any
+ * thread. Its communicators are numbers: each is a participant of a group, on one device. Nothing waits for other participants.
+ *
+ * <p>A lane that is given a {@link GroupCall} as the commands of a submission calls {@link GroupCall#meet} in their place, on a thread that it may hold
+ * up, and gives the hardware what comes behind them after that.
+ */
+public abstract class StreamCollectives {
+    private final Communicators communicators;
+
+    /**
+     * For drivers.
+     *
+     * @param name of the library, for the names of threads
+     */
+    protected StreamCollectives(String name) {
+        communicators = new Communicators(name);
+    }
+
+    final Communicators communicators() {
+        return communicators;
+    }
+
+    /**
+     * Makes an id for a group, which may span processes.
+     *
+     * @return characters below 256, for bytes
+     * @throws IreeException if the library refuses
+     */
+    protected abstract String createId();
+
+    /**
+     * Returns whether a text can be such an id.
+     *
+     * @param text name of a group
+     * @return true if {@link #createId} of some process may have made it
+     */
+    protected abstract boolean isId(String text);
+
+    /**
+     * Checks an operation when it is recorded.
+     *
+     * @param operation the operation
+     * @throws IreeException UNIMPLEMENTED when the library lacks it, saying what to do
+     */
+    protected abstract void check(Collective operation);
+
+    /**
+     * Opens a lane for a participant.
+     *
+     * @param device the device
+     * @return the lane, for {@link #closeLane}
+     * @throws IreeException if the driver refuses
+     */
+    protected abstract Lane openLane(StreamDriver device);
+
+    /**
+     * Closes such a lane.
+     *
+     * @param device the device
+     * @param lane one whose submissions have ended; or the device is lost
+     */
+    protected abstract void closeLane(StreamDriver device, Lane lane);
+
+    /**
+     * Begins to join a group.
+     *
+     * @param device the device of the participant
+     * @param id from {@link #createId}, the same for all
+     * @param rank its rank
+     * @param count how many there are
+     * @return the communicator, for {@link #end}
+     * @throws IreeException if the library refuses
+     */
+    protected abstract long join(StreamDriver device, String id, int rank, int count);
+
+    /**
+     * Returns whether the library still works on the last call for a communicator.
+     *
+     * @param device its device
+     * @param communicator the communicator
+     * @return false when that is over
+     * @throws IreeException if that, or something since, has failed; ABORTED when the device is lost
+     */
+    protected abstract boolean isPending(StreamDriver device, long communicator);
+
+    /**
+     * Begins to leave a group, in agreement with the others.
+     *
+     * @param device its device
+     * @param communicator the communicator
+     * @throws IreeException if the library refuses
+     */
+    protected abstract void leave(StreamDriver device, long communicator);
+
+    /**
+     * Frees a communicator.
+     *
+     * @param device its device
+     * @param communicator one that has left; any, if it is aborted
+     * @param aborts whether its work ends now, without result
+     */
+    protected abstract void end(StreamDriver device, long communicator, boolean aborts);
+
+    /**
+     * Gives lanes the work of collectives in one group call. Goes on until {@link #isPending} is false for all communicators.
+     *
+     * @param calls what participants do, each in its order
+     * @throws IreeException if the library refuses
+     */
+    protected abstract void run(List<CollectiveCall> calls);
+}

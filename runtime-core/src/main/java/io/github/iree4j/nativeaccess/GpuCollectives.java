@@ -1,0 +1,152 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * NCCL's library, or RCCL's. Its communicators are numbers: each is used and ended by who made it, who holds a reference to its device
+ * meanwhile. Nothing waits for other participants. Safe from any thread; one call is made at a time.
+ */
+public final class GpuCollectives {
+    /** Characters of an id. */
+    public static final int ID_LENGTH = 128;
+
+    /** Words of a call: {@code shim_gpu_collective_t}. */
+    public static final int CALL_WORDS = 9;
+
+    private final NativeScratch.Pool scratch = new NativeScratch.Pool();
+    private final long handle; // stays: the library is never unloaded
+
+    private GpuCollectives(long handle) {
+        this.handle = handle;
+    }
+
+    /**
+     * Opens a library.
+     *
+     * @param kind for whose devices
+     * @param library file or name; null for what the property or the environment variable names ({@code iree.nccl.library} or
+     *     {@code IREE4J_LIBNCCL}, {@code iree.rccl.library} or {@code IREE4J_LIBRCCL}), or else the usual one
+     * @return the library
+     * @throws IreeException UNAVAILABLE when there is no such library, naming it, or it lacks a symbol, naming that
+     */
+    public static GpuCollectives open(GpuKind kind, @Nullable String library) {
+        NativeLibrary.ensureAvailable();
+        String name = library != null ? library : kind.collectivesLibrary();
+        NativeError error = new NativeError();
+        try (Arena arena = Arena.ofConfined()) {
+            long text = name == null || name.isBlank()
+                    ? 0
+                    : arena.allocateFrom(name, StandardCharsets.UTF_8).address();
+            long handle = GpuShim.commOpen(kind.ordinal(), text, error.address());
+            if (handle == 0) {
+                throw error.toException();
+            }
+            return new GpuCollectives(handle);
+        }
+    }
+
+    /** A native method with an output and an error. */
+    private interface Call {
+        int make(long out, long error);
+    }
+
+    private synchronized long make(Call method) {
+        NativeScratch call = scratch.take();
+        try {
+            call.memory.set(ValueLayout.JAVA_LONG, 0, 0);
+            call.check(method.make(call.memory.address(), call.error.address()));
+            return call.memory.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Makes an id for a group.
+     *
+     * @return {@link #ID_LENGTH} characters below 256
+     * @throws IreeException if the library refuses
+     */
+    public synchronized String createId() {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(GpuShim.commUniqueId(handle, call.memory.address(), call.error.address()));
+            byte[] id = call.memory.asSlice(0, ID_LENGTH).toArray(ValueLayout.JAVA_BYTE);
+            return new String(id, StandardCharsets.ISO_8859_1);
+        } finally {
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Begins to join a group.
+     *
+     * @param device the device of the participant
+     * @param id from {@link #createId}
+     * @param rank its rank
+     * @param count how many there are
+     * @return the communicator, for {@link #end}
+     * @throws IreeException if the library refuses
+     */
+    public long join(GpuDevice device, String id, int rank, int count) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes =
+                    arena.allocate(ID_LENGTH).copyFrom(MemorySegment.ofArray(id.getBytes(StandardCharsets.ISO_8859_1)));
+            return make((out, error) ->
+                    GpuShim.commJoin(handle, device.address(), bytes.address(), rank, count, out, error));
+        }
+    }
+
+    /**
+     * Returns whether the library still works on what was begun last.
+     *
+     * @param device of the communicator
+     * @param comm a communicator
+     * @return false when that is over
+     * @throws IreeException if that, or something since, has failed
+     */
+    public boolean isPending(GpuDevice device, long comm) {
+        return make((out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
+    }
+
+    /**
+     * Begins to leave.
+     *
+     * @param device of the communicator
+     * @param comm a communicator
+     * @throws IreeException if the library refuses
+     */
+    public void leave(GpuDevice device, long comm) {
+        make((out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
+    }
+
+    /**
+     * Frees a communicator.
+     *
+     * @param device of the communicator
+     * @param comm one that has left, or any to abort
+     * @param aborts whether its work ends without result
+     */
+    public synchronized void end(GpuDevice device, long comm, boolean aborts) {
+        GpuShim.commEnd(handle, device.address(), comm, aborts ? 1 : 0);
+    }
+
+    /**
+     * Gives collectives to their streams in one group call. What comes behind them is given once {@link #isPending} is false for all.
+     *
+     * @param words calls, each of {@link #CALL_WORDS}: device, communicator, stream, root | operation, reduction | type, elements, address of the
+     *     source, of the target, bytes of a part of an all-to-all; "a | b" is a in the upper and b in the lower half of one
+     * @throws IreeException if the library refuses one; others may have been given
+     */
+    public void run(long[] words) {
+        try (Arena arena = Arena.ofConfined()) {
+            long calls = arena.allocateFrom(ValueLayout.JAVA_LONG, words).address();
+            make((out, error) -> GpuShim.commRun(handle, calls, words.length / CALL_WORDS, error));
+        }
+    }
+}

@@ -1,0 +1,342 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Collectives on devices without hardware: libraries that are not there, participants that fail or never come, groups that span processes. */
+@Timeout(300)
+class GpuCollectiveFaultsTest {
+    private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
+    private static final BufferParams PARAMS = new BufferParams(
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
+    @TempDir
+    private Path directory;
+
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+    private GpuRanks ranks;
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : toClose.reversed()) {
+            each.close();
+        }
+        if (ranks != null) {
+            ranks.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T closed(T closeable) {
+        toClose.add(closeable);
+        return closeable;
+    }
+
+    private void open(GpuKind kind, String settings) {
+        ranks = new GpuRanks(directory, kind, settings);
+    }
+
+    private static IreeException failure(ThrowingCallable call) {
+        IreeException failure = catchThrowableOfType(IreeException.class, call);
+        assertThat(failure).isNotNull();
+        return failure;
+    }
+
+    private List<Channel> channels(String id, int count) {
+        List<Channel> channels = new ArrayList<>();
+        for (int rank = 0; rank < count; rank++) {
+            channels.add(closed(ranks.device(rank).createChannel(-1, ChannelParams.of(id, rank, count))));
+        }
+        return channels;
+    }
+
+    private Buffer number(int rank, int value) {
+        Buffer buffer = closed(ranks.device(rank).allocator().allocate(PARAMS, 4));
+        buffer.map(MemoryAccess.WRITE, 0, 4).set(ValueLayout.JAVA_INT, 0, value);
+        return buffer;
+    }
+
+    private static int read(Buffer buffer) {
+        return buffer.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0);
+    }
+
+    /** Sums a number in place, as often as that. */
+    private Fence sum(int rank, Channel channel, Buffer number, int times) {
+        Device device = ranks.device(rank);
+        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
+        for (int i = 0; i < times; i++) {
+            commands.collective(channel, SUM, 0, BufferRef.of(number), BufferRef.of(number), 1);
+        }
+        commands.finish();
+        Fence done = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
+        device.queue(0).execute(null, done, commands, null, 0);
+        return done;
+    }
+
+    private Fence sum(int rank, Channel channel) {
+        return sum(rank, channel, number(rank, 1), 1);
+    }
+
+    private static void await(Fence fence) {
+        fence.await(Duration.ofSeconds(60));
+    }
+
+    private static void assertFails(Fence fence, StatusCode code, String... texts) {
+        IreeException failure = failure(() -> await(fence));
+        assertThat(failure).message().contains(texts);
+        assertThat(failure.code()).isEqualTo(code);
+    }
+
+    // ---- The library.
+
+    private IreeException unavailable(GpuKind kind, String settings, @Nullable String collectives) {
+        GpuDrivers fake = GpuDrivers.fake(directory, kind, settings);
+        String driver = Objects.requireNonNull(fake.library()).library();
+        GpuDriver with = new GpuDriver(
+                kind, driver, collectives == null ? driver : collectives, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW);
+        try (StreamDevice device = with.open(with.name(), DeviceOptions.DEFAULT)) {
+            IreeException failure = failure(() -> device.createChannel(-1, ChannelParams.of(0, 2)));
+            assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(failure(device::createChannelId)).hasMessage(failure.getMessage());
+            return failure;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aLibraryThatIsNotThereIsNamedWhenAChannelIsAskedFor(GpuKind kind) {
+        assertThat(unavailable(kind, "", "/no/such/libnccl.so.2")).hasMessageContaining("/no/such/libnccl.so.2");
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aSymbolThatIsMissingIsNamed(GpuKind kind) {
+        assertThat(unavailable(kind, "no_symbol=ncclCommFinalize", null))
+                .hasMessageContaining("has no symbol ncclCommFinalize; install ")
+                .hasMessageContaining(kind == GpuKind.CUDA ? "NCCL 2.14" : "RCCL 2.14");
+    }
+
+    // ---- Group calls.
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void creatingAChannelDoesNotWaitAndWorkIsHeldUntilAllHaveJoined(GpuKind kind) {
+        open(kind, "join_slow=40");
+        Channel first = closed(ranks.device(0).createChannel(-1, ChannelParams.of("slow", 0, 2)));
+        assertThat(List.of(first.rank(), first.count())).containsExactly(0, 2);
+        Buffer one = number(0, 1);
+        Fence held = sum(0, first, one, 1);
+        Fence other = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
+        ranks.device(0).queue(0).barrier(null, other, 0);
+        await(other);
+        assertThat(held.isReached()).isFalse();
+        Channel second = closed(ranks.device(1).createChannel(-1, ChannelParams.of("slow", 1, 2)));
+        Buffer two = number(1, 20);
+        await(sum(1, second, two, 1));
+        await(held);
+        assertThat(List.of(read(one), read(two))).containsExactly(21, 21);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void collectivesSideBySideAreOneGroupCallOfAllParticipants(GpuKind kind) {
+        open(kind, "");
+        List<Channel> channels = channels("together", 3);
+        List<Buffer> numbers = List.of(number(0, 1), number(1, 2), number(2, 3));
+        List<Fence> done = new ArrayList<>();
+        for (int rank = 0; rank < 3; rank++) {
+            done.add(sum(rank, channels.get(rank), numbers.get(rank), 4));
+        }
+        done.forEach(GpuCollectiveFaultsTest::await);
+        assertThat(ranks.library().calls("group_start")).isOne();
+        assertThat(ranks.library().calls("all_reduce")).isEqualTo(12);
+        assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 27);
+    }
+
+    // ---- Participants that fail.
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void anErrorOfOneParticipantFailsAll(GpuKind kind) {
+        open(kind, "comm_error=1:2");
+        List<Channel> channels = channels("error", 2);
+        List.of(sum(0, channels.get(0)), sum(1, channels.get(1))).forEach(GpuCollectiveFaultsTest::await);
+        List<Fence> second = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
+        for (Fence each : second) {
+            assertFails(
+                    each,
+                    StatusCode.ABORTED,
+                    "participant 1 of 2 of a channel failed in all_reduce",
+                    "REMOTE_ERROR (6)",
+                    "another participant is gone");
+        }
+        assertFails(sum(0, channels.get(0)), StatusCode.ABORTED, "participant 1 of 2");
+        List<Channel> again = channels("error", 2);
+        List.of(sum(0, again.get(0)), sum(1, again.get(1))).forEach(GpuCollectiveFaultsTest::await);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aParticipantThatCannotJoinFailsAll(GpuKind kind) {
+        open(kind, "fail=comm_join:2:2");
+        List<Channel> channels = channels("join", 2);
+        List<Fence> done = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
+        for (Fence each : done) {
+            assertFails(each, StatusCode.UNAVAILABLE, "of 2 of a channel failed", "SYSTEM_ERROR (2)");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aGroupCallThatIsRefusedFailsAll(GpuKind kind) {
+        open(kind, "fail=all_reduce:2:3");
+        List<Channel> channels = channels("refused", 2);
+        List<Fence> done = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
+        for (Fence each : done) {
+            assertFails(each, StatusCode.INTERNAL, "INTERNAL_ERROR (3)");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aParticipantWithoutMemoryForItsStreamFailsTheGroup(GpuKind kind) {
+        open(kind, "fail=stream_create:5:2"); // two devices have two each
+        ranks.device(1);
+        IreeException failure = failure(() -> ranks.device(0).createChannel(-1, ChannelParams.of("memory", 0, 2)));
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        List<Channel> again = channels("memory", 2);
+        List.of(sum(0, again.get(0)), sum(1, again.get(1))).forEach(GpuCollectiveFaultsTest::await);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aLostDeviceFailsTheOthers(GpuKind kind) {
+        open(kind, "");
+        List<Channel> channels = channels("lost", 3);
+        List<Fence> waiting = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
+        GpuDrivers.handle(ranks.device(2)).lose();
+        for (Fence each : waiting) {
+            assertFails(each, StatusCode.ABORTED, "of 3 of a channel failed", "is lost");
+        }
+        List<Channel> others = channels("others", 2);
+        List.of(sum(0, others.get(0)), sum(1, others.get(1))).forEach(GpuCollectiveFaultsTest::await);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aDeviceThatIsLostDuringACollectiveEndsIt(GpuKind kind) {
+        open(kind, "");
+        String id = ranks.device(0).createChannelId();
+        Channel first = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));
+        Channel second = closed(ranks.device(1).createChannel(-1, ChannelParams.of(id, 1, 2)));
+        Fence begun = sum(0, first);
+        awaitCalls("all_reduce", 1);
+        ranks.library().lose();
+        assertFails(begun, StatusCode.ABORTED, "is lost");
+        assertThat(second.rank()).isOne();
+    }
+
+    private void awaitCalls(String name, int count) {
+        long limit = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (ranks.library().calls(name) < count) {
+            assertThat(System.nanoTime()).isLessThan(limit);
+            Thread.onSpinWait();
+        }
+    }
+
+    // ---- Groups that span processes.
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void participantsOfAnIdMeetInTheLibrary(GpuKind kind) {
+        open(kind, "");
+        String id = ranks.device(0).createChannelId();
+        List<Channel> channels = channels(id, 3);
+        List<Buffer> numbers = List.of(number(0, 1), number(1, 2), number(2, 3));
+        for (int round = 0; round < 3; round++) {
+            List<Fence> done = new ArrayList<>();
+            for (int rank = 2; rank >= 0; rank--) {
+                done.add(sum(rank, channels.get(rank), numbers.get(rank), 1));
+            }
+            done.forEach(GpuCollectiveFaultsTest::await);
+        }
+        assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 9);
+        assertThat(ranks.library().calls("group_start"))
+                .as("one of each, as in processes")
+                .isEqualTo(9);
+        IreeException failure = failure(() -> ranks.device(0).createChannel(-1, ChannelParams.of(id, -1, 3)));
+        assertThat(failure).hasMessageContaining("needs a rank");
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aParticipantThatNeverJoinsKeepsNobodyFromClosing(GpuKind kind) {
+        open(kind, "");
+        String id = ranks.device(0).createChannelId();
+        Channel alone = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));
+        Fence held = sum(0, alone);
+        awaitCalls("comm_join", 1);
+        ranks.device(0).close();
+        assertFails(held, StatusCode.ABORTED, "was closed");
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aParticipantThatNeverComesKeepsNobodyFromClosing(GpuKind kind) {
+        open(kind, "");
+        String id = ranks.device(0).createChannelId();
+        Channel comes = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));
+        Channel never = closed(ranks.device(1).createChannel(-1, ChannelParams.of(id, 1, 2)));
+        Fence hangs = sum(0, comes);
+        awaitCalls("all_reduce", 1);
+        assertThat(hangs.isReached()).isFalse();
+        ranks.device(0).close();
+        assertFails(hangs, StatusCode.ABORTED, "was closed");
+        assertThat(never.count()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void devicesOfDifferentDriversDoNotMeet(GpuKind kind) {
+        open(kind, "");
+        Channel first = closed(ranks.device(0).createChannel(-1, ChannelParams.of("drivers", 0, 2)));
+        GpuDrivers other = GpuDrivers.fake(directory, kind, "");
+        try (StreamDevice foreign = other.open(DeviceOptions.builder())) {
+            IreeException failure = failure(() -> foreign.createChannel(-1, ChannelParams.of("drivers", 1, 2)));
+            assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+            assertThat(failure).hasMessageContaining("on devices of another driver");
+        }
+        assertThat(first.rank()).isZero();
+    }
+}

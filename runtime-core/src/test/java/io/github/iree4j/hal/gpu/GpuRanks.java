@@ -1,0 +1,59 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.FakeGpu;
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/** Devices without hardware for the participants of collectives: one each, opened when it is first asked for. */
+final class GpuRanks implements AutoCloseable {
+    /** Devices that there are. */
+    static final int COUNT = 5;
+
+    private final GpuDrivers driver;
+    private final List<StreamDevice> opened = new ArrayList<>();
+
+    GpuRanks(Path directory, GpuKind kind, String settings) {
+        this.driver = GpuDrivers.fake(directory, kind, "devices=" + COUNT + " " + settings);
+    }
+
+    StreamDevice device(int rank) {
+        while (opened.size() <= rank) {
+            opened.add(driver.driver().open(Integer.toString(opened.size()), DeviceOptions.DEFAULT));
+        }
+        return opened.get(rank);
+    }
+
+    FakeGpu library() {
+        return Objects.requireNonNull(driver.library());
+    }
+
+    GpuDrivers driver() {
+        return driver;
+    }
+
+    /** What the libraries have. */
+    static boolean has(Collective operation) {
+        boolean reduces = operation.reduction() != Collective.NONE;
+        boolean isShort = operation.elementType() == Collective.S16 || operation.elementType() == Collective.U16;
+        return !(reduces && isShort
+                || operation.reduction() == Collective.AVERAGE && operation.elementType() < Collective.F16);
+    }
+
+    @Override
+    public void close() {
+        for (StreamDevice each : opened) {
+            each.close(); // participants are told of a failure before their memory is unused
+            assertThat(each.allocator().statistics().bytesLive()).isZero();
+            GpuDrivers.assertNothingLeft(each);
+        }
+        driver.assertNothingToComplainOf();
+    }
+}

@@ -201,16 +201,6 @@ static jlong jni_comm_open(JNIEnv* env, jclass cls, jint kind, jlong name,
   return (jlong)(uintptr_t)library;
 }
 
-static void jni_comm_close(JNIEnv* env, jclass cls, jlong library) {
-  (void)env, (void)cls;
-  shim_gpu_collectives_close(LIBRARY);
-}
-
-static jint jni_comm_version(JNIEnv* env, jclass cls, jlong library) {
-  (void)env, (void)cls;
-  return shim_gpu_collectives_version(LIBRARY);
-}
-
 static jint jni_comm_unique_id(JNIEnv* env, jclass cls, jlong library,
                                jlong out, jlong error) {
   (void)env, (void)cls;
@@ -225,24 +215,10 @@ static jint jni_comm_join(JNIEnv* env, jclass cls, jlong library, jlong device,
                             count, OUT, ERROR);
 }
 
-static jint jni_comm_split(JNIEnv* env, jclass cls, jlong library, jlong device,
-                           jlong comm, jint color, jint key, jlong out,
-                           jlong error) {
-  (void)env, (void)cls;
-  return shim_gpu_comm_split(LIBRARY, DEVICE, COMM, color, key, OUT, ERROR);
-}
-
 static jint jni_comm_state(JNIEnv* env, jclass cls, jlong library, jlong device,
                            jlong comm, jlong out, jlong error) {
   (void)env, (void)cls;
   return shim_gpu_comm_state(LIBRARY, DEVICE, COMM, HANDLE(int32_t, out),
-                             ERROR);
-}
-
-static jint jni_comm_place(JNIEnv* env, jclass cls, jlong library, jlong device,
-                           jlong comm, jlong out, jlong error) {
-  (void)env, (void)cls;
-  return shim_gpu_comm_place(LIBRARY, DEVICE, COMM, HANDLE(int32_t, out),
                              ERROR);
 }
 
@@ -296,13 +272,9 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("graphMake", "(JJJJJJJ)I", jni_graph_make),
     SHIM__METHOD("graphRelease", "(JJ)V", jni_graph_release),
     SHIM__METHOD("commOpen", "(IJJ)J", jni_comm_open),
-    SHIM__METHOD("commClose", "(J)V", jni_comm_close),
-    SHIM__METHOD("commVersion", "(J)I", jni_comm_version),
     SHIM__METHOD("commUniqueId", "(JJJ)I", jni_comm_unique_id),
     SHIM__METHOD("commJoin", "(JJJIIJJ)I", jni_comm_join),
-    SHIM__METHOD("commSplit", "(JJJIIJJ)I", jni_comm_split),
     SHIM__METHOD("commState", "(JJJJJ)I", jni_comm_state),
-    SHIM__METHOD("commPlace", "(JJJJJ)I", jni_comm_place),
     SHIM__METHOD("commFinalize", "(JJJJ)I", jni_comm_finalize),
     SHIM__METHOD("commEnd", "(JJJI)V", jni_comm_end),
     SHIM__METHOD("commRun", "(JJJJ)I", jni_comm_run),

@@ -52,7 +52,7 @@ public abstract class Channel extends Resource {
      * @param color 0 or above; {@link #NO_COLOR} for a participant that joins no group
      * @param key orders the ranks in the new group; equal keys keep the order of ranks in this group
      * @return the new channel, which the caller closes; null with {@link #NO_COLOR}
-     * @throws IreeException INVALID_ARGUMENT for another negative color; the failure of the group
+     * @throws IreeException INVALID_ARGUMENT for another negative color; UNIMPLEMENTED for a group that spans processes; the failure of the group
      */
     public abstract @Nullable Channel split(int color, int key);
 }

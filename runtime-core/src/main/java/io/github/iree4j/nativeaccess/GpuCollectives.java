@@ -50,7 +50,6 @@ public final class GpuCollectives {
         }
     }
 
-    /** A native method with an output and an error. */
     private interface Call {
         int make(long out, long error);
     }
@@ -102,36 +101,17 @@ public final class GpuCollectives {
         }
     }
 
-    /**
-     * Returns whether the library still works on what was begun last.
-     *
-     * @param device of the communicator
-     * @param comm a communicator
-     * @return false when that is over
-     * @throws IreeException if that, or something since, has failed
-     */
+    /** Returns whether the library still works on the last call for a communicator of a device; throws if that, or something since, has failed. */
     public boolean isPending(GpuDevice device, long comm) {
         return make((out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
     }
 
-    /**
-     * Begins to leave.
-     *
-     * @param device of the communicator
-     * @param comm a communicator
-     * @throws IreeException if the library refuses
-     */
+    /** Begins to leave; throws if the library refuses. */
     public void leave(GpuDevice device, long comm) {
         make((out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
     }
 
-    /**
-     * Frees a communicator.
-     *
-     * @param device of the communicator
-     * @param comm one that has left, or any to abort
-     * @param aborts whether its work ends without result
-     */
+    /** Frees a communicator that has left; or any, to abort it: its work ends without result. */
     public synchronized void end(GpuDevice device, long comm, boolean aborts) {
         GpuShim.commEnd(handle, device.address(), comm, aborts ? 1 : 0);
     }

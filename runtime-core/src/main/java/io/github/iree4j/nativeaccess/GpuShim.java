@@ -72,19 +72,11 @@ final class GpuShim {
 
     static native long commOpen(int kind, long name, long error);
 
-    static native void commClose(long library);
-
-    static native int commVersion(long library);
-
     static native int commUniqueId(long library, long out, long error);
 
     static native int commJoin(long library, long device, long id, int rank, int count, long out, long error);
 
-    static native int commSplit(long library, long device, long comm, int color, int key, long out, long error);
-
     static native int commState(long library, long device, long comm, long out, long error);
-
-    static native int commPlace(long library, long device, long comm, long out, long error);
 
     static native int commFinalize(long library, long device, long comm, long error);
 

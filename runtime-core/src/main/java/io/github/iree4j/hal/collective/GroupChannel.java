@@ -94,6 +94,11 @@ public final class GroupChannel extends Channel {
                     StatusCode.INVALID_ARGUMENT,
                     "channel color " + color + " is negative; " + NO_COLOR + " stands for no group");
         }
+        if (own.group().spansProcesses()) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "a channel that spans processes is not split; make an id for each part with Device.createChannelId");
+        }
         GroupChannel part = color == NO_COLOR ? null : host.adopt(new GroupChannel(host));
         try {
             own.group().arrive(own.group().split(own.rank()), new Split(color, key, part));

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,28 +15,31 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
     private final StreamDevice device;
     private final Lane lane;
     private final long ticket;
-    private final DriverCommands commands;
+    private final @Nullable DriverCommands commands; // null: only what the lane was given before is to end
     private final Consumer<@Nullable IreeException> then;
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile @Nullable IreeException refused;
 
     /**
-     * Creates a run, which counts as work of the device until it ends.
+     * Creates a run. One with commands begins a use of the device, which whoever is told of its end ends.
      *
+     * @param commands the commands; null for a run that goes on for another one, to wait for what the lane was given
      * @param then told the outcome once, by any thread with no lock held
      */
     CollectiveRun(
             StreamDevice device,
             Lane lane,
             long ticket,
-            DriverCommands commands,
+            @Nullable DriverCommands commands,
             Consumer<@Nullable IreeException> then) {
         this.device = device;
         this.lane = lane;
         this.ticket = ticket;
         this.commands = commands;
         this.then = then;
-        device.enter();
+        if (commands != null) {
+            device.enter();
+        }
     }
 
     /** What others of the device can wait for once this is submitted. */
@@ -65,7 +69,12 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
 
     @Override
     public DriverCommands commands() {
-        return commands;
+        return Objects.requireNonNull(commands);
+    }
+
+    /** Whether the lane is given something. */
+    boolean hasCommands() {
+        return commands != null;
     }
 
     @Override
@@ -91,10 +100,6 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
         if (!over.compareAndSet(false, true)) {
             return;
         }
-        try {
-            then.accept(failure == null ? refused : failure);
-        } finally {
-            device.exit();
-        }
+        then.accept(failure == null ? refused : failure);
     }
 }

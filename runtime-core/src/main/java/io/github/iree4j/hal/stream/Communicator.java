@@ -1,7 +1,10 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,7 @@ final class Communicator {
     private State state = State.NEW;
     private long handle;
     private long deadline;
+    private final List<Runnable> atEnd = new ArrayList<>(0);
 
     Communicator(
             Communicators watch,
@@ -112,22 +116,43 @@ final class Communicator {
     boolean step() {
         try {
             if (go()) {
-                told.accept(null);
+                elsewhere(() -> told.accept(null));
             }
         } catch (RuntimeException | Error e) {
             aborting = true;
-            told.accept(
-                    e instanceof IreeException cause
-                            ? cause
-                            : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e));
+            IreeException cause = e instanceof IreeException own
+                    ? own
+                    : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e);
+            elsewhere(() -> told.accept(cause));
         }
+        List<Runnable> due;
+        boolean closes;
         synchronized (this) {
-            if (!closing || state != State.ENDED) {
+            if (state != State.ENDED) {
                 return false;
             }
+            due = List.copyOf(atEnd);
+            atEnd.clear();
+            closes = closing;
         }
-        library.closeLane(device, lane);
-        return true;
+        due.forEach(Communicator::elsewhere);
+        if (closes) {
+            library.closeLane(device, lane);
+        }
+        return closes;
+    }
+
+    /** What others do may end the device, which waits for the thread. */
+    private static void elsewhere(Runnable action) {
+        CallThreads.start("iree4j-participant", action);
+    }
+
+    /** Runs an action once the library uses nothing of it any more, but what its lane was given; by another thread. */
+    void whenEnded(Runnable action) {
+        synchronized (this) {
+            atEnd.add(action);
+        }
+        watch.wake();
     }
 
     /** Returns whether it has joined by this. */
@@ -152,7 +177,7 @@ final class Communicator {
             }
             case JOINED -> {
                 library.isPending(device, handle); // or it has failed
-                if (closing) {
+                if (closing && !aborting) {
                     library.leave(device, handle);
                     deadline = System.nanoTime() + LEAVING_NANOS;
                     state = State.LEAVING;

@@ -27,7 +27,7 @@ final class Communicators {
      *
      * @param library the library of all of them
      * @param id gives the id; asked once, by the thread
-     * @param state told with null once it has joined, and then, or instead, at most once why it has failed; by the thread, with no lock held
+     * @param state told with null once it has joined, and then, or instead, at most once why it has failed; by other threads, with no lock held
      * @return the participant, which the caller closes
      */
     Communicator join(

@@ -128,6 +128,17 @@ final class CompletionWaiter implements CompletionSource {
         device.wakeWaiter();
     }
 
+    /** Starts polling a point of work of the device, which keeps this from ending until the hardware is lost. */
+    void addOfWork(WatchedPoint point) {
+        imports.add(point);
+        if (device.isHardwareLost()) {
+            imports.remove(point);
+            IreeException cause = device.failure();
+            point.end(cause != null ? cause : new IreeException(StatusCode.ABORTED, device + " is lost"));
+        }
+        device.wakeWaiter();
+    }
+
     /** Stops polling it. */
     void remove(WatchedPoint point) {
         imports.remove(point);

@@ -301,7 +301,7 @@ public final class StreamDevice implements Device {
 
     /** Has the end of a run noticed. */
     void watch(WatchedPoint point) {
-        waiter.add(point);
+        waiter.addOfWork(point);
     }
 
     @Override

@@ -257,7 +257,9 @@ final class StreamGroup implements GroupWork {
         final List<CollectiveRun> runs = new ArrayList<>();
         final List<List<StreamArrival>> arrivals = new ArrayList<>(); // of each
         final List<Runnable> refusals = new ArrayList<>(0);
-        int left; // guarded by the group, like the next
+        final List<StreamDevice> entries =
+                new ArrayList<>(); // whose uses end with the last part; guarded by the group, like the next
+        int left;
 
         @Nullable
         IreeException first;
@@ -267,7 +269,7 @@ final class StreamGroup implements GroupWork {
         }
 
         void refuse(Member member, Throwable thrown) {
-            refusals.add(() -> over(member, cause(thrown)));
+            refusals.add(() -> ended(member, cause(thrown), false));
         }
 
         /** With no lock held. */
@@ -282,10 +284,41 @@ final class StreamGroup implements GroupWork {
             runs.forEach(CollectiveRun::watch);
         }
 
-        /** One part has ended. */
+        /**
+         * One part has ended on its lane. One that was refused may have been given in part: the library is to let go of it first.
+         */
         void over(Member member, @Nullable IreeException cause) {
+            if (cause == null || member.device.driver().isLost()) {
+                ended(member, cause, true);
+                return;
+            }
+            group.fail(describe(member.rank, cause)); // the others may wait for it
+            member.communicator().whenEnded(() -> drain(member, cause));
+        }
+
+        /** The library has let go: waits for what the lane has. */
+        private void drain(Member member, IreeException cause) {
+            CollectiveRun last;
+            synchronized (StreamGroup.this) {
+                last = new CollectiveRun(
+                        member.device,
+                        member.communicator().lane(),
+                        ++member.tickets,
+                        null,
+                        ignored -> ended(member, cause, true));
+            }
+            IreeException refusal = ChannelGroup.attempt(() -> last.submit(TimelineWaits.NONE));
+            if (refusal == null) {
+                last.watch();
+            } else {
+                last.end(refusal);
+            }
+        }
+
+        /** The memory of one part is not used any more; that of all stays until then, and so do the devices. */
+        private void ended(Member member, @Nullable IreeException cause, boolean entered) {
             if (cause != null) {
-                group.fail(describe(member.rank, cause)); // the others may wait for it
+                group.fail(describe(member.rank, cause));
             }
             boolean last;
             boolean closes;
@@ -294,16 +327,20 @@ final class StreamGroup implements GroupWork {
                 first = first == null ? failure : first;
                 outcome = first;
                 last = --left == 0;
+                if (entered) {
+                    entries.add(member.device);
+                }
                 if (last) {
                     underWay.remove(this);
                 }
                 closes = --member.runs == 0 && member.left;
             }
-            if (last) {
-                meetings.forEach(each -> group.over(each, outcome));
-            }
             if (closes) {
                 member.communicator().close();
+            }
+            if (last) {
+                meetings.forEach(each -> group.over(each, outcome));
+                entries.forEach(StreamDevice::exit);
             }
         }
 

@@ -21,7 +21,7 @@ public final class Submission {
 
     Submission(TimelineWaits waits, CollectiveRun run, long ticket) {
         this.waits = waits;
-        this.work = run;
+        this.work = run.hasCommands() ? run : null;
         this.ticket = ticket;
         this.entry = null;
         this.run = run;

@@ -14,6 +14,9 @@ import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -93,15 +96,19 @@ class GpuCollectiveFaultsTest {
 
     /** Sums a number in place, as often as that. */
     private Fence sum(int rank, Channel channel, Buffer number, int times) {
+        Fence done = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
+        ranks.device(rank).queue(0).execute(null, done, commands(rank, channel, number, times), null, 0);
+        return done;
+    }
+
+    private CommandBuffer commands(int rank, Channel channel, Buffer number, int times) {
         Device device = ranks.device(rank);
         CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
         for (int i = 0; i < times; i++) {
             commands.collective(channel, SUM, 0, BufferRef.of(number), BufferRef.of(number), 1);
         }
         commands.finish();
-        Fence done = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
-        device.queue(0).execute(null, done, commands, null, 0);
-        return done;
+        return commands;
     }
 
     private Fence sum(int rank, Channel channel) {
@@ -113,7 +120,10 @@ class GpuCollectiveFaultsTest {
     }
 
     private static void assertFails(Fence fence, StatusCode code, String... texts) {
-        IreeException failure = failure(() -> await(fence));
+        IreeException failure = catchThrowableOfType(IreeException.class, () -> await(fence));
+        assertThat(failure)
+                .as("reached with " + fence.semaphore(0).frontierAt(1))
+                .isNotNull();
         assertThat(failure).message().contains(texts);
         assertThat(failure.code()).isEqualTo(code);
     }
@@ -184,6 +194,46 @@ class GpuCollectiveFaultsTest {
         assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 27);
     }
 
+    // STREAM-8: lanes take their parts of group calls in one order, whoever submits when.
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void manyGroupCallsAreUnderWayAtOnce(GpuKind kind) throws InterruptedException {
+        open(kind, "");
+        int rounds = 25;
+        List<Channel> first = channels("first", 3);
+        List<Channel> second = channels("second", 3);
+        List<Buffer> numbers = List.of(number(0, 1), number(1, 1), number(2, 1));
+        List<Buffer> others = List.of(number(0, 1), number(1, 1), number(2, 1));
+        List<List<CommandBuffer>> commands = new ArrayList<>();
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        for (int rank = 0; rank < 3; rank++) {
+            commands.add(List.of(
+                    commands(rank, first.get(rank), numbers.get(rank), 1),
+                    commands(rank, second.get(rank), others.get(rank), 1)));
+            timelines.add(closed(TimelineSemaphore.create(0)));
+        }
+        List<Thread> threads = new ArrayList<>();
+        for (int rank = 0; rank < 3; rank++) {
+            int own = rank;
+            threads.add(Thread.startVirtualThread(() -> {
+                for (int i = 0; i < 2 * rounds; i++) {
+                    try (Fence wait = Fence.at(timelines.get(own), i);
+                            Fence signal = Fence.at(timelines.get(own), i + 1)) {
+                        CommandBuffer next = commands.get(own).get(i % 2);
+                        ranks.device(own).queue(i % 2).execute(wait, signal, next, null, 0);
+                    }
+                }
+            }));
+        }
+        for (Thread each : threads) {
+            each.join();
+        }
+        for (TimelineSemaphore each : timelines) {
+            each.await(2L * rounds, Duration.ofSeconds(60));
+        }
+        assertThat(ranks.library().calls("all_reduce")).isEqualTo(3L * 2 * rounds);
+    }
+
     // ---- Participants that fail.
 
     @ParameterizedTest
@@ -242,10 +292,22 @@ class GpuCollectiveFaultsTest {
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void aLostDeviceFailsTheOthers(GpuKind kind) {
-        open(kind, "");
+        open(kind, "kernel_fault=1");
         List<Channel> channels = channels("lost", 3);
         List<Fence> waiting = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
-        GpuDrivers.handle(ranks.device(2)).lose();
+        Executable kernels = closed(GpuKernels.load(ranks.device(2)));
+        BufferRef number = BufferRef.of(number(2, 1));
+        ranks.device(2)
+                .queue(0)
+                .dispatch(
+                        null,
+                        null,
+                        kernels,
+                        JavaKernels.SCALE,
+                        DispatchConfig.of(1, 1, 1),
+                        new int[] {1, 1},
+                        List.of(number, number),
+                        0);
         for (Fence each : waiting) {
             assertFails(each, StatusCode.ABORTED, "of 3 of a channel failed", "is lost");
         }
@@ -297,6 +359,7 @@ class GpuCollectiveFaultsTest {
                 .isEqualTo(9);
         IreeException failure = failure(() -> ranks.device(0).createChannel(-1, ChannelParams.of(id, -1, 3)));
         assertThat(failure).hasMessageContaining("needs a rank");
+        assertThat(failure(() -> channels.getFirst().split(0, 0)).code()).isEqualTo(StatusCode.UNIMPLEMENTED);
     }
 
     @ParameterizedTest
@@ -311,6 +374,7 @@ class GpuCollectiveFaultsTest {
         assertFails(held, StatusCode.ABORTED, "was closed");
     }
 
+    // STREAM-9: it is aborted while its lane's thread asks for its state.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void aParticipantThatNeverComesKeepsNobodyFromClosing(GpuKind kind) {

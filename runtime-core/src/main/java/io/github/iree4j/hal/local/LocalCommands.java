@@ -71,7 +71,7 @@ final class LocalCommands implements RecordingBackend {
 
     @Override
     public void checkChannel(Channel channel) {
-        if (!(channel instanceof GroupChannel own) || !(own.host() instanceof LocalDevice)) {
+        if (!(channel instanceof GroupChannel own) || !(own.host() instanceof HostDevice)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
@@ -14,11 +15,11 @@ import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.contract.JavaKernels;
-import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
@@ -296,7 +297,7 @@ class GpuCollectiveFaultsTest {
         List<Channel> channels = channels("lost", 3);
         List<Fence> waiting = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
         Executable kernels = closed(GpuKernels.load(ranks.device(2)));
-        BufferRef number = BufferRef.of(number(2, 1));
+        Buffer number = number(2, 1);
         ranks.device(2)
                 .queue(0)
                 .dispatch(
@@ -306,10 +307,10 @@ class GpuCollectiveFaultsTest {
                         JavaKernels.SCALE,
                         DispatchConfig.of(1, 1, 1),
                         new int[] {1, 1},
-                        List.of(number, number),
+                        BindingTable.of(number, number),
                         0);
         for (Fence each : waiting) {
-            assertFails(each, StatusCode.ABORTED, "of 3 of a channel failed", "is lost");
+            assertFails(each, StatusCode.ABORTED, ":2' of a channel", "is lost");
         }
         List<Channel> others = channels("others", 2);
         List.of(sum(0, others.get(0)), sum(1, others.get(1))).forEach(GpuCollectiveFaultsTest::await);

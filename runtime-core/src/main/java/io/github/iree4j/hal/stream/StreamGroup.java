@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -209,7 +210,8 @@ final class StreamGroup implements GroupWork {
         GroupCall together;
         try {
             List<CollectiveCall> calls = new ArrayList<>();
-            parties.forEach(each -> byRank.get(each.rank).forEach(one -> calls.add(one.call(each.communicator()))));
+            parties.forEach(each -> Objects.requireNonNull(byRank.get(each.rank))
+                    .forEach(one -> calls.add(one.call(each.communicator()))));
             together = new GroupCall(
                     library, parties.stream().map(Member::communicator).toList(), calls);
         } catch (RuntimeException | Error e) {
@@ -218,7 +220,7 @@ final class StreamGroup implements GroupWork {
         }
         for (int i = 0; i < parties.size(); i++) {
             Member member = parties.get(i);
-            List<StreamArrival> arrivals = byRank.get(member.rank);
+            List<StreamArrival> arrivals = Objects.requireNonNull(byRank.get(member.rank));
             member.runs++;
             CollectiveRun run = null;
             try {

@@ -44,6 +44,14 @@ class HiddenMemoryTest {
     }
 
     @Nested
+    class Constant extends ThreadDeviceConstantTest {
+        @Override
+        protected Device open(DeviceOptions.Builder options) {
+            return hidden(options);
+        }
+    }
+
+    @Nested
     class Executable extends ThreadDeviceExecutableTest {
         @Override
         protected Device open(DeviceOptions.Builder options) {

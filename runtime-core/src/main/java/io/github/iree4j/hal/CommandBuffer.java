@@ -58,6 +58,9 @@ public abstract class CommandBuffer extends Resource {
     /** In place of a usage: any usage that allows dispatches. A bit that {@link BufferUsage} leaves free. */
     private static final int ANY_DISPATCH = 1 << 31;
 
+    /** As an access: writes that ask for the access flag even where {@link #isCopiedOnWrite}. A bit that {@link MemoryAccess} leaves free. */
+    private static final int FLAGGED_WRITE = 1 << 31;
+
     private final int modes;
     private final int categories;
     private final int bindingCapacity;
@@ -329,7 +332,8 @@ public abstract class CommandBuffer extends Resource {
         if (buffer != null) {
             buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, access);
         }
-        return check(what, new BufferRef(buffer, ref.slot(), ref.offset(), bytes), ANY_DISPATCH, access);
+        int needed = (access & MemoryAccess.WRITE) == 0 ? access : access | FLAGGED_WRITE;
+        return check(what, new BufferRef(buffer, ref.slot(), ref.offset(), bytes), ANY_DISPATCH, needed);
     }
 
     /**
@@ -409,10 +413,11 @@ public abstract class CommandBuffer extends Resource {
         int needed = usage & ~ANY_DISPATCH;
         if (!dispatchable
                 || (buffer.usage() & needed) != needed
-                || (buffer.access() & slotAccess[slot]) != slotAccess[slot]
+                || !isAllowed(slotAccess[slot], buffer)
                 || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
             String what = "slot " + slot + " of the binding table";
-            buffer.require(what, MemoryType.DEVICE_VISIBLE, needed, slotAccess[slot]);
+            int access = isAllowed(slotAccess[slot], buffer) ? 0 : slotAccess[slot];
+            buffer.require(what, MemoryType.DEVICE_VISIBLE, needed, access);
             throw Dispatches.notUsable(what, buffer);
         }
         long capacity = buffer.length();
@@ -426,6 +431,12 @@ public abstract class CommandBuffer extends Resource {
                     "commands use slot %d up to byte %d, which does not fit its range of %d bytes"
                             .formatted(slot, slotEnd[slot], resolved));
         }
+    }
+
+    private boolean isAllowed(int access, Buffer buffer) {
+        int lacking = access & MemoryAccess.ALL & ~buffer.access();
+        return lacking == 0
+                || lacking == MemoryAccess.WRITE && (access & FLAGGED_WRITE) == 0 && isCopiedOnWrite(buffer);
     }
 
     private List<BufferRef> checkDispatch(
@@ -449,7 +460,7 @@ public abstract class CommandBuffer extends Resource {
             if (usage == ANY_DISPATCH) {
                 Dispatches.checkUsable(what, buffer);
             } else {
-                buffer.require(what, MemoryType.DEVICE_VISIBLE, usage, access);
+                buffer.require(what, MemoryType.DEVICE_VISIBLE, usage, isAllowed(access, buffer) ? 0 : access);
             }
             long length = buffer.checkRange(what, ref.offset(), ref.length());
             return length == ref.length() ? ref : new BufferRef(buffer, 0, ref.offset(), length);
@@ -488,6 +499,17 @@ public abstract class CommandBuffer extends Resource {
         if (finished) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
         }
+    }
+
+    /**
+     * Returns whether transfers may write to a buffer whose access flags do not allow it, because they write to a copy that belongs to
+     * the call of the current thread, as with a constant of a module. Dispatches need no write access.
+     *
+     * @param buffer a target
+     * @return true where the backend makes such copies
+     */
+    protected boolean isCopiedOnWrite(Buffer buffer) {
+        return false;
     }
 
     /** Recording ends. */

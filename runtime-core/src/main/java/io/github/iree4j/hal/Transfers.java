@@ -17,14 +17,28 @@ public final class Transfers {
      * @param offset first byte
      * @param length bytes, or {@link Buffer#WHOLE}
      * @param patternLength bytes of the pattern
+     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
      * @return the length in bytes
      * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE or INVALID_ARGUMENT
      */
-    public static long checkFill(Buffer target, long offset, long length, int patternLength) {
-        target.require("fill target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+    public static long checkFill(Buffer target, long offset, long length, int patternLength, boolean copiedOnWrite) {
+        requireTarget("fill target", target, copiedOnWrite);
         long resolved = target.checkRange("fill target", offset, length);
         checkPattern(offset, resolved, patternLength);
         return resolved;
+    }
+
+    /**
+     * Checks that a transfer may write to a buffer.
+     *
+     * @param what names the target in the message
+     * @param target what is written
+     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
+     * @throws IreeException PERMISSION_DENIED
+     */
+    public static void requireTarget(String what, Buffer target, boolean copiedOnWrite) {
+        target.require(
+                what, MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, copiedOnWrite ? 0 : MemoryAccess.WRITE);
     }
 
     /**
@@ -55,10 +69,11 @@ public final class Transfers {
      * @param target what is written
      * @param offset first byte
      * @param length bytes
+     * @param copiedOnWrite whether the call writes to a copy of its own, whatever the access flags
      * @throws IreeException PERMISSION_DENIED or OUT_OF_RANGE
      */
-    public static void checkUpdate(Buffer target, long offset, long length) {
-        target.require("update target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+    public static void checkUpdate(Buffer target, long offset, long length, boolean copiedOnWrite) {
+        requireTarget("update target", target, copiedOnWrite);
         target.checkRange("update target", offset, length);
     }
 
@@ -70,12 +85,14 @@ public final class Transfers {
      * @param target what is written
      * @param targetOffset first byte written
      * @param length bytes, or {@link Buffer#WHOLE} for all of the source from the offset on
+     * @param copiedOnWrite whether the call writes to a copy of the target of its own, whatever the access flags
      * @return the length in bytes
      * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE, or INVALID_ARGUMENT when the ranges overlap
      */
-    public static long checkCopy(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+    public static long checkCopy(
+            Buffer source, long sourceOffset, Buffer target, long targetOffset, long length, boolean copiedOnWrite) {
         source.require("copy source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
-        target.require("copy target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+        requireTarget("copy target", target, copiedOnWrite);
         long resolved = source.checkRange("copy source", sourceOffset, length);
         target.checkRange("copy target", targetOffset, resolved);
         checkOverlap(source, sourceOffset, target, targetOffset, resolved);

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -225,6 +226,11 @@ final class CopyingCommands extends CommandBuffer {
         BufferRef sent = source == null ? null : used(source, true, false);
         BufferRef received = target == null ? null : used(target, true, true);
         add(own -> own.collective(channel, operation, parameter, sent, received, elementCount));
+    }
+
+    @Override
+    protected boolean isCopiedOnWrite(Buffer buffer) {
+        return !device.isApart(buffer) && StoredBuffer.isCopiedOnWrite(buffer);
     }
 
     @Override

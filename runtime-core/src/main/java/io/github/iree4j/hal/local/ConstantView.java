@@ -7,13 +7,17 @@ import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A kernel's view of a constant: a private mapping, which detects stores, since kernels do not declare what they write. */
+/** A call's view of a constant: a private mapping, which detects stores, since kernels do not declare what they write. */
 final class ConstantView extends ConstantViews.View {
     private static final Logger LOG = LoggerFactory.getLogger(ConstantView.class);
+
+    /** Bytes, at most those of the system's pages. */
+    private static final long PAGE = 4096;
 
     private final PrivateView memory;
     private final HostMemory.Block block;
@@ -62,6 +66,17 @@ final class ConstantView extends ConstantViews.View {
             sealed = copy;
         }
         return sealed.bytes();
+    }
+
+    /**
+     * Stores into every page of a range of a view, so that system calls can write it: these fail where a store makes the page
+     * writable.
+     */
+    static void touch(MemorySegment range) {
+        long size = range.byteSize();
+        for (long at = 0; at < size; at += PAGE - (range.address() + at & PAGE - 1)) {
+            range.set(ValueLayout.JAVA_BYTE, at, range.get(ValueLayout.JAVA_BYTE, at));
+        }
     }
 
     HostMemory.Block block() {

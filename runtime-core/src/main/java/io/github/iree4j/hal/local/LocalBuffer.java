@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** An allocation of host memory. */
 final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     private final HostMemory memory;
-    private final @Nullable ConstantViews<ConstantView> views; // for a constant that kernels may write
+    private final @Nullable ConstantViews<ConstantView> views; // for a constant that commands may write
 
     private LocalBuffer(
             HostMemory memory,
@@ -154,6 +154,16 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another with host-visible memory. */
     static StoredBuffer<?> usable(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored ? stored : of(buffer);
+    }
+
+    /** Whether transfers of the current thread's call write to a copy; false for buffers of other drivers. */
+    static boolean isCopied(Buffer target) {
+        return target.allocatedBuffer() instanceof LocalBuffer && isCopiedOnWrite(target);
+    }
+
+    @Override
+    protected boolean isConstant() {
+        return views != null;
     }
 
     /** Gives the buffer its storage. */

@@ -28,6 +28,11 @@ final class LocalCommands implements RecordingBackend {
     }
 
     @Override
+    public boolean isCopiedOnWrite(Buffer buffer) {
+        return LocalBuffer.isCopied(buffer);
+    }
+
+    @Override
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof LocalExecutable)) {

@@ -102,7 +102,7 @@ final class Operations {
     static HostOperation fill(
             CallerRunners guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
-        long bytes = Transfers.checkFill(target, offset, length, patternLength);
+        long bytes = Transfers.checkFill(target, offset, length, patternLength, LocalBuffer.isCopied(target));
         long words = Recording.widen(pattern, patternLength);
         long at = target.offset() + offset;
         return bytes >= TILED_TRANSFER
@@ -115,7 +115,8 @@ final class Operations {
             CallerRunners guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         StoredBuffer<?> from = usable("copy source", source);
         StoredBuffer<?> to = usable("copy target", target);
-        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
+        long bytes =
+                Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, LocalBuffer.isCopied(target));
         long at = source.offset() + sourceOffset;
         long toAt = target.offset() + targetOffset;
         return bytes >= TILED_TRANSFER
@@ -162,11 +163,8 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment bytes = PinnedBuffers.lent(target, null).segment;
-            try {
-                TileRunner.fill(bytes, offset, length, pattern);
-            } finally {
-                target.unpin();
+            try (PinnedTarget pinned = new PinnedTarget(target, call())) {
+                TileRunner.fill(pinned.bytes(), offset, length, pattern);
             }
         }
     }
@@ -178,7 +176,7 @@ final class Operations {
 
         Update(MemorySegment source, Buffer target, long offset) {
             super("update", live("update target", target), null);
-            Transfers.checkUpdate(target, offset, source.byteSize());
+            Transfers.checkUpdate(target, offset, source.byteSize(), LocalBuffer.isCopied(target));
             this.source = source;
             this.target = LocalBuffer.of(target);
             this.offset = target.offset() + offset;
@@ -197,11 +195,8 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment bytes = target.pin().segment;
-            try {
-                MemorySegment.copy(source, 0, bytes, offset, source.byteSize());
-            } finally {
-                target.unpin();
+            try (PinnedTarget pinned = new PinnedTarget(target, call())) {
+                MemorySegment.copy(source, 0, pinned.bytes(), offset, source.byteSize());
             }
         }
     }
@@ -229,16 +224,13 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment from = PinnedBuffers.lent(source, call()).segment;
-            try {
-                MemorySegment to = PinnedBuffers.lent(target, null).segment;
+            try (PinnedTarget to = new PinnedTarget(target, call())) { // first: the source may be the same constant
+                MemorySegment from = PinnedBuffers.lent(source, call()).segment;
                 try {
-                    MemorySegment.copy(from, sourceOffset, to, targetOffset, length);
+                    MemorySegment.copy(from, sourceOffset, to.bytes(), targetOffset, length);
                 } finally {
-                    target.unpin();
+                    source.unpin();
                 }
-            } finally {
-                source.unpin();
             }
         }
     }
@@ -295,9 +287,11 @@ final class Operations {
         private FileTransfer(HalFile file, long fileOffset, Buffer buffer, long offset, long length, boolean read) {
             super(read ? "read" : "write", live(read ? "read target" : "write source", buffer), file);
             String what = read ? "read target" : "write source";
-            int usage = read ? BufferUsage.TRANSFER_TARGET : BufferUsage.TRANSFER_SOURCE;
-            int access = read ? MemoryAccess.WRITE : MemoryAccess.READ;
-            buffer.require(what, MemoryType.DEVICE_VISIBLE, usage, access);
+            if (read) {
+                Transfers.requireTarget(what, buffer, LocalBuffer.isCopied(buffer));
+            } else {
+                buffer.require(what, MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
+            }
             this.length = buffer.checkRange(what, offset, length);
             file.check(name(), read ? MemoryAccess.READ : MemoryAccess.WRITE, fileOffset, this.length);
             this.file = file;
@@ -359,13 +353,15 @@ final class Operations {
 
         @Override
         void run() {
+            if (read) {
+                try (PinnedTarget pinned = new PinnedTarget(buffer, call())) {
+                    file.read(fileOffset, pinned.bytesForSystem(offset, length));
+                }
+                return;
+            }
             MemorySegment bytes = buffer.pinFor(call()).segment.asSlice(offset, length);
             try {
-                if (read) {
-                    file.read(fileOffset, bytes);
-                } else {
-                    file.write(fileOffset, bytes);
-                }
+                file.write(fileOffset, bytes);
             } finally {
                 buffer.unpin();
             }

@@ -243,6 +243,12 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     }
 
     @Override
+    protected boolean isCopiedOnWrite(Buffer buffer) {
+        // What runs between collectives is submitted by any thread, for no call.
+        return collectives.isEmpty() && backend.isCopiedOnWrite(buffer);
+    }
+
+    @Override
     protected void destroy() {
         backend.close();
         builder.release();

@@ -28,6 +28,16 @@ public interface RecordingBackend {
     StoredBuffer<?> usable(Buffer buffer);
 
     /**
+     * Returns whether transfers may write to a buffer despite its access flags.
+     *
+     * @param buffer a target of any device
+     * @return true where they write to a copy that belongs to the call of the current thread
+     */
+    default boolean isCopiedOnWrite(Buffer buffer) {
+        return false;
+    }
+
+    /**
      * Checks the device's own requirements for a dispatch, beyond those of all devices.
      *
      * @param executable the code

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A constant of a module as dispatches use it. Compilers since 3.6 emit dispatches that write into constants in place, as if the
- * constants were created anew for each call. So a dispatch gets a {@link View}, which no other call uses at the same time. An
- * unwritten view is handed to the next call, so that a constant which no dispatch writes is never copied; a written view stays
+ * A constant of a module as commands use it. Compilers since 3.6 emit dispatches and transfers that write into constants in place,
+ * as if the constants were created anew for each call. So a command gets a {@link View}, which no other call uses at the same time.
+ * An unwritten view is handed to the next call, so that a constant which no command writes is never copied; a written view stays
  * with its call, which reads its own stores, until the call is complete. For backends.
  *
  * <p>The stores of the call that made the constant stay: initialisers of a program compute globals in place too. Later views begin
@@ -45,9 +45,9 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         protected View() {}
 
         /**
-         * Returns whether a dispatch has written to it, or may have.
+         * Returns whether a command has written to it, or may have.
          *
-         * @return true when it may have been written; called when no dispatch uses it
+         * @return true when it may have been written; called when no command uses it
          */
         protected abstract boolean isWritten();
 
@@ -58,7 +58,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
          */
         protected abstract boolean tryRestore();
 
-        /** Frees its memory; no dispatch uses it any more. */
+        /** Frees its memory; no command uses it any more. */
         protected abstract void close();
     }
 
@@ -72,7 +72,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         /**
          * Makes a view.
          *
-         * @param base a view that no dispatch writes any more, with whose bytes it begins; null for those of the constant
+         * @param base a view that no command writes any more, with whose bytes it begins; null for those of the constant
          * @return the view
          * @throws IreeException RESOURCE_EXHAUSTED without memory
          */
@@ -192,7 +192,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     /**
-     * Ends a use: its dispatches have ended, and their stores are visible to the calling thread.
+     * Ends a use: its commands have ended, and their stores are visible to the calling thread.
      *
      * @param view what {@link #begin} returned
      * @param user the user passed to {@link #begin}

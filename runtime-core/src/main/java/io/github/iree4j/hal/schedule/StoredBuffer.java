@@ -399,6 +399,28 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         return own;
     }
 
+    /**
+     * Returns whether work of the current thread's call that writes to a buffer writes to a copy, which belongs to that call: a
+     * constant of a module. See {@link ConstantViews}.
+     *
+     * @param buffer a buffer of any backend
+     * @return false outside of calls, which keep no copies
+     */
+    public static boolean isCopiedOnWrite(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
+                && stored.isConstant()
+                && MemoryHolder.current() != null;
+    }
+
+    /**
+     * Returns whether this is a constant of which each call that writes to it has a copy.
+     *
+     * @return false for memory with one content for all
+     */
+    protected boolean isConstant() {
+        return false;
+    }
+
     /** Ends one pin. */
     public final void unpin() {
         int before = (int) STATE.getAndAdd(this, -1);

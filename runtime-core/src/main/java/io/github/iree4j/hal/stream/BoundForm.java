@@ -27,7 +27,7 @@ final class BoundForm implements AutoCloseable {
     }
 
     /**
-     * Claims copies, for the call of an execution, of the constants that its dispatches may write; called at submission.
+     * Claims copies, for the call of an execution, of the constants that its commands may write; called at submission.
      * {@link #over} follows in any case.
      *
      * @param call the call of the execution; null for none

@@ -18,7 +18,8 @@ final class BufferTransfers {
     static StreamOperation fill(
             StreamQueue queue, Buffer target, long offset, long length, long pattern, int patternLength) {
         UsedBuffer own = StreamBuffer.usable(queue.streamDevice(), "fill target", target);
-        long bytes = Transfers.checkFill(target, offset, length, patternLength);
+        long bytes = Transfers.checkFill(
+                target, offset, length, patternLength, StreamBuffer.isCopied(queue.streamDevice(), target));
         return new Fill(queue, own, target.offset() + offset, bytes, pattern, patternLength);
     }
 
@@ -27,7 +28,8 @@ final class BufferTransfers {
             StreamQueue queue, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         UsedBuffer from = StreamBuffer.usable(queue.streamDevice(), "copy source", source);
         UsedBuffer to = StreamBuffer.usable(queue.streamDevice(), "copy target", target);
-        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
+        boolean copied = StreamBuffer.isCopied(queue.streamDevice(), target);
+        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, copied);
         return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
@@ -47,7 +49,8 @@ final class BufferTransfers {
             long offset) {
         TransferPlan.submit(queue, wait, signal, () -> {
             StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "update target", target);
-            Transfers.checkUpdate(target, offset, source.byteSize());
+            Transfers.checkUpdate(
+                    target, offset, source.byteSize(), StreamBuffer.isCopied(queue.streamDevice(), target));
             return updates(queue, own, target.offset() + offset, source);
         });
     }
@@ -82,6 +85,11 @@ final class BufferTransfers {
         }
 
         @Override
+        int target() {
+            return 0;
+        }
+
+        @Override
         boolean isEmpty() {
             return length == 0;
         }
@@ -111,6 +119,11 @@ final class BufferTransfers {
         }
 
         @Override
+        int target() {
+            return 1;
+        }
+
+        @Override
         boolean isEmpty() {
             return length == 0;
         }
@@ -130,6 +143,11 @@ final class BufferTransfers {
             super("update", queue, piece, target);
             this.offset = offset;
             this.bytes = bytes;
+        }
+
+        @Override
+        int target() {
+            return 0;
         }
 
         @Override

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call's view of a constant that one of its shaders may write: a copy, in the device's memory pools. Shaders declare what they
- * write ({@link StreamEncoder#mayWrite}), so other calls need none.
+ * A call's view of a constant that one of its commands may write: a copy, in the device's memory pools. Shaders declare what they
+ * write ({@link StreamEncoder#mayWrite}), and transfers name their target, so other calls need none.
  */
 final class ConstantCopy extends ConstantViews.View {
     private final StreamStorage storage;
@@ -42,7 +42,7 @@ final class ConstantCopy extends ConstantViews.View {
 
     @Override
     protected boolean isWritten() {
-        return true; // only created for shaders that write
+        return true; // only created for commands that write
     }
 
     @Override

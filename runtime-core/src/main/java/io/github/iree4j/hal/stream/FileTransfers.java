@@ -6,6 +6,7 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
@@ -30,7 +31,7 @@ final class FileTransfers {
             long length) {
         TransferPlan.submit(queue, wait, signal, () -> {
             StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "read target", target);
-            target.require("read target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+            Transfers.requireTarget("read target", target, StreamBuffer.isCopied(queue.streamDevice(), target));
             long bytes = target.checkRange("read target", offset, length);
             file.check("read", MemoryAccess.READ, fileOffset, bytes);
             long at = target.offset() + offset;
@@ -172,6 +173,11 @@ final class FileTransfers {
         }
 
         @Override
+        int target() {
+            return 0;
+        }
+
+        @Override
         boolean isEmpty() {
             return piece.size == 0;
         }
@@ -275,6 +281,11 @@ final class FileTransfers {
             this.length = length;
             this.read = read;
             this.ofUser = buffer.isMemoryOfUser();
+        }
+
+        @Override
+        int target() {
+            return read ? 0 : NONE;
         }
 
         @Override

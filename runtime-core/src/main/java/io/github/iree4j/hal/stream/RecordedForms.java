@@ -145,6 +145,11 @@ final class RecordedForms implements RecordingBackend {
     }
 
     @Override
+    public boolean isCopiedOnWrite(Buffer buffer) {
+        return StreamBuffer.isCopied(device, buffer);
+    }
+
+    @Override
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         device.encoder().checkDispatch(executable, export, config, workgroupCount);

@@ -21,7 +21,7 @@ public final class ResolvedBindings {
     private final StreamDevice device;
     private final Recording recording;
     private final UsedBuffer[] fixed;
-    private final boolean[] written; // by place: whether shaders may write it
+    private final boolean[] written; // by place: whether commands may write it
     private final int[] placeOfSlot;
     private final StreamStorage[] storages;
     private final long[] offsets; // in the storage
@@ -65,12 +65,15 @@ public final class ResolvedBindings {
         return places;
     }
 
-    /** Returns the places that shaders of a recording may write: fixed buffers, then slots in their order. */
+    /** Returns the places that commands of a recording may write: fixed buffers, then slots in their order. */
     static boolean[] written(StreamEncoder encoder, Recording recording) {
         boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
         int[] placeOfSlot = placesOfSlots(recording);
         for (int at : recording.commands()) {
-            if (recording.isDispatch(at)) {
+            if (!recording.isDispatch(at)) {
+                int target = recording.opcode(at) == Recording.COPY ? recording.copyTarget(at) : recording.range(at);
+                written[place(recording, placeOfSlot, target)] = true;
+            } else {
                 int range = recording.bindings(at);
                 for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
                     if (encoder.mayWrite(recording.executable(at), recording.export(at), i)) {

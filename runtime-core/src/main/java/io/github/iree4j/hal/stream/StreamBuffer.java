@@ -35,7 +35,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     private final StreamDevice device;
     private final MemoryKind kind;
     private final @Nullable RefCounted foreign; // owner of memory that is not a pool's
-    private final @Nullable ConstantViews<ConstantCopy> copies; // for a constant that shaders may write
+    private final @Nullable ConstantViews<ConstantCopy> copies; // for a constant that commands may write
     private volatile @Nullable Farewell farewell; // once a deallocation is issued
 
     /** The storage until an issued deallocation is complete: host calls before it in the stream still see the bytes. */
@@ -260,6 +260,18 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     @Override
     public void checkWritable() {
         // a writable constant is copied; see copies()
+    }
+
+    /** Whether transfers of a device in the current thread's call write to a copy. */
+    static boolean isCopied(StreamDevice device, Buffer target) {
+        return target.allocatedBuffer() instanceof StreamBuffer own
+                && own.device.equals(device)
+                && isCopiedOnWrite(target);
+    }
+
+    @Override
+    protected boolean isConstant() {
+        return copies != null && (usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
     }
 
     @Override

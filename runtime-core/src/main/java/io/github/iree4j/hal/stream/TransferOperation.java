@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.Objects;
@@ -10,11 +12,17 @@ import org.jspecify.annotations.Nullable;
  * in flight, and their storage is pinned once it has its place.
  */
 abstract class TransferOperation extends StreamOperation implements StreamWork {
+    /** In place of the index of a buffer. */
+    static final int NONE = -1;
+
     final StreamDevice device;
     private final Lane lane;
     private final UsedBuffer[] buffers;
     private StreamStorage[] storages = new StreamStorage[0]; // of the buffers, once they are pinned
     private int pinned; // how many of the buffers, from the first
+    private @Nullable ConstantViews<ConstantCopy> constant; // while it is retained: that it writes
+    private @Nullable ConstantCopy claimed; // of its call, the same
+    private Object user = this; // of the copy, the same: the call, or this operation
     private @Nullable TransferCommands recorded;
     private @Nullable DriverCommands ready; // commands to be submitted
 
@@ -30,6 +38,11 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         this.device = queue.streamDevice();
         this.lane = queue.lane();
         this.buffers = buffers;
+    }
+
+    /** Returns the index of the buffer that it writes; {@link #NONE} when it only reads. */
+    int target() {
+        return NONE;
     }
 
     /** Writes the commands; {@link #storage} returns what they use. */
@@ -52,7 +65,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
     protected final void placed() {
         storages = new StreamStorage[buffers.length];
         for (UsedBuffer buffer : buffers) {
-            storages[pinned] = buffer.seenBy(buffer.pin(this), call());
+            storages[pinned] = buffer.seenBy(buffer.pin(this), user);
             pinned++;
         }
     }
@@ -101,7 +114,8 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
                 buffer.retain();
                 retained++;
             }
-        } catch (IreeException e) {
+            claim();
+        } catch (RuntimeException | Error e) {
             for (int i = 0; i < retained; i++) {
                 buffers[i].release();
             }
@@ -109,10 +123,23 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         }
     }
 
+    /** Gives the call a copy of a constant that is written here. */
+    private void claim() {
+        MemoryHolder call = call();
+        user = call == null ? this : call;
+        constant = target() == NONE ? null : buffers[target()].copies();
+        if (constant != null) {
+            claimed = constant.begin(user);
+        }
+    }
+
     @Override
     protected void release() {
         for (; pinned > 0; pinned--) {
             buffers[pinned - 1].unpin(storages[pinned - 1]);
+        }
+        if (constant != null && claimed != null) {
+            constant.end(claimed, user);
         }
         Arrays.fill(storages, StreamStorage.NONE);
         for (UsedBuffer buffer : buffers) {

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.contract.BufferContract;
 import io.github.iree4j.hal.contract.CommandBufferContract;
+import io.github.iree4j.hal.contract.ConstantContract;
 import io.github.iree4j.hal.contract.ExecutableContract;
 import io.github.iree4j.hal.contract.FenceContract;
 import io.github.iree4j.hal.contract.FileContract;
@@ -56,6 +57,29 @@ class CudaContractTest {
 
     @Nested
     class CommandBuffers extends CommandBufferContract {
+        @Override
+        protected Device open(DeviceOptions.Builder options) {
+            return driver.open(options);
+        }
+
+        @Override
+        protected Executable kernels(Device device, int... constants) {
+            return GpuKernels.load(device, constants);
+        }
+
+        @Override
+        protected boolean kernelsAreHostFunctions() {
+            return false;
+        }
+
+        @Override
+        protected long importGranularity() {
+            return 4096;
+        }
+    }
+
+    @Nested
+    class Constants extends ConstantContract {
         @Override
         protected Device open(DeviceOptions.Builder options) {
             return driver.open(options);

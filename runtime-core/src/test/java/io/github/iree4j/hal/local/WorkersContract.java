@@ -3,6 +3,7 @@ package io.github.iree4j.hal.local;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.contract.CommandBufferContract;
+import io.github.iree4j.hal.contract.ConstantContract;
 import io.github.iree4j.hal.contract.ExecutableContract;
 import io.github.iree4j.hal.contract.FenceContract;
 import io.github.iree4j.hal.contract.QueueContract;
@@ -29,6 +30,19 @@ abstract class WorkersContract {
 
     @Nested
     class CommandBuffers extends CommandBufferContract {
+        @Override
+        protected Device open(DeviceOptions.Builder options) {
+            return device(options);
+        }
+
+        @Override
+        protected Executable kernels(Device device, int... constants) {
+            return LocalDevices.kernels(device, constants);
+        }
+    }
+
+    @Nested
+    class Constants extends ConstantContract {
         @Override
         protected Device open(DeviceOptions.Builder options) {
             return device(options);

@@ -1,0 +1,63 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StoredBuffer;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** The storage that an operation writes, pinned until this is closed: of a constant, its call's view. For one thread. */
+final class PinnedTarget implements AutoCloseable {
+    private final StoredBuffer<?> buffer;
+    private final HostMemory.Block block;
+    private final @Nullable ConstantViews<ConstantView> constant;
+    private final @Nullable ConstantView view;
+    private final Object user;
+
+    /**
+     * Pins the storage.
+     *
+     * @param call the call that it is written for; null for none
+     * @throws io.github.iree4j.status.IreeException when the buffer has no storage; RESOURCE_EXHAUSTED without memory for a view
+     */
+    PinnedTarget(StoredBuffer<?> buffer, @Nullable MemoryHolder call) {
+        this.buffer = buffer;
+        this.user = call == null ? this : call;
+        HostMemory.Block own = PinnedBuffers.lent(buffer, call);
+        try {
+            constant = buffer instanceof LocalBuffer local ? local.views() : null;
+            view = constant == null ? null : constant.begin(user);
+            block = view == null ? own : view.block();
+        } catch (RuntimeException | Error e) {
+            buffer.unpin();
+            throw e;
+        }
+    }
+
+    /** Returns the bytes of the allocation. */
+    MemorySegment bytes() {
+        return block.segment;
+    }
+
+    /**
+     * Returns a range for the operating system to write, which does not wait for a view that a store makes writable.
+     *
+     * @param offset first byte
+     * @param length bytes
+     */
+    MemorySegment bytesForSystem(long offset, long length) {
+        MemorySegment range = block.segment.asSlice(offset, length);
+        if (view != null) {
+            ConstantView.touch(range);
+        }
+        return range;
+    }
+
+    @Override
+    public void close() {
+        if (constant != null && view != null) {
+            constant.end(view, user);
+        }
+        buffer.unpin();
+    }
+}

@@ -310,7 +310,7 @@ class GpuCollectiveFaultsTest {
                         BindingTable.of(number, number),
                         0);
         for (Fence each : waiting) {
-            assertFails(each, StatusCode.ABORTED, ":2' of a channel", "is lost");
+            assertFails(each, StatusCode.ABORTED, "of a channel", "2' is lost");
         }
         List<Channel> others = channels("others", 2);
         List.of(sum(0, others.get(0)), sum(1, others.get(1))).forEach(GpuCollectiveFaultsTest::await);

@@ -170,7 +170,7 @@ final class RecordedForms implements RecordingBackend {
 
     @Override
     public void checkChannel(Channel channel) {
-        if (!(channel instanceof GroupChannel own) || !own.host().equals(device.channels())) {
+        if (!(channel instanceof GroupChannel own) || !own.host().equals(device.channels)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
         }
@@ -178,7 +178,7 @@ final class RecordedForms implements RecordingBackend {
 
     @Override
     public void checkCollective(Collective operation) {
-        device.channels().library().check(operation);
+        device.channels.library().check(operation);
     }
 
     @Override

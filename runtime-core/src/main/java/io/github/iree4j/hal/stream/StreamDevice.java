@@ -69,7 +69,7 @@ public final class StreamDevice implements Device {
     private final HandoffThread issuer;
 
     private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
-    private final StreamChannels channels = new StreamChannels(this);
+    final StreamChannels channels = new StreamChannels(this);
     private volatile @Nullable IreeException lost; // the cause of the loss
     private volatile boolean hardwareLost; // the hardware runs nothing any more
     private final AtomicBoolean losing = new AtomicBoolean();
@@ -295,11 +295,6 @@ public final class StreamDevice implements Device {
         return channels.library().createId();
     }
 
-    StreamChannels channels() {
-        return channels;
-    }
-
-    /** Has the end of a run noticed. */
     void watch(WatchedPoint point) {
         waiter.addOfWork(point);
     }

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
@@ -19,8 +20,11 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -314,6 +318,32 @@ class CopyingDeviceTest {
                             0));
         }
         assertThat(contents(out)).containsExactly(4, 5);
+    }
+
+    @Test
+    void transfersWriteToConstantsOfTheirOwnDevice() {
+        SealedMemory memory = closed(SealedMemory.create(8));
+        BufferParams params = new BufferParams(
+                        BufferParams.DEFAULT.memoryType(), BufferParams.DEFAULT.usage() | BufferUsage.SHARING_IMMUTABLE)
+                .withAccess(MemoryAccess.READ);
+        Buffer constant = closed(a.allocator().importHost(params, memory.seal(), null));
+        Buffer out = buffer(a, 1, 1);
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        MemoryHolder before = call.enter();
+        try (CommandBuffer own = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0);
+                CommandBuffer other = b.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
+            own.fillBuffer(BufferRef.of(constant, 4, 4), 5, 4, 0);
+            own.finish();
+            run(done -> a.queue(0).execute(null, done, own, null, 0));
+            run(done -> a.queue(0).copy(null, done, constant, 0, out, 0, 8, 0));
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> other.fillBuffer(BufferRef.of(constant, 4, 4), 5, 4, 0))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.PERMISSION_DENIED));
+        } finally {
+            call.leave(before);
+        }
+        assertThat(contents(out)).containsExactly(0, 5);
+        assertThat(contents(constant)).containsExactly(0, 0);
     }
 
     /** The source's slot determines the length; later bytes of the target are unchanged. */

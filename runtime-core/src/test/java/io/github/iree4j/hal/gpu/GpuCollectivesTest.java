@@ -12,18 +12,26 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** The suites of collectives on HIP without hardware, a device for each participant. */
+/** The suites of collectives on CUDA and on HIP without hardware, a device for each participant. */
 @Timeout(300)
-class HipCollectivesTest {
+@ParameterizedClass
+@EnumSource(GpuKind.class)
+class GpuCollectivesTest {
     @TempDir
     private Path directory;
+
+    @Parameter
+    private GpuKind kind;
 
     private GpuRanks ranks;
 
     @BeforeEach
     void open() {
-        ranks = new GpuRanks(directory, GpuKind.HIP, "");
+        ranks = new GpuRanks(directory, kind, "");
     }
 
     @AfterEach

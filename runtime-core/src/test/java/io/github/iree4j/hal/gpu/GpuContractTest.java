@@ -19,13 +19,21 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** The suites of all backends on HIP: without hardware, or on the machine's devices, see {@link GpuDrivers}. */
-class HipContractTest {
+/** The suites of all backends on CUDA and on HIP: without hardware, or on the machine's devices, see {@link GpuDrivers}. */
+@ParameterizedClass
+@EnumSource(GpuKind.class)
+class GpuContractTest {
     @TempDir
     static Path directory;
 
-    private final GpuDrivers driver = GpuDrivers.in(directory, GpuKind.HIP);
+    private final GpuDrivers driver;
+
+    GpuContractTest(GpuKind kind) {
+        this.driver = GpuDrivers.in(directory, kind);
+    }
 
     @AfterEach
     void nothingToComplainOf() {

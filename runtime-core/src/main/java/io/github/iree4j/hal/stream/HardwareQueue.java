@@ -137,7 +137,8 @@ final class HardwareQueue {
         if (driver.isLost()) {
             throw cause;
         }
-        if (timeline.value() >= given) {
+        long value = timeline.value();
+        if (value >= given && value < ticket) { // endBroken() may have been here
             timeline.signal(ticket);
         }
     }
@@ -151,7 +152,9 @@ final class HardwareQueue {
             return false;
         }
         try {
-            timeline.signal(tickets); // other queues may wait for it
+            if (timeline.value() < tickets) { // else a nudge was the last
+                timeline.signal(tickets); // other queues may wait for it
+            }
         } catch (RuntimeException | Error e) {
             LOG.error("a queue that takes nothing any more could not be ended for others that wait for it", e);
         }

@@ -403,8 +403,9 @@ class HardwareStreamTest {
         other.queue(0).barrier(null, at(behind, 1), 0);
         await(begun);
         Thread closer = Thread.ofPlatform().start(other::close);
-        while (other.failure() == null) {
-            Thread.onSpinWait();
+        while (other.failure() == null
+                || closer.getState() != Thread.State.WAITING && closer.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait(); // until it waits for the step
         }
         end.countDown();
         closer.join();

@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent / "fixtures"))
 import make  # noqa: E402
 
 RELEASE, PYTHON = "3.13.0", "3.12"
-WARMUP = 4  # seconds, in which our side is compiled
+WARMUP = 10  # seconds, in which our side is compiled
 
 
 def conv(tools):
@@ -37,7 +37,7 @@ def minilm(_):
     folder = pathlib.Path(os.environ.get("IREE4J_CACHE", pathlib.Path.home() / ".cache/iree4j")) / "models/minilm"
     if not (folder / "model.vmfb").exists():
         sys.exit("iree4j: run bin/prepare-model minilm first")
-    return [(f"MiniLM {shape}", folder / "model.vmfb", [f"model={folder / 'model.irpa'}"], "encoder", [f"{shape}xi64=1"] * 2)
+    return [(f"MiniLM {shape}", folder / "model.vmfb", [f"model={folder / 'model.irpa'}"], "encoder", [f"{shape}xi64=1"] * 3)
             for shape in ("1x16", "3x16", "16x128")]
 
 

@@ -3,9 +3,16 @@ package io.github.iree4j.hal;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Compiled code loaded on a device, with entry points numbered from 0. Safe from any thread. */
 public abstract class Executable extends Resource {
+    private volatile @Nullable Map<String, Integer>
+            ordinals; // by name, from the first lookup: programs look up at every dispatch
 
     /** For backends. */
     protected Executable() {}
@@ -41,20 +48,29 @@ public abstract class Executable extends Resource {
      * @throws IreeException NOT_FOUND naming the existing entry points
      */
     public int lookup(String name) {
-        StringBuilder known = new StringBuilder();
-        for (int i = 0; i < exportCount(); i++) {
-            String candidate = export(i).name();
-            if (candidate.equals(name)) {
-                return i;
+        Map<String, Integer> all = ordinals;
+        if (all == null) {
+            all = new HashMap<>();
+            for (int i = 0; i < exportCount(); i++) {
+                all.putIfAbsent(export(i).name(), i);
             }
-            if (i < 8) {
-                known.append(i == 0 ? "" : ", ").append(candidate);
-            }
+            ordinals = all;
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND,
-                "executable of format '%s' has no export '%s'; it has %d: %s%s"
-                        .formatted(format(), name, exportCount(), known, exportCount() > 8 ? ", ..." : ""));
+        Integer ordinal = all.get(name);
+        if (ordinal == null) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "executable of format '%s' has no export '%s'; it has %d: %s%s"
+                            .formatted(
+                                    format(),
+                                    name,
+                                    exportCount(),
+                                    IntStream.range(0, Math.min(8, exportCount()))
+                                            .mapToObj(i -> export(i).name())
+                                            .collect(Collectors.joining(", ")),
+                                    exportCount() > 8 ? ", ..." : ""));
+        }
+        return ordinal;
     }
 
     @Override

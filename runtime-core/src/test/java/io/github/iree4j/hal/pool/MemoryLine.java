@@ -31,6 +31,7 @@ abstract class MemoryLine {
     final PoolSetBuilder builder(long budget) {
         return PoolSet.builder(slabs, tracker)
                 .clock(clock::get)
+                .delayed(_ -> _ -> {}) // in real time it would come between; tests of alarms have a timer
                 .busy(() -> busy)
                 .budget(budget);
     }

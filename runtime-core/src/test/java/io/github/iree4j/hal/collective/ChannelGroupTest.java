@@ -95,6 +95,29 @@ class ChannelGroupTest {
     }
 
     @Test
+    void meetingsThatAreCompleteTogetherBeginTogether() {
+        List<Integer> held = new ArrayList<>();
+        CollectiveBackend counting = own -> {
+            GroupWork work = begin(own);
+            return meetings -> {
+                held.add(meetings.size());
+                work.hold(meetings);
+            };
+        };
+        ChannelGroup group = new ChannelGroup(domain, counting, 2);
+        List<List<Meetings.Ticket>> tickets = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            assertThat(group.join(-1)).isEqualTo(rank);
+            tickets.add(List.of(group.collective(rank), group.collective(rank), group.collective(rank)));
+        }
+        for (int rank = 0; rank < 2; rank++) {
+            group.arrive(tickets.get(rank), List.of(arrival("a" + rank), arrival("b" + rank), arrival("c" + rank)));
+        }
+        assertThat(held).containsExactly(3);
+        assertThat(told).containsExactly("a0: met", "a1: met", "b0: met", "b1: met", "c0: met", "c1: met");
+    }
+
+    @Test
     void aGroupThatFailsFailsItsAxisWithTheFirstCause() {
         ChannelGroup group = group(2);
         meet(group, 2);

@@ -265,25 +265,11 @@ shim_status_t shim_gpu_comm_join(const shim_gpu_collectives_t* library,
                                  int32_t rank, int32_t count,
                                  uint64_t* out_comm, shim_error_t* error);
 
-// The same for the group that participants of one |color| split off; they are
-// ordered by their |key|. |color| -1 is for no group: |*out_comm| is 0 then.
-// UNIMPLEMENTED where the library has no such call.
-shim_status_t shim_gpu_comm_split(const shim_gpu_collectives_t* library,
-                                  shim_gpu_device_t* device, uint64_t comm,
-                                  int32_t color, int32_t key,
-                                  uint64_t* out_comm, shim_error_t* error);
-
 // Whether the library still works on the last call for this communicator, or
 // why it has failed, then or since.
 shim_status_t shim_gpu_comm_state(const shim_gpu_collectives_t* library,
                                   shim_gpu_device_t* device, uint64_t comm,
                                   int32_t* out_pending, shim_error_t* error);
-
-// Its rank and how many there are, once joining is over.
-shim_status_t shim_gpu_comm_place(const shim_gpu_collectives_t* library,
-                                  shim_gpu_device_t* device, uint64_t comm,
-                                  int32_t out_rank_and_count[2],
-                                  shim_error_t* error);
 
 // Begins to leave in agreement with the others, who do the same.
 shim_status_t shim_gpu_comm_finalize(const shim_gpu_collectives_t* library,

@@ -55,32 +55,12 @@ static shim_status_t a_group_is_joined(void) {
   return status;
 }
 
-static shim_status_t a_group_is_split(void) {
-  uint64_t comm = joined();
-  uint64_t part = 1;
-  shim_status_t status = FAILING(
-      shim_gpu_comm_split(collectives, gpu, comm, 0, 0, &part, failing_error));
-  CHECK_EQ(part == 0, status != SHIM_OK);
-  end(part);
-  end(comm);
-  return status;
-}
-
 static shim_status_t a_state_is_asked_for(void) {
   uint64_t comm = joined();
   int32_t pending = 1;
   shim_status_t status = FAILING(
       shim_gpu_comm_state(collectives, gpu, comm, &pending, failing_error));
   CHECK_EQ(pending, 0);
-  end(comm);
-  return status;
-}
-
-static shim_status_t a_place_is_asked_for(void) {
-  uint64_t comm = joined();
-  int32_t place[2];
-  shim_status_t status = FAILING(
-      shim_gpu_comm_place(collectives, gpu, comm, place, failing_error));
   end(comm);
   return status;
 }
@@ -140,9 +120,7 @@ static void on_a_library(int32_t of_kind, const char* path) {
   failing_gpu_device = gpu;
   FAILING_EACH(an_id_is_made);
   FAILING_EACH(a_group_is_joined);
-  FAILING_EACH(a_group_is_split);
   FAILING_EACH(a_state_is_asked_for);
-  FAILING_EACH(a_place_is_asked_for);
   FAILING_EACH(a_group_is_left);
   FAILING_EACH(collectives_are_run);
   failing_gpu_enters = false;

@@ -211,29 +211,6 @@ shim_status_t shim_gpu_comm_join(const shim_gpu_collectives_t* library,
   return status;
 }
 
-shim_status_t shim_gpu_comm_split(const shim_gpu_collectives_t* library,
-                                  shim_gpu_device_t* device, uint64_t comm,
-                                  int32_t color, int32_t key,
-                                  uint64_t* out_comm, shim_error_t* error) {
-  *out_comm = 0;
-  if (!library->table.comm_split) {
-    return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
-                          "'%s' has no symbol ncclCommSplit; install a newer "
-                          "library, or have participants join groups by name",
-                          library->name);
-  }
-  shim_status_t status = shim__gpu_enter(device, error);
-  if (status) return status;
-  sgpu_comm_config_t config = non_blocking();
-  sgpu_comm_t part = NULL;
-  int code =
-      library->table.comm_split(COMM(comm), color, key, &part, &config);
-  status = made(library, device, code, part, out_comm, error,
-                "splitting a group of participants");
-  shim__gpu_leave(device);
-  return status;
-}
-
 shim_status_t shim_gpu_comm_state(const shim_gpu_collectives_t* library,
                                   shim_gpu_device_t* device, uint64_t comm,
                                   int32_t* out_pending, shim_error_t* error) {
@@ -248,25 +225,6 @@ shim_status_t shim_gpu_comm_state(const shim_gpu_collectives_t* library,
         fail_on(library, device, code, COMM(comm), error, "a participant");
   }
   *out_pending = code == SGPU_COMM_IN_PROGRESS;
-  shim__gpu_leave(device);
-  return status;
-}
-
-shim_status_t shim_gpu_comm_place(const shim_gpu_collectives_t* library,
-                                  shim_gpu_device_t* device, uint64_t comm,
-                                  int32_t out_rank_and_count[2],
-                                  shim_error_t* error) {
-  shim_status_t status = shim__gpu_enter(device, error);
-  if (status) return status;
-  int rank = 0;
-  int count = 0;
-  int code = library->table.comm_rank(COMM(comm), &rank);
-  if (!code) code = library->table.comm_count(COMM(comm), &count);
-  out_rank_and_count[0] = rank;
-  out_rank_and_count[1] = count;
-  if (code) {
-    status = fail(library, code, COMM(comm), error, "asking for the rank");
-  }
   shim__gpu_leave(device);
   return status;
 }

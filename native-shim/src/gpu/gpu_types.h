@@ -67,7 +67,6 @@ enum {
   SGPU_COMM_IN_PROGRESS = 7,
   SGPU_COMM_TIMEOUT = 8,
 
-  SGPU_COMM_NO_COLOR = -1,
 };
 
 // Codes of errors that both libraries share.

@@ -1,6 +1,6 @@
 // Collectives of the fakes: groups of participants within the process, each a
 // device, that meet on their streams. As NCCL and RCCL do with communicators
-// that do not block: joining, splitting, leaving and group calls go on after
+// that do not block: joining, leaving and group calls go on after
 // the call, until the communicator was asked for its state; what a group call
 // gives is on its streams only then.
 #include <stdio.h>
@@ -121,69 +121,6 @@ int fake_comm_join(sgpu_comm_t* out_comm, int count, sgpu_unique_id_t id,
   return fake_end(SGPU_COMM_IN_PROGRESS);
 }
 
-// Forms the groups of a split that all members take part in.
-static void form(fake_clique_t* clique) {
-  for (int i = 0; i < clique->count; ++i) {
-    if (!clique->parts[i]) continue;
-    fake_clique_t* group = new_clique(0);
-    int color = clique->colors[i];
-    for (;;) {  // in the order of keys, then of ranks
-      int next = -1;
-      for (int j = i; j < clique->count; ++j) {
-        if (clique->parts[j] && clique->colors[j] == color &&
-            (next < 0 || clique->keys[j] < clique->keys[next])) {
-          next = j;
-        }
-      }
-      if (next < 0) break;
-      sgpu_comm_t comm = clique->parts[next];
-      clique->parts[next] = NULL;
-      ++group->count;
-      enter(group, comm, group->joined);
-    }
-  }
-  memset(clique->split, 0, sizeof(clique->split));
-}
-
-int fake_comm_split(sgpu_comm_t comm, int color, int key, sgpu_comm_t* out_comm,
-                    sgpu_comm_config_t* config) {
-  int code = begin_comm(CALL_comm_split, comm);
-  if (!code && config->blocking) code = SGPU_COMM_INVALID_ARGUMENT;
-  if (code) return fake_end(code);
-  fake_clique_t* clique = comm->clique;
-  if (clique->split[comm->rank]) {
-    fake_complain("a participant splits again before the others have");
-    return fake_end(SGPU_COMM_INVALID_USAGE);
-  }
-  sgpu_comm_t part = NULL;
-  if (color != SGPU_COMM_NO_COLOR) {
-    part = fake_make(FAKE_COMM, comm->object.context);
-  }
-  *out_comm = part;
-  clique->split[comm->rank] = true;
-  clique->parts[comm->rank] = part;
-  clique->colors[comm->rank] = color;
-  clique->keys[comm->rank] = key;
-  bool all = true;
-  for (int i = 0; i < clique->count; ++i) all &= clique->split[i];
-  if (all) form(clique);
-  return fake_end(SGPU_COMM_IN_PROGRESS);
-}
-
-int fake_comm_count(sgpu_comm_t comm, int* out_count) {
-  int code = begin_comm(CALL_comm_count, comm);
-  if (!code && !comm->clique) code = SGPU_COMM_INVALID_USAGE;
-  if (!code) *out_count = comm->clique->count;
-  return fake_end(code);
-}
-
-int fake_comm_rank(sgpu_comm_t comm, int* out_rank) {
-  int code = begin_comm(CALL_comm_rank, comm);
-  if (!code && !comm->clique) code = SGPU_COMM_INVALID_USAGE;
-  if (!code) *out_rank = comm->rank;
-  return fake_end(code);
-}
-
 //===--------------------------------------------------------------------===//
 // State and end
 //===--------------------------------------------------------------------===//
@@ -250,11 +187,6 @@ int fake_comm_finalize(sgpu_comm_t comm) {
 
 static void drop_comm(sgpu_comm_t comm) {
   fake_clique_t* clique = comm->clique;
-  for (fake_clique_t* each = cliques; each; each = each->next) {
-    for (int i = 0; i < each->count; ++i) {
-      if (each->parts[i] == comm) each->parts[i] = NULL;
-    }
-  }
   if (clique) {
     clique->left[comm->rank] = true;
     clique->members[comm->rank] = NULL;

@@ -25,9 +25,6 @@ typedef struct fake_clique_t {
   bool left[MAX_MEMBERS];  // finalized or gone
   uint64_t transfers[MAX_MEMBERS][MAX_MEMBERS][2];  // given by both ends
   struct fake_meeting_t* meetings;
-  sgpu_comm_t parts[MAX_MEMBERS];  // of a split that goes on
-  bool split[MAX_MEMBERS];
-  int colors[MAX_MEMBERS], keys[MAX_MEMBERS];
 } fake_clique_t;
 
 // What one participant brings to a meeting.

@@ -67,10 +67,6 @@ static void join(int count) {
   }
   for (int i = 0; i < count; ++i) {
     await_state(i);
-    int32_t place[2] = {-1, -1};
-    OK(shim_gpu_comm_place(collectives, devices[i], comms[i], place, &error));
-    CHECK_EQ(place[0], i);
-    CHECK_EQ(place[1], count);
     use(i);
     CHECK_EQ(live(SHIM_GPU_KIND_COMMUNICATORS), 1);
   }
@@ -177,41 +173,6 @@ static void elements_are_moved_and_reduced(void) {
   end_ranks();
 }
 
-static void parts_are_groups_of_their_own(void) {
-  begin_ranks("");
-  join(RANKS);
-  uint64_t whole[RANKS];
-  memcpy(whole, comms, sizeof(whole));
-  for (int i = 0; i < RANKS; ++i) {
-    uint64_t part = 1;
-    OK(shim_gpu_comm_split(collectives, devices[i], whole[i], i == 1 ? -1 : 0,
-                           -i, &part, &error));
-    CHECK_EQ(part == 0, i == 1);
-    comms[i] = part;
-  }
-  for (int i = 0; i < RANKS; i += 2) {
-    await_state(i);
-    int32_t place[2];
-    OK(shim_gpu_comm_place(collectives, devices[i], comms[i], place, &error));
-    CHECK_EQ(place[0], i ? 0 : 1);
-    CHECK_EQ(place[1], 2);
-    put(i, 0, (uint32_t)i + 5);
-  }
-  const shim_gpu_collective_t calls[] = {
-      call_of(0, SHIM_GPU_ALL_REDUCE, 1), call_of(2, SHIM_GPU_ALL_REDUCE, 1)};
-  OK(shim_gpu_collectives_run(collectives, calls, 2, &error));
-  await_state(0);
-  await_state(2);
-  check_target(0, (uint32_t[]){12}, 1);
-  check_target(2, (uint32_t[]){12}, 1);
-  for (int i = 0; i < RANKS; i += 2) {
-    DONE(shim_gpu_comm_end(collectives, devices[i], comms[i], 1));
-  }
-  memcpy(comms, whole, sizeof(whole));
-  leave(RANKS);
-  end_ranks();
-}
-
 // Work that others do not come for ends when it is aborted, and so does a
 // group that is never complete.
 static void what_hangs_is_aborted(void) {
@@ -250,9 +211,8 @@ static void what_hangs_is_aborted(void) {
 
 static void calls_that_fail_say_so(void) {
   begin_ranks(
-      "fail=comm_unique_id:2:2 fail=comm_join:4:3 fail=comm_split:1:5 "
-      "fail=comm_finalize:1:8 fail=group_start:1:1 fail=all_reduce:1:4 "
-      "fail=comm_rank:4:5");
+      "fail=comm_unique_id:2:2 fail=comm_join:4:3 "
+      "fail=comm_finalize:1:8 fail=group_start:1:1 fail=all_reduce:1:4");
   join(RANKS);
   char id[SHIM_GPU_UNIQUE_ID_SIZE];
   FAILS(shim_gpu_unique_id(collectives, id, &error), SHIM_UNAVAILABLE,
@@ -261,14 +221,8 @@ static void calls_that_fail_say_so(void) {
   FAILS(shim_gpu_comm_join(collectives, devices[0], id, 0, 2, &made, &error),
         SHIM_INTERNAL, "INTERNAL_ERROR (3)");
   CHECK_EQ(made, 0);
-  FAILS(shim_gpu_comm_split(collectives, devices[0], comms[0], 0, 0, &made,
-                            &error),
-        SHIM_FAILED_PRECONDITION, "INVALID_USAGE (5)");
   FAILS(shim_gpu_comm_finalize(collectives, devices[0], comms[0], &error),
         SHIM_DEADLINE_EXCEEDED, "leaving a group failed with TIMEOUT (8)");
-  int32_t place[2];
-  FAILS(shim_gpu_comm_place(collectives, devices[0], comms[0], place, &error),
-        SHIM_FAILED_PRECONDITION, "asking for the rank");
   const shim_gpu_collective_t call = call_of(0, SHIM_GPU_ALL_REDUCE, 1);
   FAILS(shim_gpu_collectives_run(collectives, &call, 1, &error), SHIM_INTERNAL,
         "beginning a group call failed with UNHANDLED_CUDA_ERROR (1)");
@@ -337,7 +291,6 @@ static void a_loss_is_found_by_the_state(void) {
 void test_driver_collectives(void) {
   if (!is_fake || is_adapter) return;
   RUN(elements_are_moved_and_reduced);
-  RUN(parts_are_groups_of_their_own);
   RUN(what_hangs_is_aborted);
   RUN(calls_that_fail_say_so);
   RUN(a_library_that_lacks_something_is_refused);

@@ -24,6 +24,7 @@ public final class GpuWords {
     private MemorySegment words = Arena.ofAuto().allocate((long) INITIAL_WORDS * Long.BYTES, Long.BYTES);
     private int count;
     private int commands;
+    private boolean branches;
 
     /** Creates an empty list. */
     public GpuWords() {}
@@ -32,6 +33,7 @@ public final class GpuWords {
     public void clear() {
         count = 0;
         commands = 0;
+        branches = false;
     }
 
     /**
@@ -41,6 +43,15 @@ public final class GpuWords {
      */
     public int commands() {
         return commands;
+    }
+
+    /**
+     * Returns whether some commands need not wait for one another.
+     *
+     * @return true after {@link #branch}
+     */
+    public boolean hasBranches() {
+        return branches;
     }
 
     /**
@@ -185,6 +196,7 @@ public final class GpuWords {
     public void branch() {
         begin(BRANCH, 1);
         commands--;
+        branches = true;
     }
 
     /**

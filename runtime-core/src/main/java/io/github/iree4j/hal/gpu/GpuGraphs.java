@@ -44,13 +44,14 @@ final class GpuGraphs implements AutoCloseable {
             return graph == 0 ? 0 : dropped(graph);
         }
         try {
-            for (; handles < 2 * BRANCHES; handles++) {
+            int branching = words.hasBranches() ? BRANCHES : 1;
+            for (; handles < 2 * branching; handles++) {
                 branches.setAtIndex(
                         ValueLayout.JAVA_LONG,
                         handles,
                         handles % 2 == 0 ? device.createStream() : device.createEvent());
             }
-            return device.makeGraph(branches, words.segment(), graph);
+            return device.makeGraph(branches.asSlice(0, 2L * branching * Long.BYTES), words.segment(), graph);
         } catch (IreeException e) {
             if (graph != 0) { // it cannot become this one
                 dropped(graph);

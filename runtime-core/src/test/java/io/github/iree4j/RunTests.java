@@ -25,7 +25,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
  * Runs test classes where there is no build: {@code bin/gpu-run}, one JVM per class. Appends a line to a file for each test that ended
- * ({@code outcome}, class, test, seconds and cause, with tabs between), and {@code end} when all did; so whoever reads the file sees how
+ * ({@code outcome}, class, test, seconds and cause, with tabs between), and {@code end} when all did; so the file shows how
  * far a JVM came that died. Prints causes in full.
  */
 final class RunTests implements TestExecutionListener {
@@ -51,7 +51,7 @@ final class RunTests implements TestExecutionListener {
                 .filters(TagFilter.excludeTags(excluded))
                 .build();
         LauncherFactory.create().execute(request, listener);
-        // Threads that a failed test left behind keep nobody waiting.
+        // Threads that a failed test left behind do not delay the end.
         System.out.flush();
         Runtime.getRuntime().halt(listener.failed.get() == 0 ? 0 : 1);
     }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One mistake that somebody could make.
+ * One plausible mistake.
  *
  * @param id what it is called
  * @param meaning what is wrong then

@@ -37,7 +37,7 @@ final class SelectedTests implements TestExecutionListener {
         end(listener.passed.get() > 0 ? 0 : NOTHING_RUN);
     }
 
-    /** At once: threads that a mistake left behind keep nobody waiting. */
+    /** Exits at once: threads that a mutant left behind do not delay the end. */
     private static void end(int status) {
         System.out.flush();
         Runtime.getRuntime().halt(status);

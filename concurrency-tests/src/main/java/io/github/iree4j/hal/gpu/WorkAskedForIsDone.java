@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * Claim: what threads add and ask for is done, once each, by one thread at a time, which sees what earlier ones did.
  *
- * <p>GPU-1: whoever asks first does it until it has seen that nobody asks.
+ * <p>GPU-1: the first thread that asks does it until it has seen that no thread asks.
  */
 @JCStressTest
 @Outcome(id = "4, 0", expect = Expect.ACCEPTABLE, desc = "all was done, by one at a time")

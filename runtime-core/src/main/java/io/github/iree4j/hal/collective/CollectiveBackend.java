@@ -6,7 +6,7 @@ public interface CollectiveBackend {
     /**
      * Begins the work of a group.
      *
-     * @param group the new group, which nobody has joined
+     * @param group the new group, without participants
      * @return does the work of its meetings
      */
     GroupWork begin(ChannelGroup group);

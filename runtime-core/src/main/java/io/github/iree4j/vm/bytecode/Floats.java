@@ -28,7 +28,7 @@ final class Floats {
             case Op.LOG1P_F64 -> Math.log1p(x);
             case Op.LOG2_F64 -> log2(x);
             case Op.TANH_F64 -> Math.tanh(x);
-            case Op.ERF_F64 -> erf(x);
+            case Op.ERF_F64 -> ErrorFunction.of(x);
             default -> throw new IreeException(StatusCode.INTERNAL, "operation " + op + " is not implemented");
         };
     }
@@ -37,8 +37,13 @@ final class Floats {
         return switch (op) {
             case Op.REM_F64 -> Math.IEEEremainder(x, y);
             case Op.ATAN2_F64 -> Math.atan2(x, y);
-            default -> Math.pow(x, y);
+            default -> pow(x, y);
         };
+    }
+
+    /** As C's Annex F has it: 1 to any power is 1, NaN included, and so is -1 to an infinite one, where Java says NaN. */
+    private static double pow(double x, double y) {
+        return x == 1 || x == -1 && Double.isInfinite(y) ? 1 : Math.pow(x, y);
     }
 
     /** Multiplies the squares that the exponent's bits name. Of the exponent IREE's runtime takes 32 bits, and so does this. */
@@ -123,35 +128,5 @@ final class Floats {
             exponent++;
         }
         return (x < Double.MIN_NORMAL ? exponent - 54 : exponent) + Math.log(fraction) / LN2;
-    }
-
-    /**
-     * The error function. Near zero by its series of positive terms, 2/√π·e^(-x²)·Σ 2ⁿx^(2n+1)/(2n+1)!!; farther out by the continued
-     * fraction of its complement.
-     */
-    private static double erf(double x) {
-        double magnitude = Math.abs(x);
-        if (Double.isNaN(x)) {
-            return x;
-        }
-        double result;
-        if (magnitude < 3) {
-            double term = magnitude;
-            double sum = magnitude;
-            for (int n = 1; term > sum * 1e-18; n++) {
-                term *= 2 * magnitude * magnitude / (2 * n + 1);
-                sum += term;
-            }
-            result = 2 / Math.sqrt(Math.PI) * Math.exp(-magnitude * magnitude) * sum;
-        } else if (magnitude < 6) {
-            double fraction = magnitude;
-            for (int n = 60; n > 0; n--) {
-                fraction = magnitude + n / 2.0 / fraction;
-            }
-            result = 1 - Math.exp(-magnitude * magnitude) / (Math.sqrt(Math.PI) * fraction);
-        } else {
-            result = 1;
-        }
-        return Math.copySign(result, x);
     }
 }

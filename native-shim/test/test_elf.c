@@ -123,6 +123,91 @@ static void rejects_relro_outside_of_writable_memory(void) {
           segment_of_type(&file, ELF_PT_GNU_RELRO, 0)->memsz = UINT64_MAX);
 }
 
+// lld pads the range to the largest pages that the file is linked for.
+static void relro_padding_is_accepted_up_to_the_segments_alignment(void) {
+  file_t file = read_kernel("basic");
+  elf_program_header_t* relro = segment_of_type(&file, ELF_PT_GNU_RELRO, 0);
+  elf_program_header_t* last = NULL;
+  for (int i = 0; i < 4; ++i) {
+    elf_program_header_t* load = segment_of_type(&file, ELF_PT_LOAD, i);
+    if (load->vaddr <= relro->vaddr) last = load;
+  }
+  uint64_t unpadded = last->vaddr + last->memsz;
+  last->align = 65536;
+  relro->memsz = ((unpadded + 65535) & ~65535ull) - relro->vaddr;
+  shim__elf_file_t parsed;
+  CHECK_OK(shim__elf_file_parse(file.bytes, file.size, SHIM__ELF_HOST_MACHINE,
+                                4096, &parsed, &error));
+  uint64_t end = (unpadded + 4095) & ~4095ull;
+  CHECK_EQ(parsed.relro_vaddr + parsed.relro_size, end);
+  relro->memsz += 1;
+  CHECK_FAILS(shim__elf_file_parse(file.bytes, file.size,
+                                   SHIM__ELF_HOST_MACHINE, 4096, &parsed,
+                                   &error),
+              SHIM_INVALID_ARGUMENT, "not inside a writable segment");
+  free(file.bytes);
+}
+
+static void alignment_of_segments_is_honoured(void) {
+  const uint64_t alignments[] = {0, 1, 4096, 65536, 2 << 20, 64 << 20};
+  for (size_t i = 0; i < sizeof(alignments) / sizeof(*alignments); ++i) {
+    file_t file = read_kernel("basic");
+    segment_of_type(&file, ELF_PT_LOAD, 1)->align = alignments[i];
+    shim__elf_file_t parsed;
+    shim__elf_image_t image;
+    CHECK_OK(shim__elf_file_parse(file.bytes, file.size,
+                                  SHIM__ELF_HOST_MACHINE,
+                                  shim__host_page_size(), &parsed, &error));
+    CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
+    if (alignments[i] > 1) CHECK_EQ(image.bias % alignments[i], 0);
+    CHECK(shim__elf_image_is_readable(
+        &image, image.bias + image.segments[0].vaddr, 1));
+    shim__elf_image_release(&image);
+    free(file.bytes);
+  }
+}
+
+static void rejects_alignments_that_cannot_be_honoured(void) {
+  REJECTS(SHIM_INVALID_ARGUMENT, "no power of two", SECOND->align = 4097);
+  REJECTS(SHIM_INVALID_ARGUMENT, "no power of two", SECOND->align = UINT64_MAX);
+  REJECTS(SHIM_RESOURCE_EXHAUSTED, "-z max-page-size",
+          SECOND->align = 1ull << 40);
+}
+
+// Code asks whether a weak symbol is there; one that nothing defines is 0.
+static void weak_symbols_that_nothing_defines_are_null(void) {
+  file_t file = read_kernel("basic");
+  elf_symbol_t* symbol = last_symbol(&file);
+  uint64_t count =
+      dynamic_entry(&file, ELF_DT_RELASZ)->value / sizeof(elf_rela_t);
+  symbol->section = ELF_SHN_UNDEF;
+  symbol->info = (uint8_t)(ELF_STB_WEAK << 4);
+  elf_rela_t* rela = first_relocation(&file);
+  uint64_t index =
+      (uint64_t)(symbol - (elf_symbol_t*)(void*)(file.bytes +
+                                                 dynamic_entry(
+                                                     &file, ELF_DT_SYMTAB)
+                                                     ->value));
+  CHECK(count > 0);
+  rela->info =
+      index << 32 | (SHIM__ELF_HOST_MACHINE == ELF_MACHINE_X86_64 ? 1 : 257);
+  rela->addend = 0;
+  shim__elf_file_t parsed;
+  shim__elf_image_t image;
+  CHECK_OK(shim__elf_file_parse(file.bytes, file.size, SHIM__ELF_HOST_MACHINE,
+                                shim__host_page_size(), &parsed, &error));
+  CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
+  uint64_t value = 1;
+  CHECK(shim__elf_image_read(&image, image.bias + rela->offset, &value,
+                             sizeof(value)));
+  CHECK_EQ(value, 0);
+  shim__elf_image_release(&image);
+  CHECK_FAILS(shim__elf_file_lookup(&parsed, SHIM_CPU_QUERY_SYMBOL, &value,
+                                    &error),
+              SHIM_NOT_FOUND, SHIM_CPU_QUERY_SYMBOL);
+  free(file.bytes);
+}
+
 static void rejects_symbol_tables_outside_of_the_file(void) {
   REJECTS(SHIM_INVALID_ARGUMENT, "no DT_HASH",
           dynamic_entry(&file, ELF_DT_HASH)->tag = 0x6fff0000);
@@ -180,6 +265,14 @@ static void rejects_relocations_it_cannot_apply(void) {
           spare_dynamic_entry(&file)->tag = ELF_DT_REL);
   REJECTS(SHIM_UNIMPLEMENTED, "DT_RELR",
           spare_dynamic_entry(&file)->tag = ELF_DT_RELR);
+  REJECTS(SHIM_UNIMPLEMENTED, "--pack-dyn-relocs=none",
+          spare_dynamic_entry(&file)->tag = ELF_DT_RELR);
+  for (int64_t tag = ELF_DT_ANDROID_REL; tag <= ELF_DT_ANDROID_RELASZ; ++tag) {
+    REJECTS(SHIM_UNIMPLEMENTED, "packed relocations of Android",
+            spare_dynamic_entry(&file)->tag = tag);
+  }
+  REJECTS(SHIM_UNIMPLEMENTED, "packed relocations of Android",
+          spare_dynamic_entry(&file)->tag = ELF_DT_ANDROID_RELR);
   REJECTS(SHIM_INVALID_ARGUMENT, "DT_PLTREL 3", {
     spare_dynamic_entry(&file)->value = 3;
     spare_dynamic_entry(&file)->tag = ELF_DT_PLTREL;
@@ -423,6 +516,10 @@ int main(void) {
   RUN(rejects_files_without_segments_or_dynamic_section);
   RUN(rejects_thread_local_storage);
   RUN(rejects_relro_outside_of_writable_memory);
+  RUN(relro_padding_is_accepted_up_to_the_segments_alignment);
+  RUN(alignment_of_segments_is_honoured);
+  RUN(rejects_alignments_that_cannot_be_honoured);
+  RUN(weak_symbols_that_nothing_defines_are_null);
   RUN(rejects_symbol_tables_outside_of_the_file);
   RUN(rejects_files_with_gnu_hash_only);
   RUN(rejects_imported_symbols_by_name);

@@ -29,6 +29,7 @@
 // Libraries have three or four segments; the limits only reject nonsense.
 enum { SHIM__ELF_MAX_SEGMENTS = 32 };
 #define SHIM__ELF_MAX_IMAGE_SIZE (256ull << 20)
+#define SHIM__ELF_MAX_ALIGNMENT (1ull << 30)
 
 // A PT_LOAD segment, checked: the file range lies in the file, the memory range
 // does not wrap, flags follow the rule that writable and executable imply
@@ -56,6 +57,7 @@ typedef struct shim__elf_file_t {
   shim__elf_segment_t segments[SHIM__ELF_MAX_SEGMENTS];
   uint64_t image_vaddr;  // page-aligned start of the lowest segment
   uint64_t image_size;   // pages up to the end of the highest
+  uint64_t alignment;    // of addresses to vaddrs: a power of two, whole pages
   uint64_t relro_vaddr;  // page-aligned; size 0 when there is none
   uint64_t relro_size;
   shim__elf_table_t symbols;        // elf_symbol_t, names checked

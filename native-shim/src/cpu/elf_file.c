@@ -149,6 +149,20 @@ static shim_status_t add_segment(shim__elf_file_t* file,
                           "ELF has more than %d loadable segments",
                           SHIM__ELF_MAX_SEGMENTS);
   }
+  // 0 and 1 stand for none.
+  if (load->align & (load->align - 1)) {
+    return MALFORMED("segment %u is aligned to %llu bytes, which is no power "
+                     "of two",
+                     i, (ull)load->align);
+  }
+  if (load->align > SHIM__ELF_MAX_ALIGNMENT) {
+    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
+                          "segment %u of ELF is aligned to %llu bytes, the "
+                          "limit is %llu; link with -z max-page-size=%llu",
+                          i, (ull)load->align, (ull)SHIM__ELF_MAX_ALIGNMENT,
+                          (ull)page_size);
+  }
+  if (load->align > file->alignment) file->alignment = load->align;
   uint64_t first = load->vaddr & ~mask;
   uint64_t end = (load->vaddr + load->memsz + mask) & ~mask;
   if (file->segment_count == 0) {
@@ -188,13 +202,22 @@ static shim_status_t set_relro(shim__elf_file_t* file,
     const shim__elf_segment_t* segment = &file->segments[i];
     uint64_t end = (segment->vaddr + segment->memsz + mask) & ~mask;
     if (relro->vaddr < segment->vaddr || relro->vaddr >= end) continue;
-    if (!in_range(relro->vaddr, relro->memsz, end)) break;
+    // Linkers pad the range to pages of their own, which may be larger than
+    // this host's: up to there, but not into the next segment.
+    const uint64_t coarse = file->alignment - 1;
+    uint64_t padded = (end + coarse) & ~coarse;
+    if (i + 1 < file->segment_count) {
+      uint64_t next = file->segments[i + 1].vaddr & ~mask;
+      if (next < padded) padded = next;
+    }
+    if (!in_range(relro->vaddr, relro->memsz, padded)) break;
     if (!(segment->flags & ELF_PF_W)) break;
     // Like dynamic linkers: the last page, if shared with ordinary data, stays
     // writable.
+    uint64_t relro_end = (relro->vaddr + relro->memsz) & ~mask;
+    if (relro_end > end) relro_end = end;
     file->relro_vaddr = relro->vaddr & ~mask;
-    file->relro_size =
-        ((relro->vaddr + relro->memsz) & ~mask) - file->relro_vaddr;
+    file->relro_size = relro_end - file->relro_vaddr;
     return SHIM_OK;
   }
   return MALFORMED("read-only-after-relocation range 0x%llx of %llu bytes is "
@@ -345,7 +368,13 @@ static shim_status_t read_dynamic(shim__elf_file_t* file,
       case ELF_DT_RELRSZ:
         return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
                               "ELF has packed relative relocations (DT_RELR); "
-                              "link with -z nopack-relative-relocs");
+                              "link with -z nopack-relative-relocs, or with "
+                              "--pack-dyn-relocs=none (lld)");
+      case ELF_DT_ANDROID_RELR:
+      case ELF_DT_ANDROID_RELRSZ:
+        return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
+                              "ELF has packed relocations of Android; link "
+                              "with --pack-dyn-relocs=none");
       case ELF_DT_INIT:
         file->init = value;
         break;
@@ -360,6 +389,12 @@ static shim_status_t read_dynamic(shim__elf_file_t* file,
         file->init_array_count = value / sizeof(uint64_t);
         break;
       default:
+        if (entry.tag >= ELF_DT_ANDROID_REL &&
+            entry.tag <= ELF_DT_ANDROID_RELASZ) {
+          return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
+                                "ELF has packed relocations of Android; link "
+                                "with --pack-dyn-relocs=none");
+        }
         break;
     }
   }
@@ -400,7 +435,8 @@ static shim_status_t find_symbols(shim__elf_file_t* file,
       return MALFORMED("name of symbol %llu at %u of %llu bytes of strings",
                        (ull)i, symbol.name, (ull)file->strings.count);
     }
-    if (symbol.section == ELF_SHN_UNDEF) {
+    // A weak one that nothing defines is 0: code tests for that.
+    if (symbol.section == ELF_SHN_UNDEF && symbol.info >> 4 != ELF_STB_WEAK) {
       return shim_error_set(
           error, SHIM_UNAVAILABLE, 0,
           "ELF needs symbol '%.100s', but nothing can be imported; link it in",
@@ -418,6 +454,7 @@ shim_status_t shim__elf_file_parse(const uint8_t* bytes, uint64_t size,
   out_file->bytes = bytes;
   out_file->size = size;
   out_file->machine = machine;
+  out_file->alignment = page_size;
   elf_header_t header;
   elf_program_header_t dynamic = {0};
   dynamic_values_t values = {0};
@@ -486,6 +523,7 @@ shim_status_t shim__elf_file_lookup(const shim__elf_file_t* file,
     uint8_t type = symbol.info & 0xF;
     if (binding != ELF_STB_GLOBAL && binding != ELF_STB_WEAK) continue;
     if (type == ELF_STT_IFUNC || type == ELF_STT_TLS) continue;
+    if (symbol.section == ELF_SHN_UNDEF) continue;
     if (strcmp(shim__elf_file_symbol_name(file, &symbol), name) != 0) continue;
     *out_vaddr = symbol.value;
     return SHIM_OK;

@@ -91,6 +91,7 @@ static shim_status_t symbol_address(const shim__elf_file_t* file,
         shim__elf_file_symbol_name(file, &symbol),
         type == ELF_STT_TLS ? "thread-local" : "an indirect function");
   }
+  if (symbol.section == ELF_SHN_UNDEF) return SHIM_OK;  // weak
   *out_address =
       symbol.section == ELF_SHN_ABS ? symbol.value : image->bias + symbol.value;
   return SHIM_OK;
@@ -166,13 +167,29 @@ static shim_status_t protect_all(const shim__elf_file_t* file,
   return protect(image, file->relro_vaddr, file->relro_size, PROT_READ, error);
 }
 
+// Reserves address space without access where run-time addresses are vaddrs
+// plus a multiple of the file's alignment. NULL with errno.
+static uint8_t* reserve(const shim__elf_file_t* file, uint64_t page_size) {
+  const uint64_t slack = file->alignment - page_size;
+  const uint64_t size = file->image_size + slack;
+  uint8_t* reserved = mmap(NULL, (size_t)size, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return NULL;
+  const uint64_t before = (file->image_vaddr - (uint64_t)(uintptr_t)reserved) &
+                          (file->alignment - 1);
+  if (before > 0) munmap(reserved, (size_t)before);
+  if (slack > before) {
+    munmap(reserved + before + file->image_size, (size_t)(slack - before));
+  }
+  return reserved + before;
+}
+
 shim_status_t shim__elf_image_load(const shim__elf_file_t* file,
                                    shim__elf_image_t* out_image,
                                    shim_error_t* error) {
   memset(out_image, 0, sizeof(*out_image));
-  void* base = mmap(NULL, (size_t)file->image_size, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) {
+  uint8_t* base = reserve(file, shim__host_page_size());
+  if (!base) {
     int code = errno;
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
                           "cannot reserve %llu bytes for an ELF image (errno "

@@ -1,12 +1,33 @@
 package io.example.threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverProvider;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ThreadDriverTest {
+    @Test
+    void aServiceOpensTheDeviceByName() {
+        DriverProvider provider = ServiceLoader.load(DriverProvider.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(ThreadDriverProvider.class::isInstance)
+                .findAny()
+                .orElseThrow();
+        assertThat(provider.availability()).isEqualTo(Availability.AVAILABLE);
+        try (Device device = provider.open("threads", DeviceOptions.DEFAULT)) {
+            assertThat(device.info()).isEqualTo(provider.devices().getFirst());
+        }
+        assertThatThrownBy(() -> provider.open("threads:7", DeviceOptions.DEFAULT))
+                .hasMessageContaining("has no device 'threads:7'");
+    }
+
     /** What the device takes for lost, it frees. */
     @Test
     void isLostOnceNoLaneRunsAnything() {

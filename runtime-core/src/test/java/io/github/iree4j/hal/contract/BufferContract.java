@@ -25,8 +25,10 @@ import org.junit.jupiter.api.Test;
 
 /** What every backend's memory must do. */
 public abstract class BufferContract extends DeviceContract {
-    /** For subclasses. */
-    protected BufferContract() {}
+    /** On a backend, closed after each test. */
+    protected BufferContract(Backend backend) {
+        super(backend);
+    }
 
     /** Memory of a test that counts how often it is freed. */
     private static final class Owner extends Resource {
@@ -157,7 +159,7 @@ public abstract class BufferContract extends DeviceContract {
     @Test
     void importsHostMemoryWithoutCopying() {
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment bytes = arena.allocate(importGranularity(), importGranularity());
+            MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());
             Owner owner = new Owner();
             try (Buffer buffer = device.allocator().importHost(IMPORTED, bytes, owner)) {
                 owner.close();
@@ -172,7 +174,7 @@ public abstract class BufferContract extends DeviceContract {
     @Test
     void importsOnlyMemoryThatKernelsCanUse() {
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment bytes = arena.allocate(2 * importGranularity(), importGranularity());
+            MemorySegment bytes = arena.allocate(2 * backend.importGranularity(), backend.importGranularity());
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
                     "on the Java heap",
@@ -199,7 +201,8 @@ public abstract class BufferContract extends DeviceContract {
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
             buffer = closed(device.allocator()
-                    .importHost(IMPORTED, arena.allocate(importGranularity(), importGranularity()), null));
+                    .importHost(
+                            IMPORTED, arena.allocate(backend.importGranularity(), backend.importGranularity()), null));
         }
         Fence done = fence();
         queue.fill(null, done, buffer, 0, 64, 0, 1, 0);

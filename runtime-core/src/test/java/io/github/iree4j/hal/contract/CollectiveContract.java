@@ -25,8 +25,10 @@ import org.junit.jupiter.api.Test;
 
 /** Who meets whom in collectives, in which order, and what participants are told when one of them disagrees, fails or leaves. */
 public abstract class CollectiveContract extends CollectiveFixture {
-    /** For subclasses. */
-    protected CollectiveContract() {}
+    /** On a backend, closed after each test. */
+    protected CollectiveContract(Backend backend) {
+        super(backend);
+    }
 
     @Test
     void anotherRoundIsTheNextEpochOfTheSameAxis() {
@@ -62,7 +64,8 @@ public abstract class CollectiveContract extends CollectiveFixture {
                 recording.copyBuffer(BufferRef.slot(0, 0, 4), BufferRef.slot(1, 0, 4), 0);
             });
             Fence signal = fence();
-            queue(rank)
+            participants
+                    .queue(rank)
                     .execute(
                             null,
                             signal,
@@ -121,7 +124,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
         Buffer buffer = ints(0, 1);
         Fence first = submit(0, null, one(0, channels.get(0), SUM, 0, buffer, buffer, 1));
         Fence other = fence();
-        queue(0).barrier(null, other, 0);
+        participants.queue(0).barrier(null, other, 0);
         assertReached(List.of(other));
         assertThat(first.isReached()).isFalse();
         buffer.close(); // the submission retains it
@@ -161,7 +164,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
 
     @Test
     void aChannelWithoutRankAndCountIsOneParticipant() {
-        Channel alone = closed(device(0).createChannel(-1, -1, -1));
+        Channel alone = closed(participants.device(0).createChannel(-1, -1, -1));
         assertThat(alone.rank()).isZero();
         assertThat(alone.count()).isOne();
         Buffer target = ints(0, 0);
@@ -172,7 +175,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     @Test
     void threadsThatMeetAgainAndAgainLoseNoRound() throws Exception {
         int threads = 4;
-        int rounds = rounds();
+        int rounds = 200;
         List<Channel> channels = channels("threads", threads);
         List<Buffer> values = new ArrayList<>();
         List<CommandBuffer> commands = new ArrayList<>();
@@ -188,7 +191,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
                     value,
                     value,
                     1));
-            timelines.add(closed(device(rank).createSemaphore(0, Device.SEMAPHORE_DEFAULT)));
+            timelines.add(closed(participants.device(rank).createSemaphore(0, Device.SEMAPHORE_DEFAULT)));
         }
         List<Thread> running = new ArrayList<>();
         for (int rank = 0; rank < threads; rank++) {
@@ -197,7 +200,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
                 for (int round = 0; round < rounds; round++) {
                     try (Fence wait = Fence.at(timelines.get(own), round);
                             Fence signal = Fence.at(timelines.get(own), round + 1)) {
-                        queue(own).execute(wait, signal, commands.get(own), null, 0);
+                        participants.queue(own).execute(wait, signal, commands.get(own), null, 0);
                     }
                 }
             }));
@@ -254,24 +257,29 @@ public abstract class CollectiveContract extends CollectiveFixture {
 
     @Test
     void participantsThatCountDifferentlyOrShareARankAreRefused() {
-        Channel first = closed(device(0).createChannel(-1, ChannelParams.of("join", 0, 2)));
+        Channel first = closed(participants.device(0).createChannel(-1, ChannelParams.of("join", 0, 2)));
         Fence done = submit(0, null, one(0, first, SUM, 0, ints(0, 1), ints(0, 0), 1));
-        assertThatThrownBy(() -> device(1).createChannel(-1, ChannelParams.of("join", 0, 2)))
+        assertThatThrownBy(() -> participants.device(1).createChannel(-1, ChannelParams.of("join", 0, 2)))
                 .isInstanceOf(IreeException.class)
                 .hasMessage("channel 'join' has a participant of rank 0 already");
         assertThat(done.failure()).isNull();
-        assertThatThrownBy(() -> device(1).createChannel(-1, ChannelParams.of("join", 1, 3)))
+        assertThatThrownBy(() -> participants.device(1).createChannel(-1, ChannelParams.of("join", 1, 3)))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("joined with a count of 3 by one participant and 2 by another");
         assertFailed(List.of(done), StatusCode.INVALID_ARGUMENT, "count of 3");
         assertThat(channels("join", 2)).as("a new group").hasSize(2);
-        assertThatThrownBy(() -> device(0).createChannel(-1, 2, 2)).hasMessageContaining("not within [0, 1]");
-        assertThatThrownBy(() -> device(0).createChannel(-1, 0, 1 << 30)).hasMessageContaining("not within [1, 4096]");
+        assertThatThrownBy(() -> participants.device(0).createChannel(-1, 2, 2))
+                .hasMessageContaining("not within [0, 1]");
+        assertThatThrownBy(() -> participants.device(0).createChannel(-1, 0, 1 << 30))
+                .hasMessageContaining("not within [1, 4096]");
     }
 
     @Test
     void aGroupThatOneLeavesWhileItFormsIsFormedAnew() {
-        device(0).createChannel(-1, ChannelParams.of("given up", 0, 2)).close();
+        participants
+                .device(0)
+                .createChannel(-1, ChannelParams.of("given up", 0, 2))
+                .close();
         List<Channel> channels = channels("given up", 2);
         assertReached(List.of(
                 submit(0, null, one(0, channels.get(0), SUM, 0, ints(0, 1), ints(0, 0), 1)),

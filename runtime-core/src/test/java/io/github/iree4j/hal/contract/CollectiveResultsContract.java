@@ -20,8 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /** What each kind of collective leaves in the targets. */
 public abstract class CollectiveResultsContract extends CollectiveFixture {
-    /** For subclasses. */
-    protected CollectiveResultsContract() {}
+    /** On a backend, closed after each test. */
+    protected CollectiveResultsContract(Backend backend) {
+        super(backend);
+    }
 
     @Test
     void gathersOfAllAreInTheOrderOfRanks() {
@@ -158,7 +160,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
             double[] expected = {0, 18, type == Collective.S8 ? 162 - 256 : 162, 3, 9, 6};
             for (int reduction = Collective.SUM; reduction <= Collective.AVERAGE; reduction++) {
                 Collective operation = Collective.of(Collective.ALL_REDUCE, reduction, type);
-                if (!has(operation)) {
+                if (!backend.has(operation)) {
                     assertRefused(operation);
                     continue;
                 }
@@ -172,7 +174,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     @Test
     void unsignedElementsCompareAsSuch() {
         for (int type : new int[] {Collective.U8, Collective.U16, Collective.U32, Collective.U64}) {
-            if (!has(Collective.of(Collective.ALL_REDUCE, Collective.MAXIMUM, type))) {
+            if (!backend.has(Collective.of(Collective.ALL_REDUCE, Collective.MAXIMUM, type))) {
                 continue;
             }
             assertThat(reduce(type, Collective.MAXIMUM, -1, 3))
@@ -183,7 +185,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
                     .isEqualTo(3);
         }
         for (int type : new int[] {Collective.S8, Collective.S16, Collective.S32, Collective.S64, Collective.F16}) {
-            if (has(Collective.of(Collective.ALL_REDUCE, Collective.MAXIMUM, type))) {
+            if (backend.has(Collective.of(Collective.ALL_REDUCE, Collective.MAXIMUM, type))) {
                 assertThat(reduce(type, Collective.MAXIMUM, -1, 3))
                         .as("type " + type)
                         .isEqualTo(3);
@@ -194,7 +196,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     @Test
     void averagesOfIntegersDoNotOverflow() {
         assumeTrue(
-                has(Collective.of(Collective.ALL_REDUCE, Collective.AVERAGE, Collective.S32)),
+                backend.has(Collective.of(Collective.ALL_REDUCE, Collective.AVERAGE, Collective.S32)),
                 "the library has no averages of integers");
         assertThat(reduce(Collective.S32, Collective.AVERAGE, Integer.MAX_VALUE, Integer.MAX_VALUE))
                 .isEqualTo(Integer.MAX_VALUE);

@@ -25,8 +25,10 @@ public abstract class CommandBufferContract extends DeviceContract {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
     private static final int[] NONE = {};
 
-    /** For subclasses. */
-    protected CommandBufferContract() {}
+    /** On a backend, closed after each test. */
+    protected CommandBufferContract(Backend backend) {
+        super(backend);
+    }
 
     private CommandBuffer commands(int modes, int slots) {
         return closed(device.createCommandBuffer(modes, BOTH, -1, slots));
@@ -139,7 +141,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         Buffer untouched = ints(-1);
         run(commands, ints(99, 2, 0, 1), untouched);
         assertThat(read(untouched)).containsExactly(-1);
-        if (!kernelsAreHostFunctions()) {
+        if (!backend.has(Capability.HOST_KERNELS)) {
             return; // nobody looks at the counts before the device does
         }
         Fence many = execute(commands, BindingTable.of(ints(99, 1, 1, 1 << 16), untouched));
@@ -157,7 +159,7 @@ public abstract class CommandBufferContract extends DeviceContract {
 
     @Test
     void aFailingCommandFailsTheSignalAndTheCommandBufferStaysUsable() {
-        assumeHostFunctions();
+        assume(Capability.HOST_KERNELS);
         Executable kernels = closed(kernels(device));
         CommandBuffer failing = commands(0, 1);
         failing.fillBuffer(slot(0), 7, 4, 0);

@@ -43,8 +43,10 @@ public abstract class ConstantContract extends DeviceContract {
     @SuppressWarnings("NullAway") // set by JUnit
     private Path directory;
 
-    /** For subclasses. */
-    protected ConstantContract() {}
+    /** On a backend, closed after each test. */
+    protected ConstantContract(Backend backend) {
+        super(backend);
+    }
 
     /** A constant that counts up from 0, as a module has it. */
     private Buffer constant() {
@@ -245,7 +247,7 @@ public abstract class ConstantContract extends DeviceContract {
     @Test
     void otherMemoryThatIsReadOnlyIsNotWritten() {
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment bytes = arena.allocate(importGranularity(), importGranularity());
+            MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());
             Buffer lent = closed(
                     device.allocator().importHost(IMPORTED.withAccess(MemoryAccess.READ), bytes.asReadOnly(), null));
             MemoryHolder call = call("call");

@@ -2,7 +2,6 @@ package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -20,18 +19,12 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** What the suites share: a device, kernels, short ways to make buffers, fences and assertions. */
-public abstract class DeviceContract {
-    /** For subclasses. */
-    protected DeviceContract() {}
-
+public abstract class DeviceContract extends Suite {
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,
@@ -41,34 +34,14 @@ public abstract class DeviceContract {
     static final BufferParams IMPORTED =
             new BufferParams(MemoryType.DEVICE_VISIBLE | MemoryType.HOST_VISIBLE, PARAMS.usage());
 
-    /** Opens a device of the backend. */
-    protected abstract Device open(DeviceOptions.Builder options);
-
-    /** Loads the backend's version of {@link JavaKernels} on a device that {@link #open} opened. */
-    protected abstract Executable kernels(Device device, int... constants);
-
-    /**
-     * Whether kernels are functions of the host, which can fail, take sizes and memory with each dispatch, and are begun by a host that
-     * has seen the counts that a buffer holds. Shaders are not.
-     */
-    protected boolean kernelsAreHostFunctions() {
-        return true;
-    }
-
-    /** Whether kernels are told the length of each binding. Kernels of CUDA and HIP are not. */
-    protected boolean kernelsAreToldLengths() {
-        return true;
-    }
-
-    /** What of the host's memory can be imported: addresses and lengths that are multiples of this. */
-    protected long importGranularity() {
-        return 64;
-    }
-
     Device device;
     DeviceQueue queue;
     private boolean opened;
-    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    /** On a backend, closed after each test. */
+    protected DeviceContract(Backend backend) {
+        super(backend);
+    }
 
     @BeforeEach
     void openDevice() {
@@ -77,11 +50,8 @@ public abstract class DeviceContract {
         queue = device.queue(0);
     }
 
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable closeable : toClose.reversed()) {
-            closeable.close();
-        }
+    @Override
+    void checkClosed() {
         if (opened) { // else the test was skipped, since there is no such device here
             assertThat(device.allocator().statistics().bytesLive())
                     .as("bytes still in use")
@@ -89,10 +59,13 @@ public abstract class DeviceContract {
         }
     }
 
-    /** Closes something after the test. */
-    <T extends AutoCloseable> T closed(T closeable) {
-        toClose.add(closeable);
-        return closeable;
+    /** Opens another device. */
+    Device open(DeviceOptions.Builder options) {
+        return backend.open(options);
+    }
+
+    Executable kernels(Device device, int... constants) {
+        return backend.kernels(device, constants);
     }
 
     TimelineSemaphore semaphore() {
@@ -116,11 +89,6 @@ public abstract class DeviceContract {
 
     static int[] read(Buffer buffer) {
         return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT);
-    }
-
-    /** Skips what only functions of the host can be asked for. */
-    void assumeHostFunctions() {
-        assumeTrue(kernelsAreHostFunctions(), "kernels of this device are shaders, which cannot fail or be told sizes");
     }
 
     static void assertFails(StatusCode code, String message, ThrowingCallable call) {

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BindingTable;
@@ -17,8 +16,10 @@ import org.junit.jupiter.api.Test;
 public abstract class ExecutableContract extends DeviceContract {
     private static final int[] NONE = {};
 
-    /** For subclasses. */
-    protected ExecutableContract() {}
+    /** On a backend, closed after each test. */
+    protected ExecutableContract(Backend backend) {
+        super(backend);
+    }
 
     private void dispatch(
             Fence signal,
@@ -104,7 +105,7 @@ public abstract class ExecutableContract extends DeviceContract {
 
     @Test
     void tellsKernelsTheLengthOfBindings() {
-        assumeTrue(kernelsAreToldLengths(), "kernels of this device are given addresses of buffers and no lengths");
+        assume(Capability.BINDING_LENGTHS);
         assertThat(facts(77)[4]).as("binding length").isEqualTo(40);
     }
 
@@ -119,7 +120,7 @@ public abstract class ExecutableContract extends DeviceContract {
 
     @Test
     void tellsKernelsSizesAndMemory() {
-        assumeHostFunctions();
+        assume(Capability.HOST_KERNELS);
         Executable kernels = closed(kernels(device, 77));
         Buffer out = ints(new int[10]);
         Fence done = fence();
@@ -151,7 +152,7 @@ public abstract class ExecutableContract extends DeviceContract {
 
     @Test
     void aFailingKernelFailsTheSignal() {
-        assumeHostFunctions();
+        assume(Capability.HOST_KERNELS);
         Executable kernels = closed(kernels(device));
         Fence done = fence();
         dispatch(done, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
@@ -160,7 +161,7 @@ public abstract class ExecutableContract extends DeviceContract {
 
     @Test
     void aKernelThatThrowsAnythingElseIsAnInternalFailure() {
-        assumeHostFunctions();
+        assume(Capability.HOST_KERNELS);
         Executable kernels = closed(kernels(device));
         Fence done = fence();
         dispatch(done, kernels, JavaKernels.CRASH, DispatchConfig.of(1, 1, 1), NONE);
@@ -169,7 +170,7 @@ public abstract class ExecutableContract extends DeviceContract {
 
     @Test
     void workAfterAFailedKernelGoesOn() {
-        assumeHostFunctions();
+        assume(Capability.HOST_KERNELS);
         Executable kernels = closed(kernels(device));
         dispatch(fence(), kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
         Buffer out = ints(0);
@@ -200,7 +201,7 @@ public abstract class ExecutableContract extends DeviceContract {
         Fence z = fence();
         dispatch(z, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 65536), NONE);
         assertFails(z, StatusCode.OUT_OF_RANGE, "workgroup count z of dispatch 'fail' is 65536, the limit is 65535");
-        if (!kernelsAreHostFunctions()) {
+        if (!backend.has(Capability.HOST_KERNELS)) {
             return; // other counts are for the device to limit, sizes are the shader's own
         }
         Fence all = fence();

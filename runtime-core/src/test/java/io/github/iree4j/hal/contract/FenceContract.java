@@ -23,8 +23,10 @@ import org.junit.jupiter.api.Test;
 public abstract class FenceContract extends DeviceContract {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
-    /** For subclasses. */
-    protected FenceContract() {}
+    /** On a backend, closed after each test. */
+    protected FenceContract(Backend backend) {
+        super(backend);
+    }
 
     private Fence both(TimelineSemaphore a, long valueA, TimelineSemaphore b, long valueB) {
         return closed(Fence.of(List.of(new Fence.Entry(a, valueA), new Fence.Entry(b, valueB))));

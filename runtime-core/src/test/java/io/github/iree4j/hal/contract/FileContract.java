@@ -32,8 +32,10 @@ public abstract class FileContract extends DeviceContract {
     @SuppressWarnings("NullAway") // set by JUnit
     private Path directory;
 
-    /** For subclasses. */
-    protected FileContract() {}
+    /** On a backend, closed after each test. */
+    protected FileContract(Backend backend) {
+        super(backend);
+    }
 
     private HalFile file(Path path) {
         return closed(HalFile.open(path, MemoryAccess.READ | MemoryAccess.WRITE));
@@ -131,8 +133,10 @@ public abstract class FileContract extends DeviceContract {
         int[] numbers = numbers(100_000);
         HalFile source = file(path(numbers));
         try (Arena arena = Arena.ofShared()) {
-            long size = (numbers.length * 4L + importGranularity() - 1) / importGranularity() * importGranularity();
-            MemorySegment memory = arena.allocate(size, importGranularity());
+            long size = (numbers.length * 4L + backend.importGranularity() - 1)
+                    / backend.importGranularity()
+                    * backend.importGranularity();
+            MemorySegment memory = arena.allocate(size, backend.importGranularity());
             try (Buffer buffer = device.allocator().importHost(IMPORTED, memory, null)) {
                 Fence done = fence();
                 queue.read(null, done, source, 0, buffer, 0, numbers.length * 4L, 0);

@@ -1,6 +1,9 @@
 package io.github.iree4j.hal.contract;
 
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.HostDispatch;
 import io.github.iree4j.hal.loader.LoadedExecutable;
@@ -35,6 +38,12 @@ public final class JavaKernels implements ExecutableLoader {
 
     /** Throws what is no status. */
     public static final int CRASH = 5;
+
+    /** Loads them on a device that was opened with them; the caller closes the executable. */
+    public static Executable load(Device device, int... constants) {
+        return device.createExecutable(
+                new ExecutableParams(FORMAT, MemorySegment.ofArray(new byte[1]), null, constants));
+    }
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 

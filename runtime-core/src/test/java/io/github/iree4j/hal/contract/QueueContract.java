@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
@@ -36,12 +35,9 @@ import org.junit.jupiter.api.io.TempDir;
 public abstract class QueueContract extends DeviceContract {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
-    /** For subclasses. */
-    protected QueueContract() {}
-
-    /** Whether a queue starts other work while a host call runs on it; streams do not. */
-    protected boolean goesOnDuringHostCalls() {
-        return true;
+    /** On a backend, closed after each test. */
+    protected QueueContract(Backend backend) {
+        super(backend);
     }
 
     private static MemorySegment bytes(int... values) {
@@ -218,7 +214,7 @@ public abstract class QueueContract extends DeviceContract {
 
     @Test
     void hostCallsMaySubmitAndWait() {
-        assumeTrue(goesOnDuringHostCalls(), "queues of this device wait for host calls before they go on");
+        assume(Capability.CONCURRENT_HOST_CALLS);
         Buffer buffer = ints(0);
         TimelineSemaphore timeline = semaphore();
         Fence start = fence();

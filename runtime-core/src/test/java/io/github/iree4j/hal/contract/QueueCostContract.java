@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,23 +28,14 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(300)
 public abstract class QueueCostContract extends DeviceContract {
-    /** For subclasses. */
-    protected QueueCostContract() {}
-
-    /** Whether the host hears once of several operations where it waits for none of them; else of what it finds over when it looks. */
-    protected boolean completionsAreGathered() {
-        return true;
+    /** On a backend, closed after each test. */
+    protected QueueCostContract(Backend backend) {
+        super(backend);
     }
 
-    /** Has the hardware begin nothing; where everything behind a gate is decided before any of it begins there is nothing to do. */
-    protected void stopHardware() {}
-
-    /** Ends {@link #stopHardware}. */
-    protected void startHardware() {}
-
-    /** How many streams a device has of which each can wait for each other. */
-    protected int queues() {
-        return 4;
+    @BeforeEach
+    void needsStreams() {
+        assume(Capability.STREAMS);
     }
 
     /** An operation and what it waits for. */
@@ -58,7 +50,7 @@ public abstract class QueueCostContract extends DeviceContract {
 
     /** Runs a graph; the host waits for the last operation only. */
     private Cost run(List<Node> graph, List<Frontier> frontiers) {
-        try (Device several = open(DeviceOptions.builder().queueCount(queues()));
+        try (Device several = open(DeviceOptions.builder().queueCount(backend.streams()));
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
                 Fence open = Fence.at(gate, 1);
                 Buffer target = several.allocator().allocate(PARAMS, graph.size() * 4L)) {
@@ -77,14 +69,14 @@ public abstract class QueueCostContract extends DeviceContract {
                 }
             }
             long[] before = costs(several);
-            stopHardware();
+            backend.hold();
             try {
                 gate.signal(1);
                 while (isHeldBack(several)) { // another thread may be at it
                     Thread.onSpinWait();
                 }
             } finally {
-                startHardware();
+                backend.release();
             }
             done.forEach(Fence::await);
             long[] after = costs(several);
@@ -126,14 +118,14 @@ public abstract class QueueCostContract extends DeviceContract {
         assertThat(cost.submissions).isEqualTo(1);
         assertThat(cost.waits).isZero();
         assertThat(cost.points).isZero();
-        if (completionsAreGathered()) {
+        if (backend.has(Capability.GATHERED_COMPLETIONS)) {
             assertThat(cost.completions).isEqualTo(1);
         }
     }
 
     @Test
     void aForkAndJoinTakesAWaitForEachEdgeAndAPointForEachEnd() {
-        int branches = queues() - 1;
+        int branches = backend.streams() - 1;
         List<Node> graph = new ArrayList<>(List.of(node(0)));
         List<Integer> ends = new ArrayList<>();
         for (int i = 1; i <= branches; i++) {
@@ -172,7 +164,7 @@ public abstract class QueueCostContract extends DeviceContract {
                 for (int edges = i == 0 ? 0 : random.nextInt(4); edges > 0; edges--) {
                     after.add(random.nextInt(i));
                 }
-                graph.add(new Node(random.nextInt(queues()), List.copyOf(after)));
+                graph.add(new Node(random.nextInt(backend.streams()), List.copyOf(after)));
             }
             List<Frontier> frontiers = new ArrayList<>();
             Cost cost = run(graph, frontiers);

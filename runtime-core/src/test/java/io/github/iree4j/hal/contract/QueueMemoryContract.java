@@ -22,8 +22,10 @@ import org.junit.jupiter.api.Test;
 public abstract class QueueMemoryContract extends DeviceContract {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
-    /** For subclasses. */
-    protected QueueMemoryContract() {}
+    /** On a backend, closed after each test. */
+    protected QueueMemoryContract(Backend backend) {
+        super(backend);
+    }
 
     private static MemorySegment bytes(int... values) {
         return MemorySegment.ofArray(values);

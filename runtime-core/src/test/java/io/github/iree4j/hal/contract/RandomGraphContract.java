@@ -48,12 +48,9 @@ public abstract class RandomGraphContract extends DeviceContract {
     private static final int BUFFERS = 5;
     private static final int OPERATIONS = 60;
 
-    /** For subclasses. */
-    protected RandomGraphContract() {}
-
-    /** Opens the devices that take part beside the one of {@link #open}. They import its memory; the caller closes them. */
-    protected List<Device> others() {
-        return List.of();
+    /** On a backend, closed after each test. */
+    protected RandomGraphContract(Backend backend) {
+        super(backend);
     }
 
     /** How an operation does what it does. */
@@ -203,7 +200,7 @@ public abstract class RandomGraphContract extends DeviceContract {
             int[] constants = {step.factor, index};
             DispatchConfig grid = DispatchConfig.of(elements(), 1, 1);
             BindingTable bindings = BindingTable.of(where.buffers.get(step.in), where.buffers.get(step.out));
-            if (index == failing && kernelsAreHostFunctions()) {
+            if (index == failing && backend.has(Capability.HOST_KERNELS)) {
                 on.dispatch(
                         wait,
                         signal,
@@ -300,12 +297,12 @@ public abstract class RandomGraphContract extends DeviceContract {
     private int claimsChecked;
 
     private int elements() {
-        return (int) importGranularity() / 4;
+        return (int) backend.importGranularity() / 4;
     }
 
     private Buffer ints(Device on, int[] values) {
         BufferParams params =
-                new BufferParams(PARAMS.memoryType(), PARAMS.usage(), PARAMS.access(), -1, importGranularity());
+                new BufferParams(PARAMS.memoryType(), PARAMS.usage(), PARAMS.access(), -1, backend.importGranularity());
         Buffer buffer = closed(on.allocator().allocate(params, 4L * values.length));
         MemorySegment.copy(values, 0, buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE), INT, 0, values.length);
         return buffer;
@@ -319,7 +316,7 @@ public abstract class RandomGraphContract extends DeviceContract {
     private void run(int threads, boolean fails, Consumer<Graph> check) throws InterruptedException {
         List<Device> devices = new ArrayList<>();
         devices.add(closed(open(DeviceOptions.builder().queueCount(2))));
-        others().forEach(each -> devices.add(closed(each)));
+        backend.peers().forEach(each -> devices.add(closed(each)));
         List<Executable> kernels =
                 devices.stream().map(each -> closed(kernels(each))).toList();
         long first = Effort.seed(getClass(), ROUNDS + " graphs", 20261120);

@@ -28,8 +28,10 @@ public abstract class SemaphoreContract extends DeviceContract {
 
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
-    /** For subclasses. */
-    protected SemaphoreContract() {}
+    /** On a backend, closed after each test. */
+    protected SemaphoreContract(Backend backend) {
+        super(backend);
+    }
 
     @Test
     void startsAtItsInitialValue() {

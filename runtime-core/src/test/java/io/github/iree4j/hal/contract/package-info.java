@@ -1,4 +1,4 @@
-/** What every backend's devices must do: abstract suites; a backend adds subclasses and no tests. */
+/** What the devices of every backend must do: suites, run by {@link io.github.iree4j.hal.contract.BackendContract}. */
 @NullMarked
 package io.github.iree4j.hal.contract;
 

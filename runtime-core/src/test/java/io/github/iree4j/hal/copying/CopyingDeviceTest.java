@@ -15,7 +15,6 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.contract.JavaKernels;
@@ -96,8 +95,7 @@ class CopyingDeviceTest {
     }
 
     private Executable kernels(Device device) {
-        return closed(device.createExecutable(
-                new ExecutableParams(JavaKernels.FORMAT, MemorySegment.ofArray(new byte[1]), null, new int[0])));
+        return closed(JavaKernels.load(device));
     }
 
     private void run(Consumer<Fence> work) {
@@ -235,8 +233,7 @@ class CopyingDeviceTest {
         Buffer mine = a.allocator().allocate(BufferParams.DEFAULT, 4);
         Buffer yours = b.allocator().allocate(BufferParams.DEFAULT, 4);
         Buffer result = buffer(a, 0);
-        Executable kernels = a.createExecutable(
-                new ExecutableParams(JavaKernels.FORMAT, MemorySegment.ofArray(new byte[1]), null, new int[0]));
+        Executable kernels = JavaKernels.load(a);
         try (CommandBuffer commands =
                 a.createCommandBuffer(0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 0)) {
             yours.write(0, MemorySegment.ofArray(new int[] {20}));

@@ -14,7 +14,6 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalDriverProvider;
@@ -111,11 +110,7 @@ class RandomCopiesTest {
                 boolean runs = view.queryI64("hal.executable.format", JavaKernels.FORMAT)
                                 .orElse(0)
                         != 0;
-                kernels.add(
-                        runs
-                                ? view.createExecutable(new ExecutableParams(
-                                        JavaKernels.FORMAT, MemorySegment.ofArray(new byte[1]), null, new int[0]))
-                                : null);
+                kernels.add(runs ? JavaKernels.load(view) : null);
             }
             for (int i = 0; i < BUFFERS; i++) {
                 int[] contents = random.ints(1 + random.nextInt(WORDS)).toArray();

@@ -2,13 +2,15 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.Backend;
+import io.github.iree4j.hal.contract.Capability;
 import io.github.iree4j.hal.contract.RandomGraphContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.MixedDevices;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
 
 /** GPU-2, GPU-3: the random graphs on a CPU, CUDA and HIP together, in the CPU's memory; one of them has more queues than streams. */
@@ -16,41 +18,57 @@ class CpuWithGpusRandomGraphTest extends RandomGraphContract {
     @TempDir
     private static Path directory;
 
-    private final GpuDrivers cuda = GpuDrivers.fake(directory, GpuKind.CUDA, "capacity=32", 16);
-    private final GpuDrivers hip = GpuDrivers.fake(directory, GpuKind.HIP, "", 2);
-
-    @AfterEach
-    void nothingToComplainOf() {
-        cuda.assertNothingToComplainOf();
-        hip.assertNothingToComplainOf();
+    CpuWithGpusRandomGraphTest() {
+        super(new CpuWithGpus(directory));
     }
 
-    @Override
-    protected Device open(DeviceOptions.Builder options) {
-        return MixedDevices.cpu(options);
-    }
+    private static final class CpuWithGpus implements Backend {
+        private final GpuDrivers cuda;
+        private final GpuDrivers hip;
 
-    @Override
-    protected List<Device> others() {
-        return List.of(
-                cuda.open(DeviceOptions.builder().queueCount(4)),
-                hip.open(DeviceOptions.builder().queueCount(20)));
-    }
+        CpuWithGpus(Path directory) {
+            this.cuda = GpuDrivers.fake(directory, GpuKind.CUDA, "capacity=32", 16);
+            this.hip = GpuDrivers.fake(directory, GpuKind.HIP, "", 2);
+        }
 
-    @Override
-    protected Executable kernels(Device device, int... constants) {
-        return device.info().driver().equals("local")
-                ? MixedDevices.kernels(device, constants)
-                : GpuKernels.load(device, constants);
-    }
+        @Override
+        public String name() {
+            return "a CPU with CUDA and HIP";
+        }
 
-    @Override
-    protected boolean kernelsAreHostFunctions() {
-        return false;
-    }
+        @Override
+        public Device open(DeviceOptions.Builder options) {
+            return MixedDevices.cpu(options);
+        }
 
-    @Override
-    protected long importGranularity() {
-        return 4096;
+        @Override
+        public List<Device> peers() {
+            return List.of(
+                    cuda.open(DeviceOptions.builder().queueCount(4)),
+                    hip.open(DeviceOptions.builder().queueCount(20)));
+        }
+
+        @Override
+        public Executable kernels(Device device, int... constants) {
+            return device.info().driver().equals("local")
+                    ? MixedDevices.kernels(device, constants)
+                    : GpuKernels.load(device, constants);
+        }
+
+        @Override
+        public Set<Capability> lacks() {
+            return Set.of(Capability.HOST_KERNELS);
+        }
+
+        @Override
+        public long importGranularity() {
+            return 4096;
+        }
+
+        @Override
+        public void close() {
+            cuda.assertNothingToComplainOf();
+            hip.assertNothingToComplainOf();
+        }
     }
 }

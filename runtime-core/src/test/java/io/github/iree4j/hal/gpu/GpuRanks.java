@@ -3,6 +3,7 @@ package io.github.iree4j.hal.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.contract.Participants;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeGpu;
@@ -13,10 +14,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** Devices without hardware for the participants of collectives: one each, opened when it is first asked for. */
-final class GpuRanks implements AutoCloseable {
-    /** Devices that there are. */
-    static final int COUNT = 5;
-
+final class GpuRanks implements Participants {
     private final GpuDrivers driver;
     private final List<StreamDevice> opened = new ArrayList<>();
 
@@ -24,7 +22,8 @@ final class GpuRanks implements AutoCloseable {
         this.driver = GpuDrivers.fake(directory, kind, "devices=" + COUNT + " " + settings);
     }
 
-    StreamDevice device(int rank) {
+    @Override
+    public StreamDevice device(int rank) {
         while (opened.size() <= rank) {
             opened.add(driver.driver().open(Integer.toString(opened.size()), DeviceOptions.DEFAULT));
         }

@@ -27,7 +27,7 @@ class CollectiveFailureTest extends CollectiveFixture {
 
     @Test
     void aClosedDeviceFailsTheGroup() {
-        Device other = closed(LocalDevices.open(DeviceOptions.builder()));
+        Device other = closed(new LocalBackend().open(DeviceOptions.builder()));
         Channel mine = closed(device.createChannel(-1, ChannelParams.of("devices", 0, 2)));
         Channel theirs = closed(other.createChannel(-1, ChannelParams.of("devices", 1, 2)));
         assertThat(theirs.rank()).isOne();

@@ -29,7 +29,7 @@ abstract class CollectiveFixture {
 
     final List<AutoCloseable> toClose = new ArrayList<>();
 
-    Device device = closed(LocalDevices.open(DeviceOptions.builder().queueCount(8)));
+    Device device = closed(new LocalBackend().open(DeviceOptions.builder().queueCount(8)));
 
     @AfterEach
     void closeAll() throws Exception {

@@ -193,7 +193,7 @@ class LocalDriverTest {
                         DeviceOptions.builder()
                                 .with(CpuOptions.DEFAULT.withLoader(new JavaKernels(64)))
                                 .build());
-                Executable executable = LocalDevices.kernels(strict);
+                Executable executable = JavaKernels.load(strict);
                 Buffer buffer = strict.allocator().allocate(BufferParams.DEFAULT, 256);
                 TimelineSemaphore timeline = strict.createSemaphore(0, 0);
                 Fence done = Fence.at(timeline, 1)) {

@@ -17,7 +17,7 @@ class LocalStorageTest {
     // BUF-2: a thread that pins sees the storage.
     @Test
     void storageLivesWhilePinnedAndIsFreedOnce() throws Exception {
-        try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
+        try (LocalDevice device = (LocalDevice) new LocalBackend().open(DeviceOptions.builder())) {
             DeviceQueue queue = device.queue(0);
             for (int round = 0; round < Effort.rounds(3000); round++) {
                 LocalBuffer buffer =
@@ -54,7 +54,7 @@ class LocalStorageTest {
 
     @Test
     void buffersOutliveTheirDevice() {
-        LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder());
+        LocalDevice device = (LocalDevice) new LocalBackend().open(DeviceOptions.builder());
         Buffer small = device.allocator().allocate(BufferParams.DEFAULT, 100);
         Buffer large = device.allocator().allocate(BufferParams.DEFAULT, 10 << 20);
         device.close();
@@ -67,7 +67,7 @@ class LocalStorageTest {
 
     @Test
     void largeBlocksAreReusedAndTrimmed() {
-        try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
+        try (LocalDevice device = (LocalDevice) new LocalBackend().open(DeviceOptions.builder())) {
             device.allocator().allocate(BufferParams.DEFAULT, 10 << 20).close();
             long reserved = device.allocator().statistics().bytesReserved();
             assertThat(reserved).isGreaterThanOrEqualTo(10 << 20);

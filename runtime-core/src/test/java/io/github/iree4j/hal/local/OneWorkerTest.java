@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.hal.contract.BackendContract;
+
 /** The local device with all work done by its only worker. */
-class OneWorkerTest extends WorkersContract {
+class OneWorkerTest extends BackendContract {
     OneWorkerTest() {
-        super(1);
+        super(new LocalBackend(1));
     }
 }

@@ -1,0 +1,59 @@
+package io.example.threads;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.Backend;
+import io.github.iree4j.hal.contract.Capability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** The driver as the contract suites see it. */
+final class ThreadBackend implements Backend {
+    private final boolean hidden;
+    private final List<ThreadDriver> drivers = new ArrayList<>();
+
+    /** With memory that the host sees, or with memory that it does not. */
+    ThreadBackend(boolean hidden) {
+        this.hidden = hidden;
+    }
+
+    @Override
+    public String name() {
+        return hidden ? "threads with hidden memory" : "threads";
+    }
+
+    @Override
+    public Device open(DeviceOptions.Builder options) {
+        DeviceOptions built = options.build();
+        ThreadDriver driver = new ThreadDriver(built, hidden);
+        drivers.add(driver);
+        return ThreadDriverProvider.open(built, driver);
+    }
+
+    @Override
+    public Executable kernels(Device device, int... constants) {
+        return ContractKernels.load(device, constants);
+    }
+
+    /** A kernel that fails loses the device, and each submission has a value of its lane's timeline. */
+    @Override
+    public Set<Capability> lacks() {
+        return Set.of(
+                Capability.HOST_KERNELS,
+                Capability.CONCURRENT_HOST_CALLS,
+                Capability.GATHERED_COMPLETIONS,
+                Capability.COLLECTIVES);
+    }
+
+    @Override
+    public void hold() {
+        drivers.forEach(driver -> driver.hold(true));
+    }
+
+    @Override
+    public void release() {
+        drivers.forEach(driver -> driver.hold(false));
+    }
+}

@@ -1,0 +1,33 @@
+package io.github.iree4j.hal.contract;
+
+/** What some backends lack. Suites skip what needs it, with the cause given here. */
+public enum Capability {
+    /** Kernels run on the host: they can fail, are told sizes and memory of each dispatch, and the host reads counts before they begin. */
+    HOST_KERNELS("kernels of this device are not functions of the host, which can fail and be told sizes"),
+
+    /** Kernels are told the length of each binding. */
+    BINDING_LENGTHS("kernels of this device are given addresses of buffers and no lengths"),
+
+    /** A queue begins later operations while a host call runs. */
+    CONCURRENT_HOST_CALLS("queues of this device wait for host calls before they go on"),
+
+    /** Queues are streams of hardware, which count submissions, waits, points and completions, and which a test can hold. */
+    STREAMS("queues of this device are not streams of hardware that a test can hold"),
+
+    /** The hardware notifies the host once of several operations if the host waits for none but the last. */
+    GATHERED_COMPLETIONS("the hardware of this device notifies the host of each operation"),
+
+    /** Devices create channels, and execute collectives. */
+    COLLECTIVES("this device has no collectives");
+
+    private final String cause;
+
+    Capability(String cause) {
+        this.cause = cause;
+    }
+
+    /** Why a test is skipped on a backend without this. */
+    String cause() {
+        return cause;
+    }
+}

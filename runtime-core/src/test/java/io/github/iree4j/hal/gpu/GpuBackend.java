@@ -1,0 +1,81 @@
+package io.github.iree4j.hal.gpu;
+
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.Backend;
+import io.github.iree4j.hal.contract.Capability;
+import io.github.iree4j.hal.contract.Participants;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.GpuKind;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** CUDA or HIP: without hardware, or the machine's, see {@link GpuDrivers}; participants of collectives have no hardware, and a device each. */
+final class GpuBackend implements Backend {
+    private final Path directory;
+    private final GpuKind kind;
+    private final GpuDrivers driver;
+
+    /** Keeps the library's state in a directory. */
+    GpuBackend(Path directory, GpuKind kind) {
+        this.directory = directory;
+        this.kind = kind;
+        this.driver = GpuDrivers.in(directory, kind);
+    }
+
+    @Override
+    public String name() {
+        return kind.name();
+    }
+
+    @Override
+    public Device open(DeviceOptions.Builder options) {
+        return driver.open(options);
+    }
+
+    @Override
+    public Executable kernels(Device device, int... constants) {
+        return GpuKernels.load(device, constants);
+    }
+
+    /** Each submission has its event, and the host hears of each. */
+    @Override
+    public Set<Capability> lacks() {
+        return Set.of(
+                Capability.HOST_KERNELS,
+                Capability.BINDING_LENGTHS,
+                Capability.CONCURRENT_HOST_CALLS,
+                Capability.GATHERED_COMPLETIONS);
+    }
+
+    @Override
+    public long importGranularity() {
+        return 4096;
+    }
+
+    @Override
+    public void hold() {
+        driver.hang();
+    }
+
+    @Override
+    public void release() {
+        driver.goOn();
+    }
+
+    @Override
+    public Participants participants() {
+        return new GpuRanks(directory, kind, "");
+    }
+
+    @Override
+    public boolean has(Collective operation) {
+        return GpuRanks.has(operation);
+    }
+
+    @Override
+    public void close() {
+        driver.assertNothingToComplainOf();
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.Backend;
+import io.github.iree4j.hal.contract.Capability;
+import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.spi.CpuOptions;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.time.Duration;
+import java.util.Set;
+
+/** The CPU, with kernels written in Java. */
+public final class LocalBackend implements Backend {
+    private final int workers;
+
+    /** With the workers that the options ask for. */
+    public LocalBackend() {
+        this(0);
+    }
+
+    /** With so many workers, which do all work; 0 for those of the options. */
+    LocalBackend(int workers) {
+        this.workers = workers;
+    }
+
+    @Override
+    public String name() {
+        return workers == 0 ? "local" : "local, all work by " + workers + " workers";
+    }
+
+    @Override
+    public Device open(DeviceOptions.Builder options) {
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULT).withLoader(new JavaKernels());
+        if (workers > 0) {
+            cpu = cpu.withWorkers(workers).withInlineWork(Duration.ZERO);
+        }
+        return new LocalDriverProvider().open("local", options.with(cpu).build());
+    }
+
+    @Override
+    public Executable kernels(Device device, int... constants) {
+        return JavaKernels.load(device, constants);
+    }
+
+    @Override
+    public Set<Capability> lacks() {
+        return Set.of(Capability.STREAMS);
+    }
+}

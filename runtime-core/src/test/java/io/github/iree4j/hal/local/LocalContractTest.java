@@ -1,0 +1,9 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.contract.BackendContract;
+
+class LocalContractTest extends BackendContract {
+    LocalContractTest() {
+        super(new LocalBackend());
+    }
+}

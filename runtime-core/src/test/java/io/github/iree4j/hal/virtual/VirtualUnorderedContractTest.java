@@ -1,0 +1,9 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.hal.contract.BackendContract;
+
+class VirtualUnorderedContractTest extends BackendContract {
+    VirtualUnorderedContractTest() {
+        super(new VirtualBackend(false));
+    }
+}

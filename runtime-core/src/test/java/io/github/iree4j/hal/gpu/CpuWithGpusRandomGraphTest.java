@@ -6,7 +6,7 @@ import io.github.iree4j.hal.contract.Backend;
 import io.github.iree4j.hal.contract.Capability;
 import io.github.iree4j.hal.contract.RandomGraphContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.vulkan.MixedDevices;
+import io.github.iree4j.hal.stream.MixedDevices;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,9 +50,7 @@ class CpuWithGpusRandomGraphTest extends RandomGraphContract {
 
         @Override
         public Executable kernels(Device device, int... constants) {
-            return device.info().driver().equals("local")
-                    ? MixedDevices.kernels(device, constants)
-                    : GpuKernels.load(device, constants);
+            return MixedDevices.kernels(device, constants);
         }
 
         @Override

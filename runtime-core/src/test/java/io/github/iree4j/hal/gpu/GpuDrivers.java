@@ -6,18 +6,23 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
+import io.github.iree4j.hal.stream.TestDriver;
 import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A driver of CUDA or HIP for tests: over a library without hardware, or, where the system property {@code iree.gpu.real} names it, over the
  * machine's.
  */
-public final class GpuDrivers {
+public final class GpuDrivers implements TestDriver {
     private final GpuDriver driver;
     private final @Nullable FakeGpu fake;
 
@@ -57,8 +62,14 @@ public final class GpuDrivers {
         return System.getProperty("iree.gpu.real", "").equalsIgnoreCase(kind.name());
     }
 
-    StreamDevice open(DeviceOptions.Builder options) {
+    @Override
+    public StreamDevice open(DeviceOptions.Builder options) {
         return driver.open(driver.name(), options.build());
+    }
+
+    /** Opens one of its devices; the caller closes it. */
+    public StreamDevice open(String id) {
+        return driver.open(id, DeviceOptions.DEFAULT);
     }
 
     GpuDriver driver() {
@@ -71,7 +82,8 @@ public final class GpuDrivers {
         return fake;
     }
 
-    void hang() {
+    @Override
+    public void hang() {
         if (fake != null) {
             fake.hang();
         }
@@ -84,7 +96,8 @@ public final class GpuDrivers {
         }
     }
 
-    void goOn() {
+    @Override
+    public void goOn() {
         if (fake != null) {
             fake.goOn();
         }
@@ -95,15 +108,28 @@ public final class GpuDrivers {
         return ((GpuHardware) StreamDevices.driver(device)).device();
     }
 
-    /** Fails when the library was misused. */
-    void assertNothingToComplainOf() {
+    @Override
+    public void lose() {
+        Objects.requireNonNull(fake, "hardware").lose();
+    }
+
+    @Override
+    public void assertNothingToComplainOf() {
         if (fake != null) {
             assertThat(fake.complaints()).as("misuse").isEmpty();
         }
     }
 
+    @Override
+    public Map<String, Long> liveObjects(StreamDevice device) {
+        long[] counts = handle(device).liveObjects();
+        return IntStream.range(0, counts.length)
+                .boxed()
+                .collect(Collectors.toMap(GpuDevice.KINDS::get, i -> counts[i]));
+    }
+
     /** Fails unless a closed device has left nothing behind. */
-    static void assertNothingLeft(StreamDevice closed) {
+    public static void assertNothingLeft(StreamDevice closed) {
         long[] counts = handle(closed).liveObjects();
         for (int i = 0; i < counts.length; i++) {
             assertThat(counts[i]).as(GpuDevice.KINDS.get(i)).isZero();

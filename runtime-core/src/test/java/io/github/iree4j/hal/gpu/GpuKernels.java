@@ -17,14 +17,14 @@ import java.util.Objects;
  *
  * <p>HIP's libraries take code objects, not PTX: with HIP these are for the library that stands in for it in tests.
  */
-final class GpuKernels {
+public final class GpuKernels {
     private static final long READ_ONLY = GpuExecutableFile.READ_ONLY;
     private static final String CONSTANT = "-1; // specialisation constant 0";
 
     private GpuKernels() {}
 
-    /** Loads them in the format of the device's driver. */
-    static Executable load(Device device, int... constants) {
+    /** Loads them in the format of the device's driver; the caller closes the executable. */
+    public static Executable load(Device device, int... constants) {
         boolean cuda = device.info().driver().equals("cuda");
         String format = cuda ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP;
         byte[] code = pack(cuda ? GpuExecutables.CUDA : GpuExecutables.HIP, constants);

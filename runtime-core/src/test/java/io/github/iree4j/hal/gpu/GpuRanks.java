@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.contract.Participants;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuKind;
@@ -25,7 +24,7 @@ final class GpuRanks implements Participants {
     @Override
     public StreamDevice device(int rank) {
         while (opened.size() <= rank) {
-            opened.add(driver.driver().open(Integer.toString(opened.size()), DeviceOptions.DEFAULT));
+            opened.add(driver.open(Integer.toString(opened.size())));
         }
         return opened.get(rank);
     }

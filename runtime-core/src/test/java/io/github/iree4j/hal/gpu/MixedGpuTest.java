@@ -16,8 +16,8 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.MixedDevices;
 import io.github.iree4j.hal.stream.StreamDevice;
-import io.github.iree4j.hal.vulkan.MixedDevices;
 import io.github.iree4j.hal.vulkan.VulkanDrivers;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.lang.foreign.ValueLayout;
@@ -95,17 +95,11 @@ class MixedGpuTest {
         fakes.forEach(GpuDrivers::assertNothingToComplainOf);
     }
 
-    private static Executable kernels(Device device) {
-        return device.info().driver().equals("cuda") || device.info().driver().equals("hip")
-                ? GpuKernels.load(device)
-                : MixedDevices.kernels(device);
-    }
-
     @ParameterizedTest
     @EnumSource(Order.class)
     void stagesOnAllDevicesGiveWhatOneAfterTheOtherGives(Order order) {
         List<Executable> kernels =
-                devices.stream().map(each -> closed(kernels(each))).toList();
+                devices.stream().map(each -> closed(MixedDevices.kernels(each))).toList();
         List<Buffer> buffers = new ArrayList<>();
         for (int i = 0; i < BUFFERS; i++) { // small ones, which share pages
             buffers.add(closed(devices.getFirst().allocator().allocate(PARAMS, 4L * ELEMENTS)));

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.MixedDevices;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.status.IreeException;

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.contract.Backend;
 import io.github.iree4j.hal.contract.Capability;
 import io.github.iree4j.hal.contract.RandomGraphContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.MixedDevices;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;

@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.TestDriver;
 import io.github.iree4j.nativeaccess.FakeVulkan;
+import io.github.iree4j.nativeaccess.VulkanApi;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** A driver over a Vulkan library without hardware. */
-public final class FakeDriver {
+public final class FakeDriver implements TestDriver {
     private final FakeVulkan library;
     private final VulkanDriver driver;
 
@@ -42,10 +47,35 @@ public final class FakeDriver {
         return library;
     }
 
+    @Override
     public StreamDevice open(DeviceOptions.Builder options) {
         return driver.open("vulkan", options.build());
     }
 
+    @Override
+    public void hang() {
+        library.hang();
+    }
+
+    @Override
+    public void goOn() {
+        library.goOn();
+    }
+
+    @Override
+    public void lose() {
+        library.loseDevice();
+    }
+
+    @Override
+    public Map<String, Long> liveObjects(StreamDevice device) {
+        long[] counts = VulkanDrivers.handle(device).liveObjects();
+        return IntStream.range(0, counts.length)
+                .boxed()
+                .collect(Collectors.toMap(VulkanApi.KINDS::get, i -> counts[i]));
+    }
+
+    @Override
     public void assertNothingToComplainOf() {
         assertThat(driver.takeValidationMessages()).as("misuse").isEmpty();
     }

@@ -54,12 +54,12 @@ final class ManyQueuesBackend implements Backend {
 
     @Override
     public void hold() {
-        fake.library().hang();
+        fake.hang();
     }
 
     @Override
     public void release() {
-        fake.library().goOn();
+        fake.goOn();
     }
 
     @Override

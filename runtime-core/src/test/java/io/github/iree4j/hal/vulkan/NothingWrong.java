@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * After each test class: Khronos's validation layer, where it is installed, has reported nothing, and no Vulkan object is left
  * but those that the driver itself needs.
  */
-final class NothingWrong implements AfterAllCallback {
+public final class NothingWrong implements AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) {
         if (!VulkanDrivers.isAvailable()) {

@@ -10,10 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /** The kernels of the contract suites, as shaders; the sources are in {@code vulkan/contract} among the resources. */
-final class VulkanKernels {
+public final class VulkanKernels {
     private VulkanKernels() {}
 
-    static Executable load(Device device, int... constants) {
+    /** Loads them; the caller closes the executable. */
+    public static Executable load(Device device, int... constants) {
         try (InputStream in = VulkanKernels.class.getResourceAsStream("/vulkan/contract/kernels.spirv-fb")) {
             byte[] code = Objects.requireNonNull(in, "kernels.spirv-fb").readAllBytes();
             return device.createExecutable(

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,9 +16,10 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.copying.CopyingDevice;
+import io.github.iree4j.hal.gpu.GpuDrivers;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.stream.StreamDevice;
-import io.github.iree4j.hal.vulkan.MixedDevices;
+import io.github.iree4j.hal.vulkan.NothingWrong;
+import io.github.iree4j.hal.vulkan.VulkanDrivers;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -26,14 +27,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** CUDA and HIP, which cannot import each other's memory, twice each, and a CPU, in one program. */
+/** Devices that cannot import each other's memory, and a CPU, in one program. */
 @Timeout(300)
-class GpusApartTest {
+@ExtendWith(NothingWrong.class)
+class DevicesApartTest {
+    private enum Twice {
+        VULKAN,
+        CUDA_AND_HIP
+    }
+
     private static final int STAGES = 60;
     private static final int ELEMENTS = 1000;
 
@@ -47,19 +55,25 @@ class GpusApartTest {
     private List<Executable> kernels;
     private TimelineSemaphore timeline;
 
-    @BeforeEach
-    void open() {
-        for (GpuKind kind : GpuKind.values()) {
-            GpuDrivers fake = GpuDrivers.fake(directory, kind, "devices=2");
-            fakes.add(fake);
-            for (String id : List.of("0", "1")) {
-                plain.add(closed(fake.driver().open(id, DeviceOptions.DEFAULT)));
+    private void open(Twice drivers) {
+        switch (drivers) {
+            case VULKAN -> {
+                plain.add(closed(VulkanDrivers.open(DeviceOptions.builder())));
+                plain.add(closed(VulkanDrivers.open(DeviceOptions.builder())));
+            }
+            case CUDA_AND_HIP -> {
+                for (GpuKind kind : GpuKind.values()) {
+                    GpuDrivers fake = GpuDrivers.fake(directory, kind, "devices=2");
+                    fakes.add(fake);
+                    plain.add(closed(fake.open("0")));
+                    plain.add(closed(fake.open("1")));
+                }
             }
         }
         plain.add(closed(MixedDevices.cpu(DeviceOptions.builder())));
         views = CopyingDevice.of(plain, "program");
         assertThat(views).noneMatch(plain::contains);
-        kernels = plain.stream().map(each -> closed(kernels(each))).toList();
+        kernels = plain.stream().map(each -> closed(MixedDevices.kernels(each))).toList();
         timeline = closed(plain.getFirst().createSemaphore(0, Device.SEMAPHORE_DEFAULT));
     }
 
@@ -70,15 +84,11 @@ class GpusApartTest {
         }
         for (Device each : plain) {
             assertThat(each.allocator().statistics().bytesLive()).isZero();
-            if (each instanceof StreamDevice stream) {
+            if (each instanceof StreamDevice stream && !fakes.isEmpty()) {
                 GpuDrivers.assertNothingLeft(stream);
             }
         }
         fakes.forEach(GpuDrivers::assertNothingToComplainOf);
-    }
-
-    private static Executable kernels(Device device) {
-        return device instanceof StreamDevice ? GpuKernels.load(device) : MixedDevices.kernels(device);
     }
 
     private <T extends AutoCloseable> T closed(T resource) {
@@ -96,8 +106,10 @@ class GpusApartTest {
     }
 
     /** Each stage runs on the next device, on buffers of the first and the second. */
-    @Test
-    void stagesGoAroundOnBuffersOfTwo() {
+    @ParameterizedTest
+    @EnumSource(Twice.class)
+    void stagesGoAroundOnBuffersOfTwo(Twice drivers) {
+        open(drivers);
         Buffer[] buffers = {buffer(0), buffer(1)};
         buffers[0].write(0, MemorySegment.ofArray(new int[ELEMENTS]));
         for (int stage = 0; stage < STAGES; stage++) {

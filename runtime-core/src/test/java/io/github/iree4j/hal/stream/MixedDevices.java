@@ -1,23 +1,28 @@
-package io.github.iree4j.hal.vulkan;
+package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.gpu.GpuKernels;
 import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.vulkan.VulkanKernels;
 
-/** A CPU that runs kernels written in Java, beside Vulkan devices that run the same kernels as shaders. */
+/** A CPU and devices of all drivers with streams, which run the same kernels. */
 public final class MixedDevices {
     private MixedDevices() {}
 
+    /** A CPU with kernels written in Java. */
     public static Device cpu(DeviceOptions.Builder options) {
         return new LocalBackend().open(options);
     }
 
     /** Loads the kernels of the contract suites in the device's format. */
     public static Executable kernels(Device device, int... constants) {
-        return device.queryI64("hal.executable.format", JavaKernels.FORMAT).orElse(0) == 0
-                ? VulkanKernels.load(device, constants)
-                : JavaKernels.load(device, constants);
+        return switch (device.info().driver()) {
+            case "cuda", "hip" -> GpuKernels.load(device, constants);
+            case "vulkan" -> VulkanKernels.load(device, constants);
+            default -> JavaKernels.load(device, constants);
+        };
     }
 }

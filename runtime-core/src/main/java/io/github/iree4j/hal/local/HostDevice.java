@@ -21,6 +21,7 @@ import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.DeviceQueues;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.CpuOptions;
@@ -48,7 +49,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     protected static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private final DeviceInfo info;
-    private final LocalQueue[] queues;
+    private final DeviceQueues<LocalQueue> queues;
     private final HostMemory memory;
     private final LocalAllocator allocator;
     private final CallerRunners guests;
@@ -70,13 +71,13 @@ public abstract class HostDevice implements Device, ChannelHost {
      */
     HostDevice(DeviceInfo info, DeviceOptions options, Executor wakes, CallerRunners guests) {
         this.info = info;
+        this.queues = new DeviceQueues<>(info, Math.max(1, options.queueCount()));
         this.domain = options.schedulingDomain();
-        this.memory = new HostMemory(this, options, this::isBusy, wakes, POISON);
+        this.memory = new HostMemory(this, options, queues::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
         this.allocator = new LocalAllocator(this, memory);
         this.guests = guests;
         this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
-        this.queues = new LocalQueue[Math.max(1, options.queueCount())];
     }
 
     /**
@@ -90,13 +91,13 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     /**
-     * Adds a queue.
+     * Adds the next queue.
      *
      * @param queue its index
      * @param scheduler its scheduler
      */
     protected final void addQueue(int queue, QueueScheduler scheduler) {
-        queues[queue] = new LocalQueue(this, queue, scheduler);
+        queues.add(new LocalQueue(this, queue, scheduler));
         scheduler.whenIdle(memory.pools()::idle);
     }
 
@@ -115,16 +116,6 @@ public abstract class HostDevice implements Device, ChannelHost {
      * @param cause what operations that have not run fail with
      */
     protected abstract void stop(IreeException cause);
-
-    /** Whether any operation is in flight. Only called when there are queues. */
-    private boolean isBusy() {
-        for (LocalQueue queue : queues) {
-            if (!queue.scheduler().isIdle()) {
-                return true;
-            }
-        }
-        return false;
-    }
 
     HostMemory memory() {
         return memory;
@@ -152,17 +143,12 @@ public abstract class HostDevice implements Device, ChannelHost {
 
     @Override
     public int queueCount() {
-        return queues.length;
+        return queues.count();
     }
 
     @Override
     public DeviceQueue queue(int index) {
-        if (index < 0 || index >= queues.length) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
-        }
-        return queues[index];
+        return queues.get(index);
     }
 
     @Override
@@ -199,14 +185,14 @@ public abstract class HostDevice implements Device, ChannelHost {
     @Override
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
         checkOpen();
-        QueueAffinity.normalize(affinity, queues.length);
+        QueueAffinity.normalize(affinity, queues.count());
         return new RecordedCommandBuffer(LocalCommands.INSTANCE, modes, categories, bindingCapacity);
     }
 
     @Override
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
-        QueueAffinity.normalize(affinity, queues.length);
+        QueueAffinity.normalize(affinity, queues.count());
         return ChannelRegistry.create(domain, this, params);
     }
 
@@ -264,7 +250,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         return switch (category) {
             case "hal.device.id" -> flag(LocalDriverProvider.matches(key));
             case "hal.executable.format" -> flag(loaders.find(key) != null);
-            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
+            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.count()) : OptionalLong.empty();
             case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(concurrency()) : OptionalLong.empty();
             case "hal.cpu" -> loaders.cpuFeature(key);
             default -> OptionalLong.empty();

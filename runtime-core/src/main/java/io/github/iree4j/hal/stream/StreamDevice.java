@@ -19,6 +19,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.hal.schedule.DeviceQueues;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
@@ -58,7 +59,7 @@ public final class StreamDevice implements Device {
     private final StreamDriver driver;
     private final SchedulingDomain domain;
     private final List<HardwareQueue> hardware = new ArrayList<>();
-    private final StreamQueue[] queues;
+    private final DeviceQueues<StreamQueue> queues;
     private final StreamMemory memory;
     private final StreamAllocator allocator;
     private final HostImports imports;
@@ -107,10 +108,13 @@ public final class StreamDevice implements Device {
         this.options = options;
         this.driver = driver;
         this.domain = options.schedulingDomain();
+        List<Lane> lanes = driver.lanes();
+        int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
+        this.queues = new DeviceQueues<>(info, count);
         this.issuer = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
-            this.memory = new StreamMemory(driver, options, this::isBusy, issuer, POISON);
+            this.memory = new StreamMemory(driver, options, queues::isBusy, issuer, POISON);
             undo.push(memory::close);
             this.allocator = new StreamAllocator(this, memory);
             this.imports = new HostImports(this, memory);
@@ -118,8 +122,6 @@ public final class StreamDevice implements Device {
             undo.push(encoder::close);
             this.staging = Staging.of(memory);
             undo.push(staging::close);
-            List<Lane> lanes = driver.lanes();
-            int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
             int used = Math.min(count, lanes.size());
             boolean reserves = used > 1 && count == used; // STREAM-1
             for (int i = 0; i < used; i++) {
@@ -128,10 +130,10 @@ public final class StreamDevice implements Device {
             }
             this.waiter = new CompletionWaiter(this, driver, hardware);
             undo.push(waiter::free);
-            this.queues = new StreamQueue[count];
             for (int i = 0; i < count; i++) {
-                queues[i] = makeQueue(hardware.get(i % used), i);
-                undo.push(queues[i].scheduler()::close);
+                StreamQueue queue = makeQueue(hardware.get(i % used), i);
+                undo.push(queue.scheduler()::close);
+                queues.add(queue);
             }
             this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
         } catch (RuntimeException | Error e) {
@@ -181,16 +183,6 @@ public final class StreamDevice implements Device {
         return driver;
     }
 
-    /** Whether any operation is in flight. */
-    boolean isBusy() {
-        for (StreamQueue queue : queues) {
-            if (!queue.scheduler().isIdle()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /**
      * Refuses work once the device is closed or lost.
      *
@@ -232,17 +224,12 @@ public final class StreamDevice implements Device {
 
     @Override
     public int queueCount() {
-        return queues.length;
+        return queues.count();
     }
 
     @Override
     public DeviceQueue queue(int index) {
-        if (index < 0 || index >= queues.length) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
-        }
-        return queues[index];
+        return queues.get(index);
     }
 
     @Override
@@ -278,14 +265,14 @@ public final class StreamDevice implements Device {
     @Override
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
         checkOpen();
-        QueueAffinity.normalize(affinity, queues.length);
+        QueueAffinity.normalize(affinity, queues.count());
         return RecordedForms.record(this, modes, categories, bindingCapacity);
     }
 
     @Override
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
-        QueueAffinity.normalize(affinity, queues.length);
+        QueueAffinity.normalize(affinity, queues.count());
         return channels.create(params);
     }
 
@@ -361,7 +348,7 @@ public final class StreamDevice implements Device {
         return switch (category) {
             case "hal.device.id" -> flag(isNamed(key));
             case "hal.executable.format" -> flag(takes(key));
-            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
+            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.count()) : OptionalLong.empty();
             case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
             default -> OptionalLong.empty();
         };

@@ -17,6 +17,10 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.stream;
     exports io.github.iree4j.hal.virtual to
             io.github.iree4j.spring.test;
+    exports io.github.iree4j.lab to
+            io.github.iree4j.spring,
+            io.github.iree4j.spring.test,
+            io.github.iree4j.tools;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
     exports io.github.iree4j.modules.check to

@@ -118,6 +118,7 @@ class ArchitectureTest {
                             "hal.local",
                             "frontier",
                             "async")),
+            entry("lab", List.of("hal", "hal.schedule", "hal.virtual", "frontier", "async")),
             // The memory holder identifies the submitting call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.

@@ -16,12 +16,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe from any thread; deterministic when used by one.
  */
 public final class VirtualClock {
-    /** A scheduled event. */
-    private record Event(long time, long order, Runnable action) {}
+    /** A scheduled event; a last one happens when no other is due at its time. */
+    private record Event(long time, boolean last, long order, Runnable action) {}
 
     private final boolean automatic;
-    private final PriorityQueue<Event> events = new PriorityQueue<>(
-            Comparator.comparingLong(Event::time).thenComparingLong(Event::order)); // guarded by this
+    private final PriorityQueue<Event> events = new PriorityQueue<>(Comparator.comparingLong(Event::time)
+            .thenComparing(Event::last)
+            .thenComparingLong(Event::order)); // guarded by this
     private long planned; // guarded by this
     private volatile long now; // written under this
 
@@ -158,8 +159,17 @@ public final class VirtualClock {
      * may advance before this returns.
      */
     void after(long delay, Runnable action) {
+        add(delay, false, action);
+    }
+
+    /** As {@link #after} without delay, but once everything else that is due now has happened, and what that schedules for now. */
+    void last(Runnable action) {
+        add(0, true, action);
+    }
+
+    private void add(long delay, boolean last, Runnable action) {
         synchronized (this) {
-            events.add(new Event(now + delay, planned++, action));
+            events.add(new Event(now + delay, last, planned++, action));
         }
         if (automatic) {
             HeldCallbacks.run(this::runUntilIdle);

@@ -1,11 +1,13 @@
 package io.github.iree4j.hal.virtual;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
@@ -42,17 +44,17 @@ public final class VirtualDevice extends HostDevice {
                 new DeviceInfo(
                         "virtual",
                         builder.id,
-                        builder.lanes.size() + (builder.lanes.size() == 1 ? " queue" : " queues")),
-                builder.options.queueCount(builder.lanes.size()).build());
+                        builder.queues.size() + (builder.queues.size() == 1 ? " queue" : " queues")),
+                builder.options.queueCount(builder.queues.size()).build());
         this.clock = builder.clock;
         Object directGroup = builder.directGroup == null ? this : builder.directGroup;
-        for (int i = 0; i < builder.lanes.size(); i++) {
-            int lanes = builder.lanes.get(i);
-            if (lanes == FIFO) {
-                VirtualStream stream = new VirtualStream(clock, directGroup, i, builder.script);
+        for (int i = 0; i < builder.queues.size(); i++) {
+            QueueKind kind = builder.queues.get(i);
+            if (kind.width == FIFO) {
+                VirtualStream stream = new VirtualStream(clock, directGroup, i, kind.shared, builder.script);
                 add(i, directGroup, stream, stream);
             } else {
-                VirtualWorkers workers = new VirtualWorkers(clock, i, lanes, builder.script);
+                VirtualWorkers workers = new VirtualWorkers(clock, i, kind.width, builder.script);
                 add(i, directGroup, workers, workers);
             }
         }
@@ -67,8 +69,11 @@ public final class VirtualDevice extends HostDevice {
 
     private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
-    /** Marks a FIFO queue in the builder's list of lanes. */
+    /** The width of a FIFO queue. */
     private static final int FIFO = -1;
+
+    /** A queue to be: how many operations run at once, and the lanes that it shares with others. */
+    private record QueueKind(int width, @Nullable VirtualLanes shared) {}
 
     /**
      * Returns a new builder.
@@ -86,6 +91,21 @@ public final class VirtualDevice extends HostDevice {
      */
     public VirtualClock clock() {
         return clock;
+    }
+
+    /**
+     * Submits an operation that only takes time.
+     *
+     * @param queue the queue's index
+     * @param wait points to wait for; null for none
+     * @param signal points that it signals; null for none
+     * @param operation the operation, submitted once
+     * @return the failure so far, which the signal fence carries; null for none
+     * @throws IreeException OUT_OF_RANGE when there is no such queue; without a signal fence a failure found now
+     */
+    public @Nullable IreeException submit(
+            int queue, @Nullable Fence wait, @Nullable Fence signal, VirtualOperation operation) {
+        return ((ScheduledQueue<?>) queue(queue)).scheduler().submit(wait, signal, () -> operation);
     }
 
     /** Simulates the loss of the device: all its work and later submissions fail, and so do the collective groups it takes part in. */
@@ -122,7 +142,7 @@ public final class VirtualDevice extends HostDevice {
         // Limits on waiting for memory are in real time, which a virtual clock does not have.
         private final DeviceOptions.Builder options =
                 DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
-        private final List<Integer> lanes = new ArrayList<>();
+        private final List<QueueKind> queues = new ArrayList<>();
         private @Nullable Object directGroup;
 
         private Builder() {}
@@ -190,7 +210,21 @@ public final class VirtualDevice extends HostDevice {
          */
         public Builder fifoQueues(int count) {
             for (int i = 0; i < count; i++) {
-                lanes.add(FIFO);
+                queues.add(new QueueKind(FIFO, null));
+            }
+            return this;
+        }
+
+        /**
+         * Adds queues that run operations in the order of issue, on lanes that they share.
+         *
+         * @param count number of queues
+         * @param lanes the lanes, of the device's clock; other devices may share them too
+         * @return this builder
+         */
+        public Builder fifoQueues(int count, VirtualLanes lanes) {
+            for (int i = 0; i < count; i++) {
+                queues.add(new QueueKind(FIFO, Objects.requireNonNull(lanes, "lanes")));
             }
             return this;
         }
@@ -205,7 +239,7 @@ public final class VirtualDevice extends HostDevice {
             if (width < 1) {
                 throw new IreeException(StatusCode.INVALID_ARGUMENT, "'width' is " + width + " and must be at least 1");
             }
-            lanes.add(width);
+            queues.add(new QueueKind(width, null));
             return this;
         }
 
@@ -250,7 +284,7 @@ public final class VirtualDevice extends HostDevice {
          * @throws IreeException INVALID_ARGUMENT for more than 64 queues
          */
         public VirtualDevice build() {
-            if (lanes.isEmpty()) {
+            if (queues.isEmpty()) {
                 fifoQueues(1);
             }
             return new VirtualDevice(this);

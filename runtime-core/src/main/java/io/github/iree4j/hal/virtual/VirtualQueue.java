@@ -27,6 +27,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         final long number;
         boolean told; // whether its end is reported to the host
         boolean over;
+        VirtualLanes.@Nullable Turn turn; // on shared lanes, once it is at the head and its waits are over
 
         Work(QueueOperation operation, long number, boolean told) {
             this.operation = operation;
@@ -38,6 +39,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     final VirtualClock clock;
     private final int index;
     private final int lanes;
+    private final @Nullable VirtualLanes shared; // lanes that other queues use too
     private final VirtualScript script;
     private final Queue<Object> entries = new ArrayDeque<>(); // Work or Entry
     private final List<Work> running = new ArrayList<>();
@@ -48,10 +50,11 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private @Nullable IreeException gone; // set when the queue is stopped
     private boolean waiting; // whether it waits for the event at the head
 
-    VirtualQueue(VirtualClock clock, int index, int lanes, VirtualScript script) {
+    VirtualQueue(VirtualClock clock, int index, int lanes, @Nullable VirtualLanes shared, VirtualScript script) {
         this.clock = clock;
         this.index = index;
         this.lanes = lanes;
+        this.shared = shared;
         this.script = script;
     }
 
@@ -119,16 +122,34 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private void advance() {
         while (!waiting && running.size() < lanes && entries.peek() instanceof Object head) {
             if (head instanceof Work work) {
+                if (shared != null && !hasLane(work, shared)) {
+                    return;
+                }
                 running.add(work);
                 if (scheduler != null) {
                     scheduler.assertPremises(work.operation);
                 }
+                script.starts(index, work.number, work.operation, work.turn == null ? 0 : work.turn.lane());
                 clock.after(script.duration(index, work.number, work.operation), () -> end(work));
             } else if (!((Entry) head).pass(this::proceed)) {
                 waiting = true;
                 return;
             }
             entries.remove();
+        }
+    }
+
+    /** Whether the operation at the head occupies a shared lane; if not, it waits for its turn. */
+    private boolean hasLane(Work work, VirtualLanes lanes) {
+        if (work.turn == null) {
+            work.turn = lanes.await(script.rank(index, work.number, work.operation), this::proceed);
+        }
+        return work.turn.lane() >= 0;
+    }
+
+    private static void leaveLane(Work work) {
+        if (work.turn != null) {
+            work.turn.leave();
         }
     }
 
@@ -144,11 +165,12 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             failure = script.failure(index, work.number, work.operation);
             delay = script.completionDelay(index, work.number, work.operation);
         }
-        IreeException result = failure != null ? failure : ((HostOperation) work.operation).execute();
+        IreeException result = failure != null ? failure : execute(work.operation);
         IreeException outcome;
         synchronized (clock) {
             executing.remove(work);
             running.remove(work);
+            leaveLane(work);
             passed(work.operation);
             outcome = gone != null ? gone : result; // lost while it ran
             work.over = true;
@@ -167,6 +189,10 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         if (delay == 0) {
             report(work, outcome);
         }
+    }
+
+    private static @Nullable IreeException execute(QueueOperation operation) {
+        return operation instanceof HostOperation work ? work.execute() : null;
     }
 
     private void report(Work work, @Nullable IreeException outcome) {
@@ -199,6 +225,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 List<Object> places = new ArrayList<>();
                 for (Work work : running) {
                     if (!executing.contains(work)) {
+                        leaveLane(work);
                         ended.add(work);
                         places.add(placeOf(work.operation));
                     }
@@ -206,6 +233,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 running.removeAll(ended);
                 for (Object entry : entries) {
                     if (entry instanceof Work work) {
+                        leaveLane(work);
                         ended.add(work);
                         places.add(placeOf(work.operation));
                     } else {

@@ -27,6 +27,28 @@ public interface VirtualScript {
     }
 
     /**
+     * Returns the rank of an operation among those that are ready at one time and share {@link VirtualLanes}.
+     *
+     * @param queue the queue's index
+     * @param number which operation this is on its queue, from 1
+     * @param operation the operation
+     * @return the rank: the least is started first, and of equal ones that which was ready first
+     */
+    default long rank(int queue, long number, QueueOperation operation) {
+        return 0;
+    }
+
+    /**
+     * An operation starts; called before {@link #duration}.
+     *
+     * @param queue the queue's index
+     * @param number which operation this is on its queue, from 1
+     * @param operation the operation
+     * @param lane which of the {@link VirtualLanes} it occupies; 0 where a queue has its own
+     */
+    default void starts(int queue, long number, QueueOperation operation, int lane) {}
+
+    /**
      * Returns the delay until the host learns of the end of an operation. Other queues learn of it at once.
      *
      * @param queue the queue's index

@@ -20,8 +20,9 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
             new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
     private long passed; // everything up to this epoch is complete; guarded by the clock's lock
 
-    VirtualStream(VirtualClock clock, Object directGroup, int index, VirtualScript script) {
-        super(clock, index, 1, script);
+    VirtualStream(
+            VirtualClock clock, Object directGroup, int index, @Nullable VirtualLanes shared, VirtualScript script) {
+        super(clock, index, 1, shared, script);
         this.directGroup = directGroup;
     }
 
@@ -108,7 +109,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         if (outcome != null) {
             owner.completed(operation, outcome);
         }
-        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reportedhing was told
+        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reported
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Runs a number of operations concurrently, started in the order of arrival. */
 final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
     VirtualWorkers(VirtualClock clock, int index, int lanes, VirtualScript script) {
-        super(clock, index, lanes, script);
+        super(clock, index, lanes, null, script);
     }
 
     @Override

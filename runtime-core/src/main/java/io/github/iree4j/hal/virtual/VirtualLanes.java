@@ -1,0 +1,116 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Lanes of hardware that several FIFO queues share: at most one operation runs on each. Operations that are ready at the same time
+ * get the free lanes in the order of {@link VirtualScript#rank}, once everything else of that time has happened; the first free
+ * lane is taken first.
+ *
+ * <p>Sharing lanes orders nothing: an operation that had to wait for a lane is not behind the one that left it. Guarded by the
+ * clock's lock.
+ */
+public final class VirtualLanes {
+    /** The largest number of lanes. */
+    public static final int MAXIMUM_COUNT = 1024;
+
+    private final VirtualClock clock;
+    private final int count;
+    private final BitSet taken = new BitSet();
+    private final List<Turn> ready = new ArrayList<>();
+    private long arrivals;
+    private boolean planned; // whether lanes are given at the end of this time
+
+    private VirtualLanes(VirtualClock clock, int count) {
+        this.clock = clock;
+        this.count = count;
+    }
+
+    /**
+     * Creates free lanes.
+     *
+     * @param clock the clock of the devices that share them
+     * @param count number of lanes, 1 to {@link #MAXIMUM_COUNT}
+     * @return the lanes
+     * @throws IreeException INVALID_ARGUMENT when the number is out of range
+     */
+    public static VirtualLanes create(VirtualClock clock, int count) {
+        if (count < 1 || count > MAXIMUM_COUNT) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "%d lanes are not within [1, %d]".formatted(count, MAXIMUM_COUNT));
+        }
+        return new VirtualLanes(clock, count);
+    }
+
+    /** An operation that is ready, or has a lane. */
+    final class Turn {
+        private final long rank;
+        private final long arrival;
+        private final Runnable proceed;
+        private int lane = -1;
+
+        private Turn(long rank, long arrival, Runnable proceed) {
+            this.rank = rank;
+            this.arrival = arrival;
+            this.proceed = proceed;
+        }
+
+        private long rank() {
+            return rank;
+        }
+
+        private long arrival() {
+            return arrival;
+        }
+
+        /** The lane; -1 while there is none. */
+        int lane() {
+            return lane;
+        }
+
+        /** The operation is over, or will not run. Idempotent. */
+        void leave() {
+            ready.remove(this);
+            if (lane >= 0) {
+                taken.clear(lane);
+                lane = -1;
+                plan();
+            }
+        }
+    }
+
+    /** An operation is ready: it waits for its turn; runs the action, under no lock, when it has a lane. */
+    Turn await(long rank, Runnable proceed) {
+        Turn turn = new Turn(rank, arrivals++, proceed);
+        ready.add(turn);
+        plan();
+        return turn;
+    }
+
+    private void plan() {
+        if (!planned && !ready.isEmpty() && taken.cardinality() < count) {
+            planned = true;
+            clock.last(this::give);
+        }
+    }
+
+    private void give() {
+        List<Turn> started = new ArrayList<>();
+        synchronized (clock) {
+            planned = false;
+            ready.sort(Comparator.comparingLong(Turn::rank).thenComparingLong(Turn::arrival));
+            while (!ready.isEmpty() && taken.cardinality() < count) {
+                Turn next = ready.removeFirst();
+                next.lane = taken.nextClearBit(0);
+                taken.set(next.lane);
+                started.add(next);
+            }
+        }
+        started.forEach(turn -> turn.proceed.run());
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.iree4j.lab;
+
+import static io.github.iree4j.lab.Scenario.invalid;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Something that goes wrong in a run.
+ *
+ * @param kind what goes wrong
+ * @param target a class of hardware or an operation
+ * @param tick when
+ * @param factor how many times longer slow work takes, 2 to 1000; 1 for other kinds
+ */
+public record Fault(Kind kind, String target, long tick, int factor) {
+    private static final int MAXIMUM_FACTOR = 1000;
+
+    private static final Pattern FORM = Pattern.compile("(\\w+):([^@]+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
+
+    /** What goes wrong. */
+    public enum Kind {
+        /** The hardware is lost: nothing on it ends well any more. Of an operation: the hardware that runs it. */
+        LOSE,
+        /** What starts from the tick on takes longer. */
+        SLOW,
+        /** What runs at the tick fails when it ends; an operation fails whenever it runs. */
+        FAIL,
+        /** What starts first from the tick on finds no memory: it fails with RESOURCE_EXHAUSTED when it ends. */
+        EXHAUST
+    }
+
+    /** Checks the parts. */
+    public Fault {
+        Scenario.check("tick of a fault", tick, 0, Scenario.MAXIMUM_VALUE);
+        Scenario.check("factor of a fault", factor, kind == Kind.SLOW ? 2 : 1, kind == Kind.SLOW ? MAXIMUM_FACTOR : 1);
+    }
+
+    /**
+     * Reads a fault.
+     *
+     * @param text such as {@code lose:gpu@5}, {@code slow:gpu*3@5}, {@code fail:decode} or {@code exhaust:gpu@2}
+     * @return the fault
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it is none
+     */
+    public static Fault parse(String text) {
+        Matcher form = FORM.matcher(text);
+        if (text.length() > 300 || !form.matches()) {
+            throw invalid("fault '%.300s' is not of the form KIND:TARGET[*FACTOR][@TICK], such as 'lose:gpu@5'"
+                    .formatted(text));
+        }
+        Kind kind;
+        try {
+            kind = Kind.valueOf(form.group(1).toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw invalid("'%s' is no kind of fault; there are lose, slow, fail and exhaust".formatted(form.group(1)));
+        }
+        int factor = form.group(3) == null ? kind == Kind.SLOW ? 2 : 1 : Integer.parseInt(form.group(3));
+        return new Fault(kind, form.group(2), form.group(4) == null ? 0 : Long.parseLong(form.group(4)), factor);
+    }
+
+    @Override
+    public String toString() {
+        return "%s:%s%s@%d"
+                .formatted(kind.name().toLowerCase(Locale.ROOT), target, factor > 1 ? "*" + factor : "", tick);
+    }
+}

@@ -1,0 +1,116 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.lab.LabRun.Queue;
+import io.github.iree4j.lab.LabRun.Work;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Checks what must hold in every run: an operation starts only when everything in its frontier is over; every operation ends; those
+ * that fail are those that a fault hit and what follows them, and nothing else.
+ */
+final class Invariants {
+    /** The most violations that are reported. */
+    private static final int LIMIT = 100;
+
+    private final LabRun run;
+    private final Map<Long, Queue> byAxis;
+    private final List<String> violations = new ArrayList<>();
+    private final List<String> collateral = new ArrayList<>();
+
+    Invariants(LabRun run, Map<Long, Queue> byAxis) {
+        this.run = run;
+        this.byAxis = byAxis;
+        for (Work each : run.works) {
+            if (each.end < 0) {
+                violated("operation '%s' has not ended: it hangs".formatted(each.operation.id()));
+            } else if (each.start >= 0) {
+                checkStart(each);
+            }
+        }
+        checkFailures();
+    }
+
+    List<String> violations() {
+        return violations;
+    }
+
+    List<String> collateral() {
+        return collateral;
+    }
+
+    private void violated(String what) {
+        if (violations.size() < LIMIT) {
+            violations.add(what);
+        }
+    }
+
+    private void checkStart(Work work) {
+        Frontier frontier = work.frontier();
+        for (int i = 0; i < frontier.size(); i++) {
+            Queue queue = byAxis.get(frontier.axis(i));
+            if (queue == null) {
+                violated("operation '%s' has an entry of an unknown queue in its frontier"
+                        .formatted(work.operation.id()));
+                continue;
+            }
+            int epoch = (int) frontier.epoch(i);
+            if (epoch == work.epoch && queue.issued.get(epoch - 1).equals(work)) {
+                epoch--; // its own entry
+            }
+            if (epoch > 0) { // those before it on the queue ended before it
+                checkOver(work, queue.issued.get(epoch - 1));
+            }
+        }
+        for (int producer : run.graph.producers(work.index)) {
+            checkOver(work, run.works.get(producer));
+        }
+    }
+
+    private void checkOver(Work work, Work before) {
+        boolean neverRan =
+                before.start < 0 && before.cause != null; // its place in the order is free; what follows it fails too
+        if (!neverRan && (before.end < 0 || before.end > work.start)) {
+            violated("operation '%s' started at tick %d, but '%s', which it follows, ended at %d"
+                    .formatted(work.operation.id(), work.start, before.operation.id(), before.end));
+        }
+    }
+
+    private void checkFailures() {
+        BitSet hit = new BitSet();
+        BitSet failed = new BitSet();
+        for (Work each : run.works) {
+            hit.set(each.index, each.faulted);
+            failed.set(each.index, each.cause != null);
+        }
+        for (Work each : run.works) {
+            boolean follows = each.faulted || run.graph.before(each.index).intersects(hit);
+            if (follows && !failed.get(each.index)) {
+                violated("operation '%s' ended well although a fault hit it, or one that it follows"
+                        .formatted(each.operation.id()));
+            }
+            if (!follows && failed.get(each.index)) {
+                if (waitsForFailedTimeline(each, failed)) {
+                    collateral.add(each.operation.id());
+                } else {
+                    violated("operation '%s' failed although no fault hit it, nor one that it follows: %s"
+                            .formatted(each.operation.id(), each.cause));
+                }
+            }
+        }
+    }
+
+    /** Whether another operation that failed was to signal a later value of a timeline that this one, or one it follows, waits for. */
+    private boolean waitsForFailedTimeline(Work work, BitSet failed) {
+        BitSet path = (BitSet) run.graph.before(work.index).clone();
+        path.set(work.index);
+        return path.stream()
+                .filter(failed::get)
+                .anyMatch(each -> run.works.get(each).operation.waits().keySet().stream()
+                        .anyMatch(semaphore -> run.graph.signallers(semaphore).values().stream()
+                                .anyMatch(failed::get)));
+    }
+}

@@ -1,0 +1,133 @@
+package io.github.iree4j.lab;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run did. Immutable.
+ *
+ * @param scenario what was run, scaled
+ * @param finalTick the tick after the one in which the last operation ended
+ * @param operations in the order of definition
+ * @param semaphores by name, in the order of definition
+ * @param queues the queues of the scheduler that the operations went through
+ * @param violations rules that did not hold; empty unless there is a bug
+ * @param collateral operations that failed although they follow none that failed: they waited for a timeline that another failed before
+ *     it had reached their value
+ */
+public record LabResult(
+        Scenario scenario,
+        long finalTick,
+        List<OperationRun> operations,
+        Map<String, SemaphoreState> semaphores,
+        List<QueueUse> queues,
+        List<String> violations,
+        List<String> collateral) {
+    /** Copies the parts. */
+    public LabResult {
+        operations = List.copyOf(operations);
+        queues = List.copyOf(queues);
+        violations = List.copyOf(violations);
+        collateral = List.copyOf(collateral);
+    }
+
+    /**
+     * What the scheduler decided about the waits of an operation when it was submitted.
+     *
+     * @param reached over already
+     * @param elidedFifo implied by the order of the queue
+     * @param elidedFrontier implied by what the queue waits for anyway
+     * @param covered implied by another wait of the operation
+     * @param deviceWaits performed by the hardware
+     * @param deferred held back by the host
+     */
+    public record Decisions(
+            long reached, long elidedFifo, long elidedFrontier, long covered, long deviceWaits, long deferred) {
+        Decisions plus(Decisions other) {
+            return new Decisions(
+                    reached + other.reached,
+                    elidedFifo + other.elidedFifo,
+                    elidedFrontier + other.elidedFrontier,
+                    covered + other.covered,
+                    deviceWaits + other.deviceWaits,
+                    deferred + other.deferred);
+        }
+    }
+
+    /**
+     * What became of an operation.
+     *
+     * @param operation the operation
+     * @param issued the tick at which the scheduler gave it to the hardware; -1 if it never did
+     * @param start the tick at which it started; -1 if it never did
+     * @param end the tick at which it ended, well or not
+     * @param lane the lane that it ran on; empty if it never ran
+     * @param frontier the value of each timeline that happens before its end; empty if it was never issued
+     * @param entries the same as the scheduler knows it: epochs of queues
+     * @param isTainted whether the frontier has lost entries, for want of room
+     * @param decisions about its waits
+     * @param failure why it failed; null if it ended well
+     */
+    public record OperationRun(
+            Scenario.Operation operation,
+            long issued,
+            long start,
+            long end,
+            String lane,
+            Map<String, Long> frontier,
+            Map<String, Long> entries,
+            boolean isTainted,
+            Decisions decisions,
+            @Nullable String failure) {}
+
+    /**
+     * The last state of a timeline.
+     *
+     * @param value how far it got
+     * @param frontier what happens before that
+     * @param failure why it failed; null if it did not
+     */
+    public record SemaphoreState(
+            long value,
+            Map<String, Long> frontier,
+            @Nullable String failure) {}
+
+    /**
+     * A queue of the scheduler.
+     *
+     * @param id its name in {@link OperationRun#entries}
+     * @param hardware the class of hardware that it feeds
+     * @param operations what it issued, by epoch from 1
+     */
+    public record QueueUse(String id, String hardware, List<String> operations) {}
+
+    /**
+     * Returns the decisions about all waits.
+     *
+     * @return the sum
+     */
+    public Decisions decisions() {
+        return operations.stream()
+                .map(OperationRun::decisions)
+                .reduce(new Decisions(0, 0, 0, 0, 0, 0), Decisions::plus);
+    }
+
+    /**
+     * Returns whether every operation ended well.
+     *
+     * @return false if one failed
+     */
+    public boolean isRetired() {
+        return operations.stream().allMatch(each -> each.failure() == null);
+    }
+
+    /**
+     * Returns the result as JSON.
+     *
+     * @return an object with the keys that the page on the laboratory lists
+     */
+    public String toJson() {
+        return ResultJson.write(this);
+    }
+}

@@ -1,0 +1,119 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.LabResult.QueueUse;
+import io.github.iree4j.lab.LabResult.SemaphoreState;
+import io.github.iree4j.lab.LabRun.Queue;
+import io.github.iree4j.lab.LabRun.Work;
+import io.github.iree4j.lab.Scenario.Hardware;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Reads the result off a run that is over. */
+final class ResultReader {
+    private final LabRun run;
+    private final Map<Long, Queue> byAxis = new HashMap<>();
+    private final Map<Queue, Map<String, TreeMap<Integer, Long>>> signals = new HashMap<>(); // value by epoch
+    private final Map<String, Integer> place = new HashMap<>(); // of each timeline
+
+    ResultReader(LabRun run) {
+        this.run = run;
+        for (Queue queue : run.queues) {
+            byAxis.put(queue.axis(), queue);
+            Map<String, TreeMap<Integer, Long>> values = new HashMap<>();
+            for (Work each : queue.issued) {
+                each.operation.signals().forEach((semaphore, value) -> {
+                    TreeMap<Integer, Long> raised = values.computeIfAbsent(semaphore, _ -> new TreeMap<>());
+                    long before = raised.isEmpty() ? 0 : raised.lastEntry().getValue();
+                    raised.put(each.epoch, Math.max(before, value));
+                });
+            }
+            signals.put(queue, values);
+        }
+        run.scenario.semaphores().forEach(each -> place.put(each, place.size()));
+    }
+
+    LabResult read() {
+        List<OperationRun> operations = new ArrayList<>();
+        long last = 0;
+        for (Work each : run.works) {
+            operations.add(read(each));
+            last = Math.max(last, each.end);
+        }
+        Map<String, SemaphoreState> semaphores = new LinkedHashMap<>();
+        run.semaphores.forEach((id, semaphore) -> semaphores.put(id, read(semaphore)));
+        Invariants invariants = new Invariants(run, byAxis);
+        return new LabResult(
+                run.scenario,
+                last + 1,
+                operations,
+                Collections.unmodifiableMap(semaphores),
+                run.queues.stream().map(this::read).toList(),
+                invariants.violations(),
+                invariants.collateral());
+    }
+
+    private OperationRun read(Work work) {
+        Hardware hardware = run.scenario.hardware().get(run.queues.get(run.plan.queueOf[work.index]).hardware);
+        Frontier frontier = work.frontier();
+        return new OperationRun(
+                work.operation,
+                work.issued,
+                work.start,
+                work.end,
+                work.lane < 0 ? "" : QueuePlan.laneName(hardware, work.lane),
+                values(frontier),
+                entries(frontier),
+                frontier.isTainted(),
+                work.decisions,
+                work.cause == null ? null : work.cause.toString());
+    }
+
+    private SemaphoreState read(TimelineSemaphore semaphore) {
+        return new SemaphoreState(
+                semaphore.value(),
+                values(run.frontierOf(semaphore)),
+                semaphore.failure() == null ? null : semaphore.failure().toString());
+    }
+
+    private QueueUse read(Queue queue) {
+        return new QueueUse(
+                queue.id,
+                run.scenario.hardware().get(queue.hardware).id(),
+                queue.issued.stream().map(each -> each.operation.id()).toList());
+    }
+
+    /** What a frontier says of timelines: the largest value that one of its operations signals. */
+    private Map<String, Long> values(Frontier frontier) {
+        TreeMap<String, Long> values = new TreeMap<>((a, b) -> Integer.compare(place.get(a), place.get(b)));
+        for (int i = 0; i < frontier.size(); i++) {
+            Queue queue = byAxis.get(frontier.axis(i));
+            int epoch = (int) frontier.epoch(i);
+            if (queue != null) {
+                signals.get(queue).forEach((semaphore, raised) -> {
+                    Map.Entry<Integer, Long> value = raised.floorEntry(epoch);
+                    if (value != null) {
+                        values.merge(semaphore, value.getValue(), Math::max);
+                    }
+                });
+            }
+        }
+        return Collections.unmodifiableMap(new LinkedHashMap<>(values));
+    }
+
+    private Map<String, Long> entries(Frontier frontier) {
+        Map<String, Long> entries = new LinkedHashMap<>();
+        for (int i = 0; i < frontier.size(); i++) {
+            Queue queue = byAxis.get(frontier.axis(i));
+            entries.put(queue == null ? Long.toHexString(frontier.axis(i)) : queue.id, frontier.epoch(i));
+        }
+        return Collections.unmodifiableMap(entries);
+    }
+}

@@ -1,0 +1,259 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Operations of known duration on classes of hardware, and the timelines that order them. Immutable; checked as a whole when it is
+ * created, so that every scenario can be run.
+ *
+ * <p>Time is in ticks. What a tick is, is up to the scenario.
+ *
+ * @param id identifies it, such as {@code late-waiter}
+ * @param label its name for people
+ * @param description what it shows; may be empty
+ * @param placement how operations get to the hardware
+ * @param hardware the classes of hardware, at least one
+ * @param semaphores the timelines, which start at 0
+ * @param operations the operations, in the order of submission, at least one
+ * @param chainThrough timelines that link repetitions: see {@link Scale#depth}
+ * @param iterationDependencies operations that follow their own previous repetition
+ * @param annotations remarks
+ */
+public record Scenario(
+        String id,
+        String label,
+        String description,
+        Placement placement,
+        List<Hardware> hardware,
+        List<String> semaphores,
+        List<Operation> operations,
+        List<String> chainThrough,
+        List<IterationDependency> iterationDependencies,
+        List<Annotation> annotations) {
+    /** The most classes of hardware. */
+    public static final int MAXIMUM_HARDWARE = 256;
+
+    /** The most lanes of one class of hardware. */
+    public static final int MAXIMUM_LANES = 64;
+
+    /** The most timelines. */
+    public static final int MAXIMUM_SEMAPHORES = 16_384;
+
+    /** The most operations. */
+    public static final int MAXIMUM_OPERATIONS = 16_384;
+
+    /** The most waits and signals of all operations together. */
+    public static final int MAXIMUM_EDGES = 131_072;
+
+    /** The most annotations. */
+    public static final int MAXIMUM_ANNOTATIONS = 1024;
+
+    /** The longest operation, in ticks. */
+    public static final long MAXIMUM_DURATION = 100_000_000_000L;
+
+    /** The largest value of a timeline, and the latest submission. */
+    public static final long MAXIMUM_VALUE = 1_000_000_000_000_000L;
+
+    private static final int MAXIMUM_ID = 128;
+    private static final int MAXIMUM_TEXT = 8192;
+
+    /** How operations get to the hardware. */
+    public enum Placement {
+        /**
+         * An operation takes the first free lane of its hardware once its waits are over; of those that are ready at one tick, the
+         * first in the order of definition is first. Hardware orders nothing: frontiers hold what was waited for, and nothing else.
+         */
+        LANES,
+        /** Each lane is a queue that runs its operations in the order in which they are decided, like a stream of a GPU. */
+        QUEUES
+    }
+
+    /**
+     * A class of hardware.
+     *
+     * @param id its name
+     * @param lanes how many operations it runs at once
+     * @param scalable whether {@link Scale#lanes} changes that; true for at most one class of a scenario
+     */
+    public record Hardware(String id, int lanes, boolean scalable) {
+        /** Checks the parts. */
+        public Hardware {
+            checkId("a class of hardware", id);
+            check("lanes of hardware '" + id + "'", lanes, 1, MAXIMUM_LANES);
+        }
+    }
+
+    /**
+     * An operation.
+     *
+     * @param id its name
+     * @param hardware the class of hardware that runs it
+     * @param duration in ticks
+     * @param waits the value of each timeline that it waits for
+     * @param signals the value of each timeline that it signals
+     * @param queue which lane's queue takes it, for placement {@link Placement#QUEUES}; -1 to leave that to the run
+     * @param submitted the tick at which it is submitted
+     */
+    public record Operation(
+            String id,
+            String hardware,
+            long duration,
+            Map<String, Long> waits,
+            Map<String, Long> signals,
+            int queue,
+            long submitted) {
+        /** Copies and checks the parts. */
+        public Operation {
+            checkId("an operation", id);
+            check("duration of operation '" + id + "'", duration, 0, MAXIMUM_DURATION);
+            waits = values(id, "waits for", waits);
+            signals = values(id, "signals", signals);
+            check("queue of operation '" + id + "'", queue, -1, MAXIMUM_LANES - 1);
+            check("submission of operation '" + id + "'", submitted, 0, MAXIMUM_VALUE);
+        }
+
+        /**
+         * Makes an operation that is submitted at once.
+         *
+         * @param id its name
+         * @param hardware the class of hardware that runs it
+         * @param duration in ticks
+         * @param waits the value of each timeline that it waits for
+         * @param signals the value of each timeline that it signals
+         */
+        public Operation(
+                String id, String hardware, long duration, Map<String, Long> waits, Map<String, Long> signals) {
+            this(id, hardware, duration, waits, signals, -1, 0);
+        }
+
+        private static Map<String, Long> values(String id, String verb, Map<String, Long> given) {
+            Map<String, Long> copy = new LinkedHashMap<>(given);
+            copy.forEach((semaphore, value) -> check(
+                    "value of '%s' that operation '%s' %s".formatted(semaphore, id, verb), value, 1, MAXIMUM_VALUE));
+            return Collections.unmodifiableMap(copy);
+        }
+    }
+
+    /**
+     * An operation that follows its own previous repetition.
+     *
+     * @param operation the operation
+     * @param semaphore a timeline that it signals
+     */
+    public record IterationDependency(String operation, String semaphore) {}
+
+    /**
+     * A remark about a moment of the scenario as it is, unscaled.
+     *
+     * @param tick the moment
+     * @param text the remark
+     */
+    public record Annotation(long tick, String text) {
+        /** Checks the parts. */
+        public Annotation {
+            check("tick of an annotation", tick, 0, MAXIMUM_VALUE);
+            checkText("an annotation", text);
+        }
+    }
+
+    /**
+     * Copies and checks the parts.
+     *
+     * @throws IreeException INVALID_ARGUMENT when it could not be run, naming what is wrong
+     */
+    public Scenario {
+        checkId("a scenario", id);
+        checkText("the label", label);
+        checkText("the description", description);
+        checkCount("classes of hardware", hardware.size(), 1, MAXIMUM_HARDWARE);
+        checkCount("semaphores", semaphores.size(), 0, MAXIMUM_SEMAPHORES);
+        checkCount("operations", operations.size(), 1, MAXIMUM_OPERATIONS);
+        checkCount("annotations", annotations.size(), 0, MAXIMUM_ANNOTATIONS);
+        checkCount("chained semaphores", chainThrough.size(), 0, semaphores.size());
+        checkCount("iteration dependencies", iterationDependencies.size(), 0, MAXIMUM_EDGES);
+        hardware = List.copyOf(hardware);
+        semaphores = List.copyOf(semaphores);
+        operations = List.copyOf(operations);
+        chainThrough = List.copyOf(chainThrough);
+        iterationDependencies = List.copyOf(iterationDependencies);
+        annotations = List.copyOf(annotations);
+        semaphores.forEach(each -> checkId("a semaphore", each));
+        ScenarioCheck.check(hardware, semaphores, operations, chainThrough, iterationDependencies, placement);
+    }
+
+    /**
+     * Returns this scenario with another placement.
+     *
+     * @param other the placement
+     * @return the scenario
+     */
+    public Scenario withPlacement(Placement other) {
+        return new Scenario(
+                id,
+                label,
+                description,
+                other,
+                hardware,
+                semaphores,
+                operations,
+                chainThrough,
+                iterationDependencies,
+                annotations);
+    }
+
+    /**
+     * Returns whether repetitions can be chained.
+     *
+     * @return true if some timeline links them
+     */
+    public boolean canRepeat() {
+        return !chainThrough.isEmpty() || !iterationDependencies.isEmpty();
+    }
+
+    /**
+     * Returns whether the number of lanes can be changed.
+     *
+     * @return true if a class of hardware is scalable
+     */
+    public boolean isScalable() {
+        return hardware.stream().anyMatch(Hardware::scalable);
+    }
+
+    static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+
+    static void check(String what, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw invalid("%s is %d, which is not within [%d, %d]".formatted(what, value, least, most));
+        }
+    }
+
+    private static void checkCount(String what, int count, int least, int most) {
+        if (count < least || count > most) {
+            throw invalid("%d %s are not within [%d, %d]; split the scenario".formatted(count, what, least, most));
+        }
+    }
+
+    private static void checkText(String what, String text) {
+        if (text.length() > MAXIMUM_TEXT) {
+            throw invalid("%s has %d characters, more than %d".formatted(what, text.length(), MAXIMUM_TEXT));
+        }
+    }
+
+    private static void checkId(String what, String id) {
+        if (id.isEmpty() || id.length() > MAXIMUM_ID) {
+            throw invalid("the id of %s has %d characters, which is not within [1, %d]"
+                    .formatted(what, id.length(), MAXIMUM_ID));
+        }
+        if (!id.chars().allMatch(c -> c > ' ' && c != 0x7F)) {
+            throw invalid("id '%s' of %s contains white space or a control character"
+                    .formatted(id.replaceAll("\\p{Cntrl}", "?"), what));
+        }
+    }
+}

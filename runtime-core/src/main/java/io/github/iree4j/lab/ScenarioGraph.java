@@ -1,0 +1,179 @@
+package io.github.iree4j.lab;
+
+import static io.github.iree4j.lab.Scenario.invalid;
+
+import io.github.iree4j.lab.Scenario.Operation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+
+/** Who waits for whom, by what a scenario says alone: an operation follows those that signal the exact values it waits for. */
+final class ScenarioGraph {
+    private final List<Operation> operations;
+    private final Map<String, TreeMap<Long, Integer>> signallers; // by semaphore and value
+    private final int[][] producers; // of each operation
+    private final int[] order; // topological, of the ready ones the first defined is first
+    private final BitSet[] before; // everything that an operation follows, itself excluded
+
+    private ScenarioGraph(List<Operation> operations) {
+        this.operations = operations;
+        this.signallers = signallers(operations);
+        this.producers = new int[operations.size()][];
+        for (int i = 0; i < producers.length; i++) {
+            producers[i] = producersOf(operations.get(i));
+        }
+        this.order = sort();
+        this.before = new BitSet[producers.length];
+        for (int each : order) {
+            BitSet all = new BitSet();
+            for (int producer : producers[each]) {
+                all.set(producer);
+                all.or(before[producer]);
+            }
+            before[each] = all;
+        }
+    }
+
+    /** Creates the graph; INVALID_ARGUMENT when a value is signalled twice or never, or operations wait for one another. */
+    static ScenarioGraph of(List<Operation> operations) {
+        return new ScenarioGraph(operations);
+    }
+
+    private static Map<String, TreeMap<Long, Integer>> signallers(List<Operation> operations) {
+        Map<String, TreeMap<Long, Integer>> all = new HashMap<>();
+        for (int i = 0; i < operations.size(); i++) {
+            Operation operation = operations.get(i);
+            for (Map.Entry<String, Long> signal : operation.signals().entrySet()) {
+                Integer other = all.computeIfAbsent(signal.getKey(), _ -> new TreeMap<>())
+                        .put(signal.getValue(), i);
+                if (other != null) {
+                    throw invalid("operations '%s' and '%s' both signal semaphore '%s' to %d; a value is signalled once"
+                            .formatted(operations.get(other).id(), operation.id(), signal.getKey(), signal.getValue()));
+                }
+            }
+        }
+        return all;
+    }
+
+    private int[] producersOf(Operation operation) {
+        return operation.waits().entrySet().stream()
+                .mapToInt(wait -> {
+                    TreeMap<Long, Integer> values = signallers.get(wait.getKey());
+                    Integer producer = values == null ? null : values.get(wait.getValue());
+                    if (producer == null) {
+                        throw invalid(
+                                "operation '%s' waits for semaphore '%s' at %d, which no operation signals; it would wait forever"
+                                        .formatted(operation.id(), wait.getKey(), wait.getValue()));
+                    }
+                    return producer;
+                })
+                .distinct()
+                .toArray();
+    }
+
+    private int[] sort() {
+        int[] missing = new int[producers.length];
+        List<List<Integer>> consumers = new ArrayList<>();
+        for (int i = 0; i < producers.length; i++) {
+            consumers.add(new ArrayList<>(0));
+        }
+        PriorityQueue<Integer> ready = new PriorityQueue<>();
+        for (int i = 0; i < producers.length; i++) {
+            missing[i] = producers[i].length;
+            for (int producer : producers[i]) {
+                consumers.get(producer).add(i);
+            }
+            if (missing[i] == 0) {
+                ready.add(i);
+            }
+        }
+        int[] sorted = new int[producers.length];
+        int count = 0;
+        while (!ready.isEmpty()) {
+            int next = ready.remove();
+            sorted[count++] = next;
+            for (int consumer : consumers.get(next)) {
+                if (--missing[consumer] == 0) {
+                    ready.add(consumer);
+                }
+            }
+        }
+        if (count < sorted.length) {
+            throw invalid("operations wait for one another: " + cycle(missing));
+        }
+        return sorted;
+    }
+
+    /** Names a cycle, or its beginning. */
+    private String cycle(int[] missing) {
+        int at = 0;
+        while (missing[at] == 0) {
+            at++;
+        }
+        List<Integer> path = new ArrayList<>();
+        while (!path.contains(at) && path.size() < 16) {
+            path.add(at);
+            for (int producer : producers[at]) {
+                if (missing[producer] > 0) {
+                    at = producer;
+                    break;
+                }
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (int each : path.subList(Math.max(0, path.indexOf(at)), path.size())) {
+            text.append('\'').append(operations.get(each).id()).append("' waits for ");
+        }
+        return text.append('\'').append(operations.get(at).id()).append('\'').toString();
+    }
+
+    /** INVALID_ARGUMENT when the values of a timeline could be signalled in another order on other hardware. */
+    void checkSignalsAreOrdered() {
+        signallers.forEach((semaphore, values) -> {
+            Integer last = null;
+            for (Map.Entry<Long, Integer> next : values.entrySet()) {
+                int now = next.getValue();
+                if (last != null && last != now && !before[now].get(last)) {
+                    throw invalid(
+                            "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; let it wait for that, or use another semaphore"
+                                    .formatted(
+                                            operations.get(now).id(),
+                                            semaphore,
+                                            next.getKey(),
+                                            operations.get(last).id()));
+                }
+                last = now;
+            }
+        });
+    }
+
+    /** The operations, so that each comes behind those it follows. */
+    int[] order() {
+        return order;
+    }
+
+    /** The operations whose signals an operation waits for. */
+    int[] producers(int operation) {
+        return producers[operation];
+    }
+
+    /** Everything that an operation follows. Not to be changed. */
+    BitSet before(int operation) {
+        return before[operation];
+    }
+
+    /** The operations that signal a timeline, by value. */
+    TreeMap<Long, Integer> signallers(String semaphore) {
+        return signallers.getOrDefault(semaphore, new TreeMap<>());
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(order);
+    }
+}

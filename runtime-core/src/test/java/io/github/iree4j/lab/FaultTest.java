@@ -1,0 +1,128 @@
+package io.github.iree4j.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.lab.Scenario.Placement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Claims about faults: what they hit fails, what follows that fails, and nothing else; nothing hangs. */
+class FaultTest {
+    private static LabResult run(String scenario, String... faults) {
+        return Laboratory.run(
+                Laboratory.scenario(scenario),
+                LabOptions.DEFAULT.withFaults(
+                        java.util.Arrays.stream(faults).map(Fault::parse).toList()));
+    }
+
+    private static Set<String> failed(LabResult result) {
+        return result.operations().stream()
+                .filter(each -> each.failure() != null)
+                .map(each -> each.operation().id())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void aFailureReachesThoseThatFollowItAlone() {
+        LabResult result = run("multi-modal", "fail:vit");
+        assertThat(failed(result)).containsExactlyInAnyOrder("vit", "download", "cross_attn", "generate");
+        assertThat(result.operations().getLast().failure()).contains("operation 'vit' failed on purpose");
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.collateral()).isEmpty();
+    }
+
+    @Test
+    void aLostDeviceTakesItsWorkAndWhatFollows() {
+        LabResult result = run("voice-chat", "lose:pcie@2");
+        assertThat(failed(result)).containsExactlyInAnyOrder("dma", "prefill", "decode");
+        assertThat(result.operations().get(2).failure()).contains("hardware 'pcie' was lost at tick 2");
+        assertThat(result.violations()).isEmpty();
+    }
+
+    @Test
+    void aLossAfterTheEndChangesNothing() {
+        assertThat(run("voice-chat", "lose:apu@5").isRetired()).isTrue();
+    }
+
+    @Test
+    void slowHardwareDelaysAndFailsNothing() {
+        LabResult result = run("voice-chat", "slow:apu*10@1");
+        assertThat(result.isRetired()).isTrue();
+        assertThat(result.finalTick()).isEqualTo(11 + 9 * 3);
+    }
+
+    @Test
+    void hardwareWithoutMemoryFailsWhatStartsNext() {
+        LabResult result = run("independent", "exhaust:gpu@3");
+        assertThat(failed(result)).containsExactlyInAnyOrder("b1", "b2");
+        assertThat(result.operations().get(2).failure()).contains("RESOURCE_EXHAUSTED");
+        assertThat(result.violations()).isEmpty();
+    }
+
+    @Test
+    void aFailureOfHardwareHitsWhatRunsThen() {
+        assertThat(failed(run("independent", "fail:gpu@4"))).containsExactlyInAnyOrder("b1", "b2");
+        assertThat(failed(run("independent", "fail:gpu@100"))).isEmpty();
+    }
+
+    @Test
+    void whatIsNoFaultIsRefused() {
+        assertThatThrownBy(() -> Fault.parse("explode:gpu")).hasMessageContaining("'explode' is no kind of fault");
+        assertThatThrownBy(() -> Fault.parse("lose")).hasMessageContaining("is not of the form");
+        assertThatThrownBy(() -> Fault.parse("slow:gpu*1")).hasMessageContaining("factor of a fault is 1");
+        assertThatThrownBy(() -> run("independent", "lose:tpu"))
+                .hasMessageContaining("neither hardware nor an operation");
+    }
+
+    @Test
+    void anyFaultsInAnyScenarioFailExactlyWhatFollowsThem() {
+        long seed = System.nanoTime();
+        System.out.println("FaultTest seed " + seed);
+        Random random = new Random(seed);
+        List<Scenario> scenarios = Laboratory.scenarios();
+        int failures = 0;
+        for (int i = 0; i < Integer.getInteger("iree4j.lab.fault-runs", 400); i++) {
+            Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
+            Placement placement = random.nextBoolean() ? Placement.LANES : Placement.QUEUES;
+            Scale scale = new Scale(
+                    1 + random.nextInt(3),
+                    scenario.canRepeat() ? 1 + random.nextInt(3) : 1,
+                    scenario.isScalable() ? random.nextInt(5) : 0);
+            List<Fault> faults = new ArrayList<>();
+            for (int j = random.nextInt(3); j >= 0; j--) {
+                Fault.Kind kind = Fault.Kind.values()[random.nextInt(4)];
+                List<Operation> operations = scenario.operations();
+                String target = random.nextBoolean()
+                        ? operations.get(random.nextInt(operations.size())).id()
+                        : scenario.hardware()
+                                .get(random.nextInt(scenario.hardware().size()))
+                                .id();
+                faults.add(new Fault(kind, target, random.nextInt(20), kind == Fault.Kind.SLOW ? 3 : 1));
+            }
+            LabResult result =
+                    Laboratory.run(scenario.withPlacement(placement), new LabOptions(scale, faults, random.nextInt(3)));
+            String what = "seed %d run %d: %s %s %s %s".formatted(seed, i, scenario.id(), placement, scale, faults);
+            assertThat(result.violations()).as(what).isEmpty();
+            assertThat(result.operations()).as(what).allMatch(each -> each.end() >= 0);
+            assertThat(result.operations().stream()
+                            .filter(each -> each.start() >= 0)
+                            .filter(each -> each.failure() == null))
+                    .as(what)
+                    .allMatch(FaultTest::knowsItself);
+            failures += result.isRetired() ? 0 : 1;
+        }
+        assertThat(failures).as("runs in which something failed").isGreaterThan(100);
+    }
+
+    private static boolean knowsItself(OperationRun run) {
+        return run.frontier().entrySet().containsAll(run.operation().signals().entrySet());
+    }
+}

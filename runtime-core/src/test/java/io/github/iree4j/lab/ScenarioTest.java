@@ -1,0 +1,228 @@
+package io.github.iree4j.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.lab.Scenario.Placement;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Claims about reading scenarios, whoever wrote them. */
+class ScenarioTest {
+    private static final String HEAD = "id: x\nhardware: [cpu, {id: gpu, lanes: 2}]\nsemaphores: [s, t]\noperations:\n";
+
+    private static String failureOf(String text) {
+        try {
+            Laboratory.read(text);
+        } catch (IreeException e) {
+            assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+            return e.getMessage();
+        }
+        throw new AssertionError("accepted: " + text);
+    }
+
+    @Test
+    void flowBlockAndJsonSayTheSame() {
+        Scenario flow = Laboratory.read(HEAD + "  - {id: a, hw: cpu, duration: 3, signal: {s: 1}}\n"
+                + "  - {id: b, hw: gpu, duration: 1, wait: {s: 1}, signal: {t: 1}}\n");
+        Scenario block = Laboratory.read("""
+                ---
+                # a comment
+                id: "x"
+                hardware:
+                - cpu
+                - id: gpu
+                  lanes: 2   # both of them
+                semaphores:
+                  - s
+                  - 't'
+                operations:
+                  - id: a
+                    hw: cpu
+                    duration: 3
+                    signal:
+                      s: 1
+
+                  - id: b
+                    hw: gpu
+                    duration: 1
+                    wait: {
+                      s: 1
+                    }
+                    signal: {t: 1}
+                """);
+        Scenario json = Laboratory.read("""
+                {"id":"x","hardware":["cpu",{"id":"gpu","lanes":2}],"semaphores":["s","t"],"operations":
+                [{"id":"a","hw":"cpu","duration":3,"signal":{"s":1}},
+                 {"id":"b","hw":"gpu","duration":1,"wait":{"s":1},"signal":{"t":1}}]}""");
+        assertThat(block).isEqualTo(flow);
+        assertThat(json).isEqualTo(flow);
+        assertThat(flow.hardware().getLast().lanes()).isEqualTo(2);
+        assertThat(flow.operations().getLast().waits()).isEqualTo(Map.of("s", 1L));
+    }
+
+    @Test
+    void aTextGoesOnInIndentedLines() {
+        Scenario scenario = Laboratory.read("id: x\ndescription: one\n  two\n\n  three\nlabel: 'it''s:\n  quoted'\n"
+                + "hardware: [cpu]\nsemaphores: []\noperations: [{id: a, hw: cpu}]\n");
+        assertThat(scenario.description()).isEqualTo("one two three");
+        assertThat(scenario.label()).isEqualTo("it's: quoted");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '^', textBlock = """
+            {id: a, hw: npu}                                        | unknown hardware 'npu'
+            {id: a, hw: cpu, wait: {u: 1}}                          | waits for unknown semaphore 'u'
+            {id: a, hw: cpu, signal: {u: 1}}                        | signals unknown semaphore 'u'
+            {id: a, hw: cpu, wait: {s: 3}}                          | waits for semaphore 's' at 3, which no operation signals
+            {id: a, hw: cpu, wait: {s: 1}, signal: {s: 1}}          | 'a' waits for 'a'
+            {id: a, hw: cpu, signal: {s: 0}}                        | is 0, which is not within [1,
+            {id: a, hw: cpu, signal: {s: -1}}                       | is -1, which is not within [1,
+            {id: a, hw: cpu, signal: {s: 99999999999999999}}        | is 99999999999999999, which is not within
+            {id: a, hw: cpu, duration: -1}                          | duration of operation 'a' is -1
+            {id: a, hw: cpu, duration: 100000000001}                | duration of operation 'a' is 100000000001
+            {id: a, hw: cpu, duration: 1.5}                         | '1.5', which is not a whole number
+            {id: a, hw: cpu, queue: 1}                              | queue 1 of hardware 'cpu', which has 1 lanes
+            {id: a, hw: cpu, colour: red}                           | has no key 'colour'; there are id, hw
+            {hw: cpu}                                               | has no 'id'
+            {id: a}                                                 | has no 'hw'
+            {id: 'a b', hw: cpu}                                    | white space
+            {id: a, hw: [cpu]}                                      | is not a text
+            {id: a, hw: cpu, wait: [s]}                             | is not a mapping
+            {id: a, id: b, hw: cpu}                                 | line 5: key 'id' occurs twice
+            &a {id: a}                                              | is not supported
+            {id: a, hw: cpu                                         | the text ends
+            """)
+    void anOperationThatCannotRunIsRefusedByName(String operation, String message) {
+        assertThat(failureOf(HEAD + "  - " + operation + "\n")).contains(message);
+    }
+
+    @Test
+    void operationsThatContradictOneAnotherAreRefused() {
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu}\n  - {id: a, hw: cpu}\n"))
+                .contains("operation 'a' is defined twice");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: 1}}\n  - {id: b, hw: cpu, signal: {s: 1}}\n"))
+                .contains("'a' and 'b' both signal semaphore 's' to 1");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, wait: {t: 1}, signal: {s: 1}}\n"
+                        + "  - {id: b, hw: cpu, wait: {s: 1}, signal: {t: 1}}\n"))
+                .contains("wait for one another", "'a' waits for 'b' waits for 'a'");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: 1}}\n  - {id: b, hw: gpu, signal: {s: 2}}\n"))
+                .contains("'b' signals semaphore 's' to 2 but does not follow operation 'a'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "x",
+                "[]",
+                "{}",
+                "id: x",
+                "\t",
+                "id: x\n\thardware: 3",
+                "id: x\nhardware: 7\n",
+                "id: |\n  x\n",
+                "a: b: c",
+                "- - - - - - - - - - - - - - - - - - - x",
+                "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+                "{\"a\": \"\\u12\"}",
+                "'",
+                "\"",
+                "id: x\n  y: z\n",
+                "*x",
+                "!!java.lang.Runtime x",
+                "id: \u0000"
+            })
+    void whatIsNoScenarioIsRefused(String text) {
+        assertThat(failureOf(text)).isNotEmpty();
+    }
+
+    @Test
+    void anyDamageOfAScenarioIsRefusedOrRunsLikeAScenario() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        String text = HEAD + "  - {id: a, hw: cpu, duration: 3, signal: {s: 1}}\n"
+                + "  - id: b\n    hw: gpu\n    wait: {s: 1}\nannotations: [{tick: 1, text: \"x\"}]\n";
+        for (int i = 0; i < 3000; i++) {
+            StringBuilder damaged = new StringBuilder(text);
+            for (int j = random.nextInt(3); j >= 0; j--) {
+                int at = random.nextInt(damaged.length());
+                switch (random.nextInt(3)) {
+                    case 0 -> damaged.deleteCharAt(at);
+                    case 1 -> damaged.insert(at, "{}[],:'\"\n -#\\a1".charAt(random.nextInt(15)));
+                    default -> damaged.setCharAt(at, (char) random.nextInt(200));
+                }
+            }
+            try {
+                assertThat(Laboratory.run(Laboratory.read(damaged.toString()), LabOptions.DEFAULT)
+                                .violations())
+                        .as("seed %d", seed)
+                        .isEmpty();
+            } catch (IreeException e) {
+                assertThat(e.code()).as("seed %d: %s", seed, damaged).isEqualTo(StatusCode.INVALID_ARGUMENT);
+            }
+        }
+    }
+
+    @Test
+    void sizesAreBounded() {
+        StringBuilder many = new StringBuilder("id: x\nhardware: [cpu]\nsemaphores: []\noperations:\n");
+        for (int i = 0; i <= Scenario.MAXIMUM_OPERATIONS; i++) {
+            many.append("  - {id: o").append(i).append(", hw: cpu}\n");
+        }
+        assertThat(failureOf(many.toString()))
+                .contains("16385 operations are not within [1, 16384]; split the scenario");
+        assertThat(failureOf("id: x\nhardware: [{id: cpu, lanes: 65}]\noperations: [{id: a, hw: cpu}]"))
+                .contains("lanes of hardware 'cpu' is 65, which is not within [1, 64]");
+        assertThat(failureOf("id: " + "x".repeat(200) + "\nhardware: [cpu]\noperations: [{id: a, hw: cpu}]"))
+                .contains("has 200 characters");
+        assertThat(failureOf("a".repeat((16 << 20) + 1))).contains("16777217 characters, more than 16777216");
+    }
+
+    @Test
+    void whatCannotBeScaledSaysWhatIsMissing() {
+        assertThatThrownBy(() -> Laboratory.run(
+                        Laboratory.scenario("late-waiter"), LabOptions.DEFAULT.withScale(new Scale(1, 2, 0))))
+                .hasMessageContaining("its depth is 1, not 2; name one in chain_through");
+        assertThatThrownBy(() -> Laboratory.run(
+                        Laboratory.scenario("pipeline"), LabOptions.DEFAULT.withScale(new Scale(1, 1, 2))))
+                .hasMessageContaining("no scalable hardware");
+        assertThatThrownBy(() -> new Scale(5, 1, 0)).hasMessageContaining("width is 5, which is not within [1, 4]");
+        assertThatThrownBy(() -> Laboratory.scenario("nothing"))
+                .hasMessageContaining("there is no scenario 'nothing'; there are sequential,");
+    }
+
+    @Test
+    void aConsumerMayBeDefinedBeforeItsProducer() {
+        Scenario scenario = Laboratory.read(
+                HEAD + "  - {id: last, hw: cpu, wait: {t: 1}}\n"
+                        + "  - {id: middle, hw: gpu, wait: {s: 1}, signal: {t: 1}}\n  - {id: first, hw: cpu, signal: {s: 1}}\n");
+        for (Placement placement : Placement.values()) {
+            LabResult result = Laboratory.run(scenario.withPlacement(placement), LabOptions.DEFAULT);
+            assertThat(result.violations()).isEmpty();
+            assertThat(result.operations().getFirst().start()).isEqualTo(2);
+            assertThat(result.operations().getFirst().frontier()).isEqualTo(Map.of("s", 1L, "t", 1L));
+            assertThat(result.decisions().deferred()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void oneLaneForEachQueueRunsInOrder() {
+        Scenario scenario = Laboratory.read("placement: queues\n" + HEAD
+                + "  - {id: a, hw: gpu, queue: 0, duration: 5}\n  - {id: b, hw: gpu, queue: 0, signal: {s: 1}}\n"
+                + "  - {id: c, hw: gpu, queue: 1, wait: {s: 1}}\n  - {id: d, hw: gpu, queue: 1}\n");
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        assertThat(result.operations().stream().map(LabResult.OperationRun::start))
+                .containsExactly(0L, 5L, 6L, 7L);
+        assertThat(result.operations().get(2).entries()).isEqualTo(Map.of("gpu_0", 2L, "gpu_1", 1L));
+        assertThat(result.queues().stream().map(LabResult.QueueUse::operations))
+                .containsExactly(List.of(), List.of("a", "b"), List.of("c", "d"));
+    }
+}

@@ -121,7 +121,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             if (head instanceof Work work) {
                 running.add(work);
                 if (scheduler != null) {
-                    scheduler.assertPremises(work.operation);
+                    scheduler.began(work.operation);
                 }
                 clock.after(script.duration(index, work.number, work.operation), () -> end(work));
             } else if (!((Entry) head).pass(this::proceed)) {

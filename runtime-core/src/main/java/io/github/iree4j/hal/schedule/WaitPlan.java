@@ -17,26 +17,12 @@ import org.jspecify.annotations.Nullable;
  * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
  * resumes, since earlier promises say nothing of what has been signalled since.
  */
-final class WaitPlan {
-    /** The decision about a wait. */
-    private enum Decision {
-        REACHED,
-        ELIDED_FIFO,
-        ELIDED_FRONTIER,
-        /** Another wait of the operation implies it. */
-        COVERED,
-        DEVICE_WAIT,
-        /** Until there is a promise, or the value itself. */
-        DEFERRED_UNKNOWN,
-        /** Until the value is reached, because the device has nothing to wait for. */
-        DEFERRED_UNREACHED
-    }
-
+final class WaitPlan implements QueueObserver.Decisions {
     private final FifoScheduler scheduler;
     private int count;
     private SignalRecord[] found = new SignalRecord[0];
     private @Nullable FifoScheduler[] producers = new @Nullable FifoScheduler[0]; // of waits for other streams
-    private Decision[] decisions = new Decision[0];
+    private WaitDecision[] decisions = new WaitDecision[0];
     private boolean[] open = new boolean[0]; // waits with a cost to the device or the host
     private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
 
@@ -67,52 +53,54 @@ final class WaitPlan {
             }
             found = records;
             producers = new @Nullable FifoScheduler[records.length];
-            decisions = new Decision[records.length];
+            decisions = new WaitDecision[records.length];
             open = new boolean[records.length];
             certain = new boolean[records.length];
         }
     }
 
-    private static boolean holdsBack(Decision decision) {
-        return decision.compareTo(Decision.DEVICE_WAIT) > 0;
+    private static boolean holdsBack(WaitDecision decision) {
+        return decision.compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
-    private Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+    private WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
         if (!semaphore.lookup(value, record)) {
-            return Decision.DEFERRED_UNKNOWN;
+            return WaitDecision.DEFERRED_UNKNOWN;
         }
         if (record.isReached()) {
-            return Decision.REACHED;
+            return WaitDecision.REACHED;
         }
         Object primitive = record.primitive();
         if (primitive != null) {
-            return scheduler.backend.canWaitForExternal(primitive) ? Decision.DEVICE_WAIT : Decision.DEFERRED_UNREACHED;
+            return scheduler.backend.canWaitForExternal(primitive)
+                    ? WaitDecision.DEVICE_WAIT
+                    : WaitDecision.DEFERRED_UNREACHED;
         }
         long producer = record.producerAxis();
         if (producer == scheduler.axis) {
-            return Decision.ELIDED_FIFO;
+            return WaitDecision.ELIDED_FIFO;
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
         producers[index] = other; // it may be closed and unregistered when it is waited for
         if (accumulator.covers(producer, record.producerEpoch(), scheduler.tracker)) {
-            return Decision.ELIDED_FRONTIER;
+            return WaitDecision.ELIDED_FRONTIER;
         }
         if (other != null
                 && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
                 && semaphore.scope().includes(scheduler.place.scopeWith(other.place))
                 && scheduler.backend.canWaitFor(other.backend, record.producerEpoch())) {
-            return Decision.DEVICE_WAIT;
+            return WaitDecision.DEVICE_WAIT;
         }
-        return Decision.DEFERRED_UNREACHED;
+        return WaitDecision.DEFERRED_UNREACHED;
     }
 
     /** Drops device and host waits that are implied by something that does not hold the operation back. */
     private void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
-            open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            open[i] = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
             certain[i] = !holdsBack(decisions[i]);
             waits += open[i] ? 1 : 0;
         }
@@ -120,9 +108,24 @@ final class WaitPlan {
             return;
         }
         for (int i = 0; i < count; i++) {
-            boolean was = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
-            decisions[i] = was && !open[i] ? Decision.COVERED : decisions[i];
+            boolean was = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
+            decisions[i] = was && !open[i] ? WaitDecision.COVERED : decisions[i];
         }
+    }
+
+    @Override
+    public int size() {
+        return count;
+    }
+
+    @Override
+    public WaitDecision decision(int index) {
+        return decisions[index];
+    }
+
+    @Override
+    public @Nullable SignalRecord found(int index) {
+        return decisions[index] == WaitDecision.DEFERRED_UNKNOWN ? null : found[index];
     }
 
     /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
@@ -143,7 +146,7 @@ final class WaitPlan {
     void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
-                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
+                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN);
             }
         }
     }
@@ -163,7 +166,7 @@ final class WaitPlan {
     /** Joins the frontiers that the operation, and so everything behind it, is certain to run after. */
     void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT) {
+            if (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT) {
                 accumulator.join(found[i].frontier(), tracker);
             }
         }
@@ -172,7 +175,7 @@ final class WaitPlan {
     /** Adds the waits that the hardware performs. */
     void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] != Decision.DEVICE_WAIT) {
+            if (decisions[i] != WaitDecision.DEVICE_WAIT) {
                 continue;
             }
             Object primitive = found[i].primitive();
@@ -195,7 +198,7 @@ final class WaitPlan {
      */
     boolean keepForeign() {
         for (int i = 0; i < count; i++) {
-            Object primitive = decisions[i] == Decision.DEVICE_WAIT ? found[i].primitive() : null;
+            Object primitive = decisions[i] == WaitDecision.DEVICE_WAIT ? found[i].primitive() : null;
             if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
                 letGoForeign(i);
                 return false;
@@ -206,7 +209,7 @@ final class WaitPlan {
 
     private void letGoForeign(int kept) {
         for (int i = 0; i < kept; i++) {
-            if (decisions[i] == Decision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
+            if (decisions[i] == WaitDecision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
                 scheduler.backend.letGoExternal(primitive);
             }
         }
@@ -215,7 +218,7 @@ final class WaitPlan {
     /** Whether some wait is for foreign work or another stream. */
     boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] == Decision.DEVICE_WAIT) {
+            if (decisions[i] == WaitDecision.DEVICE_WAIT) {
                 return true;
             }
         }
@@ -228,16 +231,16 @@ final class WaitPlan {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
-                    && (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT)
+                    && (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT)
                     && found[i].frontier().size() > 0 // an unknown frontier brings nothing
                     && !found[i].frontier().isCompleted(scheduler.tracker);
-            if (decisions[i] == Decision.REACHED && !imports) {
+            if (decisions[i] == WaitDecision.REACHED && !imports) {
                 continue;
             }
             if (premises == null) {
                 premises = new ArrayList<>(count);
             }
-            if (decisions[i] != Decision.REACHED) {
+            if (decisions[i] != WaitDecision.REACHED) {
                 premises.add(premise(wait.semaphore(i), wait.value(i), i));
             }
             if (imports) {

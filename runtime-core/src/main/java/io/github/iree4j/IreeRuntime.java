@@ -240,7 +240,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     private ProgramLoader loader(List<Device> seen) {
-        return new ProgramLoader(seen, options.context(), leaks());
+        return new ProgramLoader(seen, options.context(), leaks(), guard::isClosed);
     }
 
     /** Loads another program from the same modules as a given one; the caller holds a use of that one. */
@@ -249,7 +249,7 @@ public final class IreeRuntime implements AutoCloseable {
         try {
             others.forEach(part -> parts.add(new Program.Part(
                     part.function(), part.sizes(), part.program().newInstance())));
-            return open(seen, () -> given.again(options.context()), parts);
+            return open(seen, () -> given.again(options.context(), guard::isClosed), parts);
         } catch (RuntimeException | Error e) {
             parts.forEach(part -> part.program().close());
             throw e;

@@ -110,6 +110,7 @@ final class Call {
     }
 
     void begin(Invocation invocation) {
+        invocation.endsWhenInterrupted(confined); // it runs on the thread that makes it
         if (confined) {
             running = invocation; // saves two locks, noticeable for a trivial function
             return;
@@ -172,6 +173,7 @@ final class Call {
         Runnable listener;
         synchronized (this) {
             cancelled = true;
+            holder.abandon();
             if (running != null) {
                 running.cancel();
             }

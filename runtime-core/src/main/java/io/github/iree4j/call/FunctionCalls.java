@@ -94,6 +94,7 @@ public final class FunctionCalls {
     }
 
     private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
+        holder.calledHere();
         try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
             return program.run(this, Call.confined(fullName, arguments));
         } finally {

@@ -307,6 +307,17 @@ class EveryCallEndsTest {
                 : thrown instanceof IreeException e ? e.code() : StatusCode.CANCELLED;
     }
 
+    @Test
+    void aRuntimeIsClosedInTimeAlsoWhenCodeOfADeviceDoesNotReturn() throws Exception {
+        Program program = stuck();
+        CompletableFuture<Results> call = program.function("work.kernel").invokeAsync();
+        entered.await();
+        runtime.close(Duration.ofMillis(50)); // before the code returns, and whether or not all else is freed by then
+        assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get);
+        go.countDown();
+        assertThat(runtime.close(Duration.ofMinutes(1))).as("once it has returned").isTrue();
+    }
+
     private static final String INITIALISER = """
             vm.module @stuck version 0
             vm.import @work.entered cconv "0v_v"

@@ -65,6 +65,15 @@ public final class MemoryHolder {
         this.operations = operations;
     }
 
+    /**
+     * Returns the function that is called.
+     *
+     * @return for example {@code module.add}; for the loading of a program, the program
+     */
+    public String name() {
+        return name;
+    }
+
     /** Notes that an operation of this call outlives its submission. */
     public void operationBegins() {
         UNDER_WAY.getAndAdd(this, 1);

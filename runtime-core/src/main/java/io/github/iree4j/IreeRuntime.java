@@ -18,6 +18,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.ContextOptions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -28,6 +29,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +59,8 @@ public final class IreeRuntime implements AutoCloseable {
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // those of them that are part of another program
     private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
+    private final CountDownLatch freed = new CountDownLatch(1);
+    private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for it
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
     private IreeRuntime(RuntimeOptions options) {
@@ -240,7 +245,7 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     private ProgramLoader loader(List<Device> seen) {
-        return new ProgramLoader(seen, options.context(), leaks());
+        return new ProgramLoader(seen, options.context(), leaks(), guard::isClosed);
     }
 
     /** Loads another program from the same modules as a given one; the caller holds a use of that one. */
@@ -249,7 +254,7 @@ public final class IreeRuntime implements AutoCloseable {
         try {
             others.forEach(part -> parts.add(new Program.Part(
                     part.function(), part.sizes(), part.program().newInstance())));
-            return open(seen, () -> given.again(options.context()), parts);
+            return open(seen, () -> given.again(options.context(), guard::isClosed), parts);
         } catch (RuntimeException | Error e) {
             parts.forEach(part -> part.program().close());
             throw e;
@@ -364,10 +369,22 @@ public final class IreeRuntime implements AutoCloseable {
      * @throws IreeException FAILED_PRECONDITION when the runtime is closed
      */
     public Timeline createTimeline() {
+        return createTimeline("");
+    }
+
+    /**
+     * Creates a timeline, as {@link #createTimeline()} does, with a name for diagnostics.
+     *
+     * @param name names it in reports, for example {@code tts}
+     * @return the timeline; the caller closes it
+     * @throws IreeException FAILED_PRECONDITION when the runtime is closed
+     */
+    public Timeline createTimeline(String name) {
         guard.enter();
         try {
             int history = options.sources().getFirst().options().semaphoreHistory();
             Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
+            timeline.semaphore().setName(name);
             synchronized (timelines) {
                 timelines.add(timeline);
             }
@@ -453,8 +470,32 @@ public final class IreeRuntime implements AutoCloseable {
         open.forEach(Program::close);
     }
 
+    /**
+     * Closes it, as {@link #close()} does, and returns within a time: what code of a device occupies until then is freed when that code
+     * returns. For applications that must stop in time.
+     *
+     * @param limit how long to wait in all
+     * @return whether everything is freed
+     */
+    public boolean close(Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        isHurried = true;
+        if (guard.close()) {
+            watch.closed();
+        }
+        List<Program> open = List.copyOf(programs);
+        open.forEach(Program::giveUp);
+        open.forEach(program -> program.awaitEnd(deadline));
+        try {
+            return freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
     private void free() {
-        if (executor.isWorkerThread()) {
+        if (isHurried || executor.isWorkerThread()) {
             CallThreads.start("iree4j-close", this::freeHere); // a worker cannot wait for the end of workers
         } else {
             freeHere();
@@ -462,8 +503,12 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     private void freeHere() {
-        Drivers.close(devices);
-        executor.close();
+        try {
+            Drivers.close(devices);
+            executor.close();
+        } finally {
+            freed.countDown();
+        }
     }
 
     @Override

@@ -10,19 +10,34 @@ import java.util.List;
  *
  * @param function its full name, for example {@code module.add}
  * @param state its state
- * @param since how long it has been in progress; for a call whose thread waits, how long that has waited
+ * @param since how long it has been in progress
  * @param waits points of timelines that were not reached at the time of the snapshot; empty when it waits for none
+ * @param id ascending in the order in which calls were first described; the same in each description of a call
+ * @param unchanged how long it has been in this state
  */
-public record PendingCall(String function, State state, Duration since, List<PendingOperation.Wait> waits) {
-    static PendingCall of(String function, CallState state, Duration since, List<PendingOperation.Wait> waits) {
+public record PendingCall(
+        String function,
+        State state,
+        Duration since,
+        List<PendingOperation.Wait> waits,
+        long id,
+        Duration unchanged) {
+    static PendingCall of(
+            String function,
+            CallState state,
+            Duration since,
+            List<PendingOperation.Wait> waits,
+            long id,
+            Duration unchanged) {
         State at = switch (state) {
             case BEFORE_INPUTS -> State.BEFORE_INPUTS;
+            case FOR_MEMORY -> State.FOR_MEMORY;
             case IN_LINE -> State.IN_LINE;
             case RUNNING -> State.RUNNING;
             case SUSPENDED -> State.SUSPENDED;
             case BEFORE_RESULTS -> State.BEFORE_RESULTS;
         };
-        return new PendingCall(function, at, since, waits);
+        return new PendingCall(function, at, since, waits, id, unchanged);
     }
 
     /** Copies. */
@@ -34,6 +49,8 @@ public record PendingCall(String function, State state, Duration since, List<Pen
     public enum State {
         /** It has not begun, and waits until its inputs are ready. */
         BEFORE_INPUTS,
+        /** It has not begun, and waits until the memory that it will need is free. */
+        FOR_MEMORY,
         /** It waits for its turn in its program. */
         IN_LINE,
         /** Its program runs. */

@@ -10,6 +10,7 @@ import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,6 +31,9 @@ import java.util.stream.Stream;
  * Results outlive the program.
  */
 public final class Program implements AutoCloseable {
+    /** The same as the limit for closing a device. */
+    static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final IreeRuntime runtime;
     private final List<Device> devices;
     private final String name;
@@ -228,8 +233,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Describes calls in progress and what they wait for: all asynchronous calls, and those synchronous ones whose program waits.
-     * A calling thread that runs or is in line for its turn only counts in {@link #activeCalls()}.
+     * Describes calls in progress and what they wait for, also those that run on the thread that made them.
      *
      * @param limit maximum number
      * @return a snapshot, oldest first
@@ -243,6 +247,17 @@ public final class Program implements AutoCloseable {
                 .sorted(Comparator.comparing(PendingCall::since).reversed())
                 .limit(limit)
                 .toList();
+    }
+
+    /**
+     * Returns how many calls wait for their turn now, and how many have waited, for how long.
+     *
+     * @return a snapshot
+     */
+    public TurnStatistics turns() {
+        TurnStatistics own =
+                new TurnStatistics(calls.inLine(), calls.waitedInLine(), Duration.ofNanos(calls.waitedInLineNanos()));
+        return parts.stream().map(part -> part.program().turns()).reduce(own, TurnStatistics::plus);
     }
 
     /**
@@ -303,8 +318,13 @@ public final class Program implements AutoCloseable {
     @Override
     public void close() {
         giveUp();
-        calls.awaitEnd();
-        parts.forEach(part -> part.program().calls.awaitEnd());
+        awaitEnd(System.nanoTime() + CLOSE_NANOS);
+    }
+
+    /** Waits for its end until a moment, of which all its parts have the same. */
+    void awaitEnd(long deadline) {
+        calls.awaitEnd(deadline - System.nanoTime());
+        parts.forEach(part -> part.program().awaitEnd(deadline));
     }
 
     /** The same without waiting. */

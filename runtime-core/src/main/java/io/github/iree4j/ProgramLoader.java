@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -41,11 +42,14 @@ final class ProgramLoader {
     private final List<Device> devices;
     private final ContextOptions limits;
     private final Leaks leaks;
+    private final BooleanSupplier givenUp;
 
-    ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks) {
+    /** Loads for some devices until it is given up. */
+    ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
         this.devices = devices;
         this.limits = limits;
         this.leaks = leaks;
+        this.givenUp = givenUp;
     }
 
     /**
@@ -100,11 +104,12 @@ final class ProgramLoader {
         }
 
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
-        Loaded again(ContextOptions limits) {
+        Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
             shared.retain();
-            OperationsUnderWay operations = new OperationsUnderWay();
+            OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
-                return new Loaded(create(shared.linked, consumer(), operations, limits), shared, operations);
+                return new Loaded(
+                        create(shared.linked, consumer(), operations, limits, givenUp), shared, operations);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;
@@ -193,7 +198,7 @@ final class ProgramLoader {
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
             linked.addAll(modules);
-            OperationsUnderWay operations = new OperationsUnderWay();
+            OperationsUnderWay operations = new OperationsUnderWay(consumer);
             List<String> warnings = runsShaders() ? warnings(modules) : List.of();
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
@@ -219,11 +224,18 @@ final class ProgramLoader {
 
     /** Creates a context. Allocations of its initialisers stay until it is closed. */
     private static Context create(
-            List<VmModule> linked, String consumer, OperationsUnderWay operations, ContextOptions limits) {
+            List<VmModule> linked,
+            String consumer,
+            OperationsUnderWay operations,
+            ContextOptions limits,
+            BooleanSupplier givenUp) {
         MemoryHolder holder = new MemoryHolder(consumer, operations);
         MemoryHolder before = holder.enter();
         try {
-            return Context.create(linked, limits);
+            return Context.create(linked, limits, givenUp);
+        } catch (RuntimeException | Error e) {
+            operations.abandon();
+            throw e;
         } finally {
             holder.keep();
             holder.leave(before);
@@ -233,7 +245,7 @@ final class ProgramLoader {
     private Context link(
             List<VmModule> linked, String consumer, OperationsUnderWay operations, DeviceQuestions questions) {
         try {
-            return create(linked, consumer, operations, limits);
+            return create(linked, consumer, operations, limits, givenUp);
         } catch (IreeException e) {
             IreeException explained = questions.explain(e);
             throw explained != null ? explained : LinkFailures.explain(e);

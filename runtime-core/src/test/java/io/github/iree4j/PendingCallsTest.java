@@ -9,6 +9,7 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.asm.VmAssembler;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +114,100 @@ class PendingCallsTest {
             caller.join();
         }
         assertThat(program.pendingCalls(10)).isEmpty();
+    }
+
+    @Test
+    void threadsInLineAreListedBehindTheOneThatHasTheTurnAndAsManyAsAreActive() throws InterruptedException {
+        List<Thread> callers = new ArrayList<>();
+        try (Fence fence = timeline.at(6)) {
+            for (int i = 0; i < 3; i++) {
+                callers.add(Thread.ofVirtual()
+                        .start(() -> program.function("wait").invoke(fence).close()));
+                calls(i + 1, State.SUSPENDED);
+            }
+            List<PendingCall> calls = program.pendingCalls(10);
+            assertThat(calls)
+                    .extracting(PendingCall::state)
+                    .containsExactly(State.SUSPENDED, State.IN_LINE, State.IN_LINE);
+            assertThat(calls).hasSize(program.activeCalls());
+            assertThat(calls).extracting(PendingCall::id).doesNotHaveDuplicates();
+            assertThat(program.pendingCalls(10))
+                    .extracting(PendingCall::id)
+                    .as("the same calls")
+                    .isEqualTo(calls.stream().map(PendingCall::id).toList());
+            assertThat(program.turns().inLine()).isEqualTo(2);
+            timeline.semaphore().signal(6);
+            for (Thread each : callers) {
+                each.join();
+            }
+        }
+        assertThat(program.turns().inLine()).isZero();
+        assertThat(program.turns().waited()).isEqualTo(2);
+        assertThat(program.turns().time()).isPositive();
+    }
+
+    @Test
+    void aThreadThatRunsInItsCallIsListed() throws InterruptedException {
+        try (Program spinning = runtime.load(ProgramOptions.builder()
+                .module("spinner", VmAssembler.assemble("""
+                        vm.module @spinner version 0
+                        vm.export @spin
+                        vm.func @spin() -> () {
+                        ^bb0:
+                          vm.br ^bb0()
+                        }
+                        """))
+                .build())) {
+            Thread caller = Thread.ofPlatform().start(() -> assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> spinning.function("spin").invoke()));
+            while (spinning.pendingCalls(10).stream().noneMatch(call -> call.state() == State.RUNNING)) {
+                Thread.onSpinWait();
+            }
+            assertThat(spinning.pendingCalls(10)).singleElement().satisfies(call -> {
+                assertThat(call.function()).isEqualTo("spinner.spin");
+                assertThat(call.unchanged()).isPositive();
+            });
+            caller.interrupt();
+            caller.join();
+            assertThat(spinning.pendingCalls(10)).isEmpty();
+        }
+    }
+
+    @Test
+    void anOperationSaysWhichCallItIsOfAndWhatItWillSignal() {
+        try (Timeline inputs = runtime.createTimeline("inputs");
+                Timeline results = runtime.createTimeline("results");
+                Fence ready = inputs.at(3);
+                Fence done = results.at(4)) {
+            program.function("barrier").submit(ready, done).join().close();
+            assertThat(runtime.device().queue(0).pending(10)).singleElement().satisfies(operation -> {
+                assertThat(operation.program()).isEqualTo("waiter");
+                assertThat(operation.function()).isEqualTo("waiter.barrier");
+                assertThat(operation.waits())
+                        .extracting(PendingOperation.Wait::timeline)
+                        .containsExactly("inputs");
+                assertThat(operation.signals())
+                        .containsExactly(
+                                new PendingOperation.Point(results.semaphore().id(), 4, "results"));
+            });
+            assertThat(program.pendingCalls(10)).singleElement().satisfies(call -> assertThat(call.waits())
+                    .extracting(PendingOperation.Wait::timeline)
+                    .containsExactly("results"));
+            inputs.semaphore().signal(3);
+            done.await();
+        }
+    }
+
+    @Test
+    void timelinesOfProgramsHaveTheNamesOfTheirCalls() {
+        try (Fence ready = timeline.at(3)) {
+            CompletableFuture<Results> call = program.function("barrier").call(CallOptions.DEFAULTS.between(ready, null));
+            assertThat(calls(1, State.BEFORE_RESULTS).getFirst().waits())
+                    .extracting(PendingOperation.Wait::timeline)
+                    .containsExactly("call of 'waiter.barrier'");
+            timeline.semaphore().signal(3);
+            end(call);
+        }
     }
 
     @Test

@@ -34,7 +34,7 @@ class RuntimeDiagnosticsTest {
             assertThat(pending.since().isNegative()).isFalse();
             assertThat(pending.waits())
                     .containsExactly(
-                            new PendingOperation.Wait(timeline.semaphore().id(), 7, 0, false, Axis.NONE, 0));
+                            new PendingOperation.Wait(timeline.semaphore().id(), 7, 0, false, Axis.NONE, 0, ""));
             assertThat(queue.counters().pending()).isEqualTo(1);
             timeline.semaphore().signal(7);
             assertThat(queue.pending(10)).isEmpty();

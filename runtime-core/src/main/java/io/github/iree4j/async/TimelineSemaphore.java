@@ -64,6 +64,8 @@ public final class TimelineSemaphore extends Resource {
 
     private volatile long id; // 0 until id() is called; written under NEXT_ID
 
+    private Object name = ""; // written without order: any value that is seen is whole
+
     private static final AtomicLong NEXT_ID = new AtomicLong();
 
     private final @Nullable WaitHelper helper;
@@ -583,6 +585,24 @@ public final class TimelineSemaphore extends Resource {
             }
         }
         return id;
+    }
+
+    /**
+     * Names this timeline in reports.
+     *
+     * @param wanted its text is the name, asked for when it is needed; must not change
+     */
+    public void setName(Object wanted) {
+        name = Objects.requireNonNull(wanted, "wanted");
+    }
+
+    /**
+     * Returns the name of this timeline.
+     *
+     * @return what {@link #setName} was given, as text; empty for none
+     */
+    public String name() {
+        return name.toString();
     }
 
     /**

@@ -24,6 +24,9 @@ final class AsyncCall {
     }
 
     private final class Place extends ProgramLock.Place {
+        long since;
+        volatile boolean waits;
+
         Place() {
             super(priority);
         }
@@ -51,6 +54,7 @@ final class AsyncCall {
         }
     }
 
+    private final ProgramCalls program;
     private final ProgramLock lock;
     private final boolean keepsLock;
     private final int priority;
@@ -70,6 +74,7 @@ final class AsyncCall {
 
     /** Takes ownership of nothing yet. */
     AsyncCall(ProgramCalls program, ProgramCall steps, int priority) {
+        this.program = program;
         this.lock = program.lock();
         this.priority = priority;
         this.keepsLock = !program.overlaps();
@@ -85,8 +90,14 @@ final class AsyncCall {
         Place first = new Place();
         place = first;
         runner = waker;
-        lock.join(first);
+        lineUp(first);
         steps.call().onCancel(this::wake);
+    }
+
+    private void lineUp(Place mine) {
+        mine.since = System.nanoTime();
+        lock.join(mine);
+        mine.waits = !mine.isGiven(); // a step that sees it given earlier has not waited
     }
 
     Call call() {
@@ -118,7 +129,7 @@ final class AsyncCall {
             if (!holdsLock) {
                 Place again = new Place();
                 place = again;
-                lock.join(again);
+                lineUp(again);
             }
         }
         Place mine = place;
@@ -136,6 +147,9 @@ final class AsyncCall {
             }
             place = null;
             holdsLock = true;
+            if (mine.waits) {
+                program.leftLine(mine.since);
+            }
         }
         return run();
     }

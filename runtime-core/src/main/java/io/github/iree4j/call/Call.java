@@ -11,13 +11,17 @@ import io.github.iree4j.vm.VmWait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One call in progress: lets another thread cancel it, and only it, although invocations and threads are reused by later calls. */
 final class Call {
+    private static final AtomicLong NEXT_ID = new AtomicLong();
+
     private final String function;
-    private final ArgumentList arguments;
+    private final @Nullable ArgumentList arguments;
     private final MemoryHolder holder;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
@@ -41,28 +45,38 @@ final class Call {
     private record Place(CallState state, List<Fence> awaited) {
         static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
         static final Place RUNNING = new Place(CallState.RUNNING, List.of());
+        static final Place FOR_MEMORY = new Place(CallState.FOR_MEMORY, List.of());
     }
 
-    /** Null for in line, so that untracked calls write nothing. */
+    /** Null for in line, or running in the program's turn, so that untracked calls write nothing. */
     private volatile @Nullable Place place;
 
-    private long since; // published by the list
+    private long since; // published by the list, or as the call in turn; 0 before the clock is started
+    private volatile long changed;
+    private volatile long id; // 0 until it is described; written under this
 
-    private Call(String function, ArgumentList arguments, boolean confined) {
+    private Call(String function, @Nullable ArgumentList arguments, MemoryHolder holder, boolean confined) {
         this.function = function;
         this.arguments = arguments;
         this.confined = confined;
-        this.holder = arguments.holder();
+        this.holder = holder;
     }
 
     /** A call that other threads may cancel. */
     Call(String function, ArgumentList arguments) {
-        this(function, arguments, false);
+        this(function, arguments, arguments.holder(), false);
+    }
+
+    /** Stands for a call that waits for memory before it has read its inputs. */
+    static Call beforeMemory(String function, MemoryHolder holder) {
+        Call call = new Call(function, null, holder, true);
+        call.place = Place.FOR_MEMORY;
+        return call;
     }
 
     /** A call known only to the calling thread, so that it is cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
-        return new Call(function, arguments, true);
+        return new Call(function, arguments, arguments.holder(), true);
     }
 
     /** The holder of memory that the call requests. */
@@ -71,7 +85,7 @@ final class Call {
     }
 
     ArgumentList arguments() {
-        return arguments;
+        return Objects.requireNonNull(arguments);
     }
 
     /** Sets the thread that may be interrupted; one of the runtime's, never the caller's. */
@@ -79,37 +93,68 @@ final class Call {
         thread = own;
     }
 
-    /** Starts the clock of the call; before it is added to the list. */
+    /** Starts the clock of the call, unless it has been started; before it is added to the list. */
     void startClock() {
-        since = System.nanoTime();
+        if (since == 0) {
+            long now = System.nanoTime();
+            since = now;
+            changed = now;
+        }
     }
 
     void inLine() {
+        changed = System.nanoTime();
         place = null;
     }
 
     void runs() {
+        changed = System.nanoTime();
         place = Place.RUNNING;
     }
 
     void suspendedBy(VmWait wait) {
+        changed = System.nanoTime();
         place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
     /** Before its program runs, or after. */
     void waitsFor(Fence fence, CallState state) {
+        changed = System.nanoTime();
         place = new Place(state, List.of(fence));
     }
 
-    <T> T describe(long now, ProgramCalls.Description<T> description) {
+    /** Whether it waits for its turn, as far as it knows. */
+    boolean isInLine() {
+        return place == null;
+    }
+
+    /** Describes its state; {@code inTurn} says whether it has the program's turn. */
+    <T> T describe(boolean inTurn, ProgramCalls.Description<T> description) {
         Place looked = place;
-        Place at = looked == null ? Place.IN_LINE : looked;
+        Place at = looked != null ? looked : inTurn ? Place.RUNNING : Place.IN_LINE;
         List<PendingOperation.Wait> waits = new ArrayList<>();
         at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
-        return description.of(function, at.state(), Duration.ofNanos(Math.max(0, now - since)), waits);
+        long now = System.nanoTime(); // after all that is subtracted
+        return description.of(function, at.state(), before(now, since), waits, id(), before(now, changed));
+    }
+
+    private static Duration before(long now, long then) {
+        return Duration.ofNanos(then == 0 ? 0 : Math.max(0, now - then));
+    }
+
+    private long id() {
+        if (id == 0) {
+            synchronized (this) {
+                if (id == 0) {
+                    id = NEXT_ID.incrementAndGet();
+                }
+            }
+        }
+        return id;
     }
 
     void begin(Invocation invocation) {
+        invocation.endsWhenInterrupted(confined); // it runs on the thread that makes it
         if (confined) {
             running = invocation; // saves two locks, noticeable for a trivial function
             return;
@@ -172,6 +217,7 @@ final class Call {
         Runnable listener;
         synchronized (this) {
             cancelled = true;
+            holder.abandon();
             if (running != null) {
                 running.cancel();
             }

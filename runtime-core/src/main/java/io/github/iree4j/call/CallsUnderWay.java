@@ -67,10 +67,27 @@ final class CallsUnderWay {
     }
 
     /** Describes the state of calls, up to a limit. */
-    <T> List<T> describe(int limit, ProgramCalls.Description<T> description) {
-        long now = System.nanoTime();
-        return first(limit).stream()
-                .map(each -> each.describe(now, description))
+    <T> List<T> describe(int limit, @Nullable Call inTurn, ProgramCalls.Description<T> description) {
+        List<Call> calls = new ArrayList<>();
+        if (inTurn != null && limit > 0 && !isLinked(inTurn)) { // its thread runs, and so is in no list
+            calls.add(inTurn);
+        }
+        calls.addAll(first(limit - calls.size()));
+        return calls.stream()
+                .map(each -> each.describe(each.equals(inTurn), description))
                 .toList();
+    }
+
+    /** Number of calls that wait for their turn. */
+    synchronized int inLine(@Nullable Call inTurn) {
+        int count = 0;
+        for (Call each = first; each != null; each = each.next) {
+            count += each.isInLine() && !each.equals(inTurn) ? 1 : 0;
+        }
+        return count;
+    }
+
+    private synchronized boolean isLinked(Call call) {
+        return call.linked;
     }
 }

@@ -70,8 +70,8 @@ public final class FunctionCalls {
             }
             long size = sizeOf(inputs);
             long wanted = need.of(size);
-            admit(wanted);
             MemoryHolder holder = holder();
+            admit(wanted, holder);
             try {
                 return results.apply(invokeInside(inputs, holder));
             } finally {
@@ -94,6 +94,7 @@ public final class FunctionCalls {
     }
 
     private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
+        holder.calledHere();
         try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
             return program.run(this, Call.confined(fullName, arguments));
         } finally {
@@ -108,15 +109,26 @@ public final class FunctionCalls {
         return holder;
     }
 
-    private void admit(long wanted) {
+    private void admit(long wanted, MemoryHolder holder) {
+        Call[] outside = new Call[1]; // listed once it has to wait
         try {
-            program.memory().admit(wanted, () -> program.givenUp() != null);
+            program.memory().admit(wanted, () -> {
+                if (outside[0] == null) {
+                    outside[0] = Call.beforeMemory(fullName, holder);
+                    program.list(outside[0]);
+                }
+                return program.givenUp() != null;
+            });
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
                     StatusCode.CANCELLED,
                     "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, wanted),
                     e);
+        } finally {
+            if (outside[0] != null) {
+                program.untrack(outside[0]);
+            }
         }
         IreeException givenUp = program.givenUp();
         if (givenUp != null) {

@@ -16,6 +16,7 @@ import io.github.iree4j.vm.Context;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of one program: their turns, the calls in progress, and their end. Safe from any thread. */
@@ -33,6 +34,11 @@ public final class ProgramCalls {
     /** The holder of the turn; written in turn. In release mode: late readers re-read it. */
     private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
 
+    /** The call that runs on the thread that made it; written in turn. In release mode, as above. */
+    private final AtomicReference<@Nullable Call> running = new AtomicReference<>();
+
+    private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
+    private final LongAdder waitedNanos = new LongAdder();
     private final UseGuard guard;
     private final ProgramEnd end;
 
@@ -134,9 +140,9 @@ public final class ProgramCalls {
         end.giveUp();
     }
 
-    /** Waits for their end, for a limited time, if the calling thread may. */
-    public void awaitEnd() {
-        end.await();
+    /** Waits for their end, at most so many nanoseconds, if the calling thread may. */
+    public void awaitEnd(long nanos) {
+        end.await(nanos);
     }
 
     /** Why calls must not continue; null while they may. */
@@ -150,13 +156,46 @@ public final class ProgramCalls {
     /** Creates the public description of a call. */
     @FunctionalInterface
     public interface Description<T> {
-        /** Describes a call by its function, state, age and waits. */
-        T of(String function, CallState state, Duration since, List<PendingOperation.Wait> waits);
+        /** Describes a call by its function, state, age, waits, number, and the time since its state has changed. */
+        T of(
+                String function,
+                CallState state,
+                Duration since,
+                List<PendingOperation.Wait> waits,
+                long id,
+                Duration unchanged);
+    }
+
+    /** Number of calls that wait for their turn. */
+    public int inLine() {
+        return underWay.inLine(running.getAcquire());
+    }
+
+    /** Number of calls that have waited for their turn. */
+    public long waitedInLine() {
+        return waited.sum();
+    }
+
+    /** How long they have waited, nanoseconds. */
+    public long waitedInLineNanos() {
+        return waitedNanos.sum();
+    }
+
+    /** A call has got its turn after it has waited in line since a moment. */
+    void leftLine(long since) {
+        waited.increment();
+        waitedNanos.add(System.nanoTime() - since);
+    }
+
+    /** Lists a call among those in progress that waits for memory, until it is removed; does no more, since locks are held. */
+    void list(Call call) {
+        call.startClock();
+        underWay.add(call);
     }
 
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public <T> List<T> describe(int limit, Description<T> description) {
-        return underWay.describe(limit, description);
+        return underWay.describe(limit, running.getAcquire(), description);
     }
 
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed. */
@@ -209,6 +248,7 @@ public final class ProgramCalls {
             return runHere(new ProgramCall(this, function, call, null, null));
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        timeline.setName(call.holder());
         Fence done = Fence.at(timeline, 1);
         @Nullable Object[] values;
         try (timeline;
@@ -251,15 +291,14 @@ public final class ProgramCalls {
                     "'%s' was called from within a call of the same program; load the program twice"
                             .formatted(function));
         }
-        try {
-            lock.take();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function), e);
+        Call call = steps.call();
+        if (!lock.tryTake()) {
+            waitForTurn(call, function);
         }
         try {
             lock.run();
+            call.startClock();
+            running.setRelease(call);
             boolean over = steps.begin();
             while (!over) {
                 waitHere(steps);
@@ -267,14 +306,31 @@ public final class ProgramCalls {
             }
             return steps.takeValues();
         } finally {
+            running.setRelease(null);
             steps.end();
             lock.release();
+        }
+    }
+
+    private void waitForTurn(Call call, String function) {
+        track(call);
+        long since = System.nanoTime();
+        try {
+            lock.take();
+            leftLine(since);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function), e);
+        } finally {
+            untrack(call);
         }
     }
 
     private void waitHere(ProgramCall steps) {
         Call call = steps.call();
         call.suspendedBy(steps.pendingWait());
+        running.setRelease(null);
         track(call);
         if (overlaps) {
             lock.release();
@@ -288,11 +344,13 @@ public final class ProgramCalls {
                     "interrupted while '" + steps.function().fullName() + "' was waiting",
                     e);
         } finally {
-            untrack(call);
+            call.inLine();
             if (overlaps) {
                 lock.takeUninterruptibly();
                 lock.run();
             }
+            running.setRelease(call);
+            untrack(call);
         }
     }
 

@@ -20,9 +20,6 @@ final class ProgramEnd {
      */
     private static final Logger LOG = LoggerFactory.getLogger(ProgramEnd.class);
 
-    /** The same as the limit for closing a device. */
-    private static final long BOUND = TimeUnit.SECONDS.toNanos(10);
-
     private final ProgramCalls program;
     private final CallsUnderWay calls;
     private final OperationsUnderWay operations;
@@ -97,10 +94,10 @@ final class ProgramEnd {
 
     /**
      * Waits until the program is freed and none of its operations is in flight: unless these may need the calling thread, and no
-     * longer than the bound or until the thread is interrupted, which it stays. Remaining calls then continue, and the last one
+     * longer than so many nanoseconds or until the thread is interrupted, which it stays. Remaining calls then continue, and the last one
      * frees the program.
      */
-    void await() {
+    void await(long bound) {
         awaited = true;
         if (isComplete() || mustNotWait()) {
             return;
@@ -108,12 +105,12 @@ final class ProgramEnd {
         long start = System.nanoTime();
         for (long seen = changes(); !isComplete(); seen = changes()) {
             endThoseThatLinger();
-            long left = BOUND - (System.nanoTime() - start);
+            long left = bound - (System.nanoTime() - start);
             if (left <= 0) {
                 LOG.warn(
-                        "{} was closed {} s ago; {} calls and {} of its calls have not ended, and it is freed after the last",
+                        "{} was closed {} ms ago; {} calls and {} of its calls have not ended, and it is freed after the last",
                         program,
-                        TimeUnit.NANOSECONDS.toSeconds(BOUND),
+                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
                         program.active(),
                         operations);
                 return;

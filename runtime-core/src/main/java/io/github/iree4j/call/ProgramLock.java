@@ -99,6 +99,11 @@ final class ProgramLock {
         runner = null;
     }
 
+    /** Acquires the turn if it is free. */
+    boolean tryTake() {
+        return casState(FREE, TAKEN);
+    }
+
     /** Acquires the turn. Blocks. */
     void take() throws InterruptedException {
         if (!casState(FREE, TAKEN)) {

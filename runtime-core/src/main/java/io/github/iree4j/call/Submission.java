@@ -74,6 +74,9 @@ final class Submission<R> {
         try {
             if (signal == null) {
                 own = isAsynchronous() ? program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT) : null;
+                if (own != null) {
+                    own.setName(call.holder());
+                }
             } else {
                 signal.retain();
                 try {

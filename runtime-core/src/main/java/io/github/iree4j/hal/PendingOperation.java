@@ -16,12 +16,32 @@ import org.jspecify.annotations.Nullable;
  * @param since how long it has been waiting
  * @param forMemory whether it waits for memory; all other waits are reached then
  * @param waits the points that were not reached at the time of the query
+ * @param signals the points that it will signal
+ * @param program the program whose call submitted it; empty when none did
+ * @param function the function of that call, for example {@code module.add}; empty when none did
  */
-public record PendingOperation(String name, Duration since, boolean forMemory, List<Wait> waits) {
-    /** Copies the list. */
+public record PendingOperation(
+        String name,
+        Duration since,
+        boolean forMemory,
+        List<Wait> waits,
+        List<Point> signals,
+        String program,
+        String function) {
+    /** Copies the lists. */
     public PendingOperation {
         waits = List.copyOf(waits);
+        signals = List.copyOf(signals);
     }
+
+    /**
+     * A point of a timeline.
+     *
+     * @param semaphore the timeline, as {@code TimelineSemaphore.id()}
+     * @param value the value
+     * @param timeline the name of the timeline; empty for none
+     */
+    public record Point(long semaphore, long value, String timeline) {}
 
     /**
      * A point of a timeline that was not reached.
@@ -32,9 +52,16 @@ public record PendingOperation(String name, Duration since, boolean forMemory, L
      * @param promised whether a producer has promised to signal the value
      * @param producerAxis the queue that has promised it; {@link Axis#NONE} when unknown
      * @param producerEpoch the epoch of the operation that will signal it; 0 when unknown
+     * @param timeline the name of the timeline; empty for none
      */
     public record Wait(
-            long semaphore, long value, long reached, boolean promised, long producerAxis, long producerEpoch) {}
+            long semaphore,
+            long value,
+            long reached,
+            boolean promised,
+            long producerAxis,
+            long producerEpoch,
+            String timeline) {}
 
     /**
      * Returns the points of a fence that are not reached, with their producers.
@@ -56,9 +83,25 @@ public record PendingOperation(String name, Duration since, boolean forMemory, L
                         semaphore.value(),
                         known,
                         ours ? record.producerAxis() : Axis.NONE,
-                        ours ? record.producerEpoch() : 0));
+                        ours ? record.producerEpoch() : 0,
+                        semaphore.name()));
             }
         }
         return waits;
+    }
+
+    /**
+     * Returns the points of a fence.
+     *
+     * @param fence the fence, which may be closed by now; null for none
+     * @return all of them, whether or not they are reached
+     */
+    public static List<Point> pointsOf(@Nullable Fence fence) {
+        List<Point> points = new ArrayList<>();
+        for (int i = 0; fence != null && i < fence.size(); i++) {
+            TimelineSemaphore semaphore = fence.semaphore(i);
+            points.add(new Point(semaphore.id(), fence.value(i), semaphore.name()));
+        }
+        return points;
     }
 }

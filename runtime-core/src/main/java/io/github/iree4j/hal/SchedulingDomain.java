@@ -177,6 +177,7 @@ public final class SchedulingDomain {
      * @param cause the failure of the operations
      */
     public void withdraw(MemoryHolder holder, IreeException cause) {
+        holder.abandon();
         withdraw(holder::equals, cause);
     }
 
@@ -187,6 +188,7 @@ public final class SchedulingDomain {
      * @param cause the failure of the operations
      */
     public void withdraw(OperationsUnderWay program, IreeException cause) {
+        program.abandon();
         withdraw(holder -> holder.operations().equals(program), cause);
     }
 

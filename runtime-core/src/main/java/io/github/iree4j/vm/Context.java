@@ -6,6 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -48,10 +49,24 @@ public final class Context extends Resource {
      *     created is released then
      */
     public static Context create(List<? extends VmModule> modules, ContextOptions options) {
+        return create(modules, options, () -> false);
+    }
+
+    /**
+     * Links modules, as {@link #create(List, ContextOptions)} does, unless it is abandoned meanwhile.
+     *
+     * @param modules in order
+     * @param options limits on what programs may use
+     * @param givenUp ends a running {@code __init} with CANCELLED; returns quickly, and stays true once it is. Not kept
+     * @return the context, owned by the caller
+     * @throws IreeException as {@link #create(List, ContextOptions)}
+     */
+    public static Context create(
+            List<? extends VmModule> modules, ContextOptions options, BooleanSupplier givenUp) {
         Context context = new Context(options);
         try {
             for (VmModule module : modules) {
-                context.add(module);
+                context.add(module, givenUp);
             }
         } catch (Throwable e) {
             context.close();
@@ -149,7 +164,7 @@ public final class Context extends Resource {
     @Override
     protected void destroy() {
         for (int i = states.size() - 1; i >= 0; i--) {
-            runHook(i, DEINIT, true);
+            runHook(i, DEINIT, true, () -> false);
         }
         for (int i = states.size() - 1; i >= 0; i--) {
             try {
@@ -161,7 +176,7 @@ public final class Context extends Resource {
         states.clear();
     }
 
-    private void add(VmModule module) {
+    private void add(VmModule module, BooleanSupplier givenUp) {
         checkDependencies(module);
         VmModuleState state = module.createState(options);
         try {
@@ -173,7 +188,7 @@ public final class Context extends Resource {
         }
         modules.add(module);
         states.add(state);
-        runHook(modules.size() - 1, INIT, false);
+        runHook(modules.size() - 1, INIT, false, givenUp);
     }
 
     private void checkDependencies(VmModule module) {
@@ -278,7 +293,7 @@ public final class Context extends Resource {
                 new UnresolvedImport(module.name(), wanted.module(), true));
     }
 
-    private void runHook(int index, String name, boolean closing) {
+    private void runHook(int index, String name, boolean closing, BooleanSupplier givenUp) {
         VmModule module = modules.get(index);
         VmFunction hook = module.resolve(name, "");
         if (hook == null) {
@@ -292,7 +307,8 @@ public final class Context extends Resource {
                                 .formatted(hook.fullName(), hook.convention()));
             }
             // Not through invocation(): a context that is being freed cannot be retained.
-            Invocation.runHook(hook, states.get(index).callable(hook), closing ? DEINIT_PATIENCE : Long.MAX_VALUE);
+            Invocation.runHook(
+                    hook, states.get(index).callable(hook), closing ? DEINIT_PATIENCE : Long.MAX_VALUE, givenUp);
         } catch (RuntimeException e) {
             if (!closing) {
                 throw e;

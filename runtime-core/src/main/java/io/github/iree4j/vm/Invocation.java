@@ -5,6 +5,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #cancel()}.
  */
 public final class Invocation implements AutoCloseable {
+    private static final int LOOK_MILLIS = 20;
+
     private enum Phase {
         ARGUMENTS,
         RUNNING,
@@ -64,9 +68,10 @@ public final class Invocation implements AutoCloseable {
      * Calls a hook of a context; its invocation is unreachable, so it cannot be cancelled from outside.
      *
      * @param patience nanoseconds after which it is cancelled; {@link Long#MAX_VALUE} to cancel it when the thread is interrupted
+     * @param unwanted also cancels it
      */
-    static void runHook(VmFunction hook, VmCallable target, long patience) {
-        try (Invocation call = new Invocation(null, hook, target, patience)) {
+    static void runHook(VmFunction hook, VmCallable target, long patience, BooleanSupplier unwanted) {
+        try (Invocation call = new Invocation(null, hook, target, patience).endsWhen(unwanted)) {
             call.run();
         }
     }
@@ -305,6 +310,28 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
+     * Sets whether an interrupt of the thread that runs them cancels the calls that follow, also while bytecode runs. An interrupt always
+     * ends {@link #run()} while it blocks.
+     *
+     * @param wanted true to end a running call
+     */
+    public void endsWhenInterrupted(boolean wanted) {
+        call.interruptible = wanted;
+    }
+
+    /**
+     * Sets what cancels the calls that follow, besides {@link #cancel()}. Checked where bytecode looks whether it is cancelled, and every
+     * {@value #LOOK_MILLIS} ms while {@link #run()} blocks.
+     *
+     * @param unwanted returns quickly, and stays true once it is; null for nothing
+     * @return this invocation
+     */
+    public Invocation endsWhen(@Nullable BooleanSupplier unwanted) {
+        call.unwanted = unwanted;
+        return this;
+    }
+
+    /**
      * Reads the next result, an i32.
      *
      * @return its value
@@ -474,7 +501,15 @@ public final class Invocation implements AutoCloseable {
         try {
             if (!call.wasCancelled()) {
                 wait.whenReady(awake::countDown);
-                awake.await();
+                BooleanSupplier unwanted = call.unwanted;
+                if (unwanted == null) {
+                    awake.await();
+                } else {
+                    boolean over = unwanted.getAsBoolean();
+                    while (!over) {
+                        over = awake.await(LOOK_MILLIS, TimeUnit.MILLISECONDS) || unwanted.getAsBoolean();
+                    }
+                }
             }
         } finally {
             sleeping = null;

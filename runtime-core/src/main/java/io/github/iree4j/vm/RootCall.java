@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The call of an {@link Invocation} as the function sees it. */
@@ -11,6 +12,13 @@ final class RootCall extends VmCall {
     private final long patience;
     private final long created;
     private volatile boolean cancelled;
+
+    /** Whether an interrupt of its thread ends the call. */
+    boolean interruptible;
+
+    /** What else ends the call; null for nothing. */
+    @Nullable
+    BooleanSupplier unwanted;
 
     /** The enclosing call, if there is one. */
     @Nullable
@@ -87,7 +95,10 @@ final class RootCall extends VmCall {
     @Override
     public boolean isCancelled() {
         VmCall within = outer;
+        BooleanSupplier also = unwanted;
         return cancelled
+                || (interruptible && Thread.currentThread().isInterrupted())
+                || (also != null && also.getAsBoolean())
                 || (within != null
                         ? within.isCancelled()
                         : context != null ? context.areCallsCancelled() : patience != NO_HOOK && isHookOver());

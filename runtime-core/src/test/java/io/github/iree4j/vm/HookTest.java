@@ -30,7 +30,7 @@ class HookTest {
     private static void runDeinit(BytecodeModule module, long patience) {
         VmFunction hook = Objects.requireNonNull(module.resolve("__deinit", ""));
         try (VmModuleState state = module.createState(ContextOptions.DEFAULTS)) {
-            Invocation.runHook(hook, state.callable(hook), patience);
+            Invocation.runHook(hook, state.callable(hook), patience, () -> false);
         }
     }
 

@@ -63,6 +63,15 @@ public interface HostDispatch {
     int maxConcurrency();
 
     /**
+     * Returns whether the call that it belongs to was abandoned: code that can stop should fail with CANCELLED.
+     *
+     * @return false while the results are wanted
+     */
+    default boolean isUnwanted() {
+        return false;
+    }
+
+    /**
      * Returns how many constants there are.
      *
      * @return the count

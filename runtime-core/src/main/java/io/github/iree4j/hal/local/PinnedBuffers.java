@@ -27,6 +27,7 @@ final class PinnedBuffers {
     private final List<ConstantView> views = new ArrayList<>(0);
     private final List<ConstantViews<ConstantView>> viewed = new ArrayList<>(0);
     private Object user = this; // user of the views
+    private @Nullable MemoryHolder call;
     private @Nullable Recording recording; // whose buffers are pinned
 
     /**
@@ -40,6 +41,7 @@ final class PinnedBuffers {
         reserve(commands.slotLimit(), commands.fixed().length);
         recording = commands;
         user = holder == null ? this : holder;
+        call = holder;
         try {
             for (int slot : commands.slots()) {
                 pinSlot(slot, table, holder);
@@ -51,6 +53,12 @@ final class PinnedBuffers {
             unpin();
             throw e;
         }
+    }
+
+    /** Whether the call that it is executed for was abandoned. */
+    boolean isUnwanted() {
+        MemoryHolder holder = call;
+        return holder != null && holder.isAbandoned();
     }
 
     private HostMemory.Block pin(StoredBuffer<?> used, @Nullable MemoryHolder holder) {

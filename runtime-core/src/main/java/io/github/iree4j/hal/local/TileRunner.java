@@ -50,6 +50,7 @@ final class TileRunner implements HostDispatch {
 
     // The dispatch.
     private @Nullable LocalExecutable program;
+    private @Nullable PinnedBuffers pinned;
     private int export;
     private long sequence;
     private int sizeX;
@@ -135,6 +136,7 @@ final class TileRunner implements HostDispatch {
     private void enterDispatch(Recording recording, PinnedBuffers pins, int at) {
         LocalExecutable executable = LocalExecutable.of(recording, at);
         program = executable;
+        pinned = pins;
         export = recording.export(at);
         sequence++;
         sizeX = (int) (code[at + 4] >>> 32);
@@ -202,6 +204,7 @@ final class TileRunner implements HostDispatch {
         Arrays.fill(segments, 0, bindingCount, MemorySegment.NULL);
         bindingCount = 0;
         program = null;
+        pinned = null;
         code = NO_CODE;
         target = HostMemory.Block.NONE;
         source = HostMemory.Block.NONE;
@@ -308,6 +311,12 @@ final class TileRunner implements HostDispatch {
     @Override
     public int workgroupCountZ() {
         return countZ;
+    }
+
+    @Override
+    public boolean isUnwanted() {
+        PinnedBuffers pins = pinned;
+        return pins != null && pins.isUnwanted();
     }
 
     @Override

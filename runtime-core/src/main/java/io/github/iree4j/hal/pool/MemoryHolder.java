@@ -54,6 +54,8 @@ public final class MemoryHolder {
     private volatile boolean over;
     private volatile boolean kept;
     private volatile int underWay; // unfinished operations
+    private volatile boolean abandoned;
+    private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private long peak; // written by end()
 
     /**
@@ -68,9 +70,9 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns what the call is of.
+     * Returns the function that is called.
      *
-     * @return the function, for example {@code module.add}; or the program
+     * @return for example {@code module.add}; for the loading of a program, the program
      */
     public String name() {
         return name;
@@ -222,8 +224,29 @@ public final class MemoryHolder {
         return null;
     }
 
+    /** Notes that the call is made by the current thread, which abandons it when it is interrupted before {@link #end}. */
+    public void calledHere() {
+        caller = Thread.currentThread();
+    }
+
+    /** Notes that the call is abandoned: the results of its operations are not wanted. */
+    public void abandon() {
+        abandoned = true;
+    }
+
+    /**
+     * Returns whether the call is abandoned, or its program is: operations that are in progress may stop.
+     *
+     * @return once true it stays so, unless the call ends
+     */
+    public boolean isAbandoned() {
+        Thread own = caller;
+        return abandoned || operations.isAbandoned() || own != null && own.isInterrupted();
+    }
+
     /** Ends the call: memory that it still holds is in results, which the host keeps. */
     public void end() {
+        caller = null;
         OVER.setRelease(this, true);
         review();
     }

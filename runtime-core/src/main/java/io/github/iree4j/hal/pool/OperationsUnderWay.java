@@ -8,10 +8,46 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class OperationsUnderWay {
     private final AtomicLong count = new AtomicLong();
+    private final String program;
     private volatile Runnable listener = () -> {};
+    private volatile boolean abandoned;
 
-    /** Creates a counter at 0. */
-    public OperationsUnderWay() {}
+    /** Creates a counter at 0 for a program without a name. */
+    public OperationsUnderWay() {
+        this("");
+    }
+
+    /**
+     * Creates a counter at 0.
+     *
+     * @param program names the program in reports
+     */
+    public OperationsUnderWay(String program) {
+        this.program = program;
+    }
+
+    /**
+     * Returns the name of the program.
+     *
+     * @return may be empty
+     */
+    public String program() {
+        return program;
+    }
+
+    /** Notes that the program is closed, and no result of its operations is wanted. */
+    public void abandon() {
+        abandoned = true;
+    }
+
+    /**
+     * Returns whether the program is closed.
+     *
+     * @return once true it stays so
+     */
+    public boolean isAbandoned() {
+        return abandoned;
+    }
 
     /** Notes that an operation of one of the calls outlives its submission. */
     public void begin() {

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -50,7 +51,15 @@ final class PendingList {
         QueueOperation operation = deferral.operation;
         List<PendingOperation.Wait> waits = PendingOperation.waitsFor(operation.wait);
         boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
-        return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
+        MemoryHolder call = operation.holder;
+        return new PendingOperation(
+                operation.name(),
+                Duration.ofNanos(now - deferral.since),
+                forMemory,
+                waits,
+                PendingOperation.pointsOf(operation.signal),
+                call == null ? "" : call.operations().program(),
+                call == null ? "" : call.name());
     }
 
     /**

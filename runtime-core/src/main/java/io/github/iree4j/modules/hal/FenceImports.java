@@ -1,7 +1,9 @@
 package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -32,7 +34,12 @@ final class FenceImports {
     }
 
     static void create(HalState state, Device device, VmCall call) {
-        call.returnRef(state.made(Fence.adopt(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT), 1)));
+        TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        MemoryHolder holder = MemoryHolder.current();
+        if (holder != null) {
+            timeline.setName(holder);
+        }
+        call.returnRef(state.made(Fence.adopt(timeline, 1)));
     }
 
     private static void join(HalState state, VmCall call) {

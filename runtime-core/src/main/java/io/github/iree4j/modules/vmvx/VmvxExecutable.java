@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +75,7 @@ final class VmvxExecutable implements LoadedExecutable {
                     attribute(function, "local_memory", 0, MAX_LOCAL_MEMORY)));
         }
         // Create the first worker's context now, so that errors in the module show at load time.
-        workers.set(0, new WorkerContext());
+        workers.set(0, new WorkerContext(() -> false)); // an interrupt ends its initialiser
     }
 
     private static int attribute(VmFunction function, String key, int absent, long limit) {
@@ -110,7 +111,7 @@ final class VmvxExecutable implements LoadedExecutable {
     public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
         WorkerContext context = workers.get(worker);
         if (context == null) {
-            context = new WorkerContext();
+            context = new WorkerContext(dispatch::isUnwanted);
             workers.set(worker, context);
         }
         try {
@@ -164,17 +165,17 @@ final class VmvxExecutable implements LoadedExecutable {
         /** Whether the module's state retains memory of a finished dispatch. */
         private boolean keepsBindings;
 
-        WorkerContext() {
-            context = Context.create(List.of(VmvxModule.create(), module), ContextOptions.DEFAULTS);
+        WorkerContext(BooleanSupplier unwanted) {
+            context = Context.create(List.of(VmvxModule.create(), module), ContextOptions.DEFAULTS, unwanted);
             try {
-                setConstants();
+                setConstants(unwanted);
             } catch (RuntimeException e) {
                 context.close();
                 throw e;
             }
         }
 
-        private void setConstants() {
+        private void setConstants(BooleanSupplier unwanted) {
             VmFunction setter = module.resolve(SET_CONSTANTS, "");
             if (setter == null && constants.length == 0) {
                 return;
@@ -194,7 +195,9 @@ final class VmvxExecutable implements LoadedExecutable {
                                 .formatted(SET_CONSTANTS, setter.convention(), SET_CONSTANTS_CONVENTION));
             }
             try (Invocation call = context.invocation(setter)) {
-                call.ref(VmBuffer.wrap(words(constants), false, null)).run();
+                call.endsWhen(unwanted)
+                        .ref(VmBuffer.wrap(words(constants), false, null))
+                        .run();
             }
         }
 
@@ -204,6 +207,7 @@ final class VmvxExecutable implements LoadedExecutable {
                 call = context.invocation(functions.get(export));
                 invocations[export] = call;
             }
+            call.endsWhen(dispatch::isUnwanted);
             Holders holders = new Holders();
             VmList bindings = VmList.create(BUFFER, dispatch.bindingCount());
             try {
@@ -241,7 +245,7 @@ final class VmvxExecutable implements LoadedExecutable {
                 }
             } finally {
                 bindings.close();
-                call.reset();
+                call.endsWhen(null).reset();
                 keepsBindings = holders.count != 0 || bindings.isLive();
             }
         }

@@ -3,37 +3,43 @@ package io.github.iree4j.tools;
 import io.github.iree4j.status.IreeException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /** The program {@code iree4j}: runs and inspects compiled modules. */
-@Command(
-        name = "iree4j",
-        description = "Runs and inspects programs compiled by IREE.",
-        mixinStandardHelpOptions = true,
-        subcommands = {
-            RunCommand.class,
-            BenchmarkCommand.class,
-            CheckCommand.class,
-            BatchCommand.class,
-            TraceCommand.class,
-            DumpCommand.class,
-            AsmCommand.class,
-            SpirvCommand.class,
-            PtxCommand.class,
-            VerifyCommand.class,
-            DevicesCommand.class,
-            TopologyCommand.class,
-            ParametersCommand.class
-        })
+@Command(name = "iree4j", description = "Runs and inspects programs compiled by IREE.", mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class Iree4jCommand implements Runnable {
     private static final int FAILED = 1;
+
+    /** By name, in the order of the help. */
+    private static final Map<String, Supplier<Object>> COMMANDS = commands();
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
     Iree4jCommand() {}
+
+    private static Map<String, Supplier<Object>> commands() {
+        Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+        commands.put("run", RunCommand::new);
+        commands.put("benchmark", BenchmarkCommand::new);
+        commands.put("check", CheckCommand::new);
+        commands.put("batch", BatchCommand::new);
+        commands.put("trace", TraceCommand::new);
+        commands.put("dump", DumpCommand::new);
+        commands.put("asm", AsmCommand::new);
+        commands.put("spirv", SpirvCommand::new);
+        commands.put("ptx", PtxCommand::new);
+        commands.put("verify", VerifyCommand::new);
+        commands.put("devices", DevicesCommand::new);
+        commands.put("topology", TopologyCommand::new);
+        commands.put("parameters", ParametersCommand::new);
+        return commands;
+    }
 
     /**
      * Runs the command and ends the process: status 0 on success, 1 on failure, 2 for invalid usage.
@@ -48,7 +54,7 @@ public final class Iree4jCommand implements Runnable {
 
     /** Runs the command and returns its exit status. */
     static int execute(PrintWriter out, PrintWriter err, String... arguments) {
-        int status = new CommandLine(new Iree4jCommand())
+        int status = commandLine(arguments)
                 .setOut(out)
                 .setErr(err)
                 .setExpandAtFiles(false) // --input @file.npy names the file's contents, not further flags
@@ -61,6 +67,17 @@ public final class Iree4jCommand implements Runnable {
         out.flush();
         err.flush();
         return status;
+    }
+
+    /** Reads the annotations of the one command that the arguments name, or of all: it takes longer than most calls. */
+    private static CommandLine commandLine(String... arguments) {
+        CommandLine all = new CommandLine(new Iree4jCommand());
+        Supplier<Object> named = arguments.length == 0 ? null : COMMANDS.get(arguments[0]);
+        if (named != null) {
+            return all.addSubcommand(named.get());
+        }
+        COMMANDS.values().forEach(each -> all.addSubcommand(each.get()));
+        return all;
     }
 
     /** Prints code and message, then the chain of causes as far as they add information. */

@@ -425,6 +425,7 @@ public final class IreeRuntime implements AutoCloseable {
                 bytes,
                 leaks.forgotten(),
                 Leaks.forgottenInProcess(),
+                leaks.sites(),
                 leaks.open());
     }
 
@@ -462,6 +463,11 @@ public final class IreeRuntime implements AutoCloseable {
      */
     @Override
     public void close() {
+        Duration limit = options.closeLimit();
+        if (limit != null) {
+            close(limit);
+            return;
+        }
         if (guard.close()) {
             watch.closed();
         }
@@ -528,6 +534,7 @@ public final class IreeRuntime implements AutoCloseable {
         private @Nullable Topology topology;
         private boolean affinity;
         private ScanPolicy scanPolicy = ScanPolicy.roundRobin();
+        private @Nullable Duration closeLimit;
 
         private Builder() {}
 
@@ -646,6 +653,17 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
+         * Sets the longest that {@link IreeRuntime#close()} takes in all, for applications that must stop in time.
+         *
+         * @param limit what has not ended by then ends by itself, and is freed then
+         * @return this builder
+         */
+        public Builder closeLimit(Duration limit) {
+            closeLimit = limit;
+            return this;
+        }
+
+        /**
          * Sets the order in which workers scan work for several of them.
          *
          * @param policy round robin by default
@@ -679,7 +697,7 @@ public final class IreeRuntime implements AutoCloseable {
             List<DeviceSource> sources = devices.stream()
                     .map(source -> plain.contains(source) ? limited(source) : source)
                     .toList();
-            return create(new RuntimeOptions(sources, context, traceLeaks, tasks()));
+            return create(new RuntimeOptions(sources, context, traceLeaks, tasks(), closeLimit));
         }
 
         private DeviceSource limited(DeviceSource source) {

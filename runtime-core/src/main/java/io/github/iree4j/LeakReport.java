@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytesLive bytes of device memory in use on all devices, including buffers allocated without a tensor
  * @param forgottenTensors tensors that were dropped without being closed, as far as the garbage collector has noticed
  * @param forgottenInProcess tensors, programs and runtimes of this process that were dropped without being closed, of all runtimes
+ * @param sites forgotten tensors by program and place of creation, most first
  * @param open open objects with the place of their creation, oldest first; empty unless {@link RuntimeOptions#traceLeaks}
  */
 public record LeakReport(
@@ -20,18 +21,21 @@ public record LeakReport(
         long bytesLive,
         long forgottenTensors,
         long forgottenInProcess,
+        List<Site> sites,
         List<Open> open) {
     /**
-     * Keeps its own copy of the list.
+     * Keeps its own copies of the lists.
      *
      * @param openTensors open tensors
      * @param openPrograms loaded programs
      * @param bytesLive bytes in use
      * @param forgottenTensors tensors dropped
      * @param forgottenInProcess everything dropped, over all runtimes
+     * @param sites forgotten tensors by site
      * @param open open objects, where recorded
      */
     public LeakReport {
+        sites = List.copyOf(sites);
         open = List.copyOf(open);
     }
 
@@ -43,6 +47,15 @@ public record LeakReport(
     public boolean isClean() {
         return openTensors == 0 && openPrograms == 0 && bytesLive == 0 && forgottenTensors == 0;
     }
+
+    /**
+     * Forgotten tensors from one place.
+     *
+     * @param program the program that they were charged to; empty for none
+     * @param place the method that created them; empty unless {@link RuntimeOptions#traceLeaks}
+     * @param count how many
+     */
+    public record Site(String program, String place, long count) {}
 
     /**
      * An open object.

@@ -3,8 +3,11 @@ package io.github.iree4j;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import java.lang.ref.Cleaner;
+import java.security.CodeSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,9 +26,15 @@ final class Leaks {
     /** Counts over all runtimes of this process, since a dropped runtime can no longer be queried. */
     private static final LongAdder FORGOTTEN_IN_PROCESS = new LongAdder();
 
+    /** Further sites are only counted. */
+    private static final int MOST_SITES = 256;
+
     private final boolean trace;
     private final LongAdder forgottenTensors = new LongAdder();
     private final LongAdder openTensors = new LongAdder();
+    /** Forgotten tensors by site: each is logged at its first. */
+    private final Map<Site, LongAdder> sites = new ConcurrentHashMap<>();
+
     /** Open objects, with the place of their creation; only when that is recorded. */
     private final Set<Watch> open = ConcurrentHashMap.newKeySet();
 
@@ -40,10 +49,38 @@ final class Leaks {
         this.trace = trace;
     }
 
-    /** Watches a tensor that owns device memory until it is closed. */
-    Watch watch(Tensor tensor, long[] shape, ElementType type) {
+    private record Site(String program, String place) {}
+
+    /**
+     * Watches a tensor that owns device memory until it is closed.
+     *
+     * @param program the program that it is charged to; empty for none
+     */
+    Watch watch(Tensor tensor, long[] shape, ElementType type, String program) {
         openTensors.increment();
-        return watch(tensor, new Result(this, shape, type));
+        return watch(tensor, new Result(this, shape, type, program));
+    }
+
+    /** Forgotten tensors by program and place of creation, most first. */
+    List<LeakReport.Site> sites() {
+        return sites.entrySet().stream()
+                .map(each -> new LeakReport.Site(
+                        each.getKey().program, each.getKey().place, each.getValue().sum()))
+                .sorted(Comparator.comparingLong(LeakReport.Site::count).reversed())
+                .toList();
+    }
+
+    /** Notes a forgotten tensor; true for the first of its site. */
+    private boolean isFirst(Site site) {
+        boolean[] first = new boolean[1];
+        if (sites.size() < MOST_SITES || sites.containsKey(site)) {
+            sites.computeIfAbsent(site, _ -> {
+                        first[0] = true;
+                        return new LongAdder();
+                    })
+                    .increment();
+        }
+        return first[0];
     }
 
     /** Watches a program, which can be dropped only with its runtime, until it is closed. */
@@ -120,12 +157,21 @@ final class Leaks {
         /** The object was dropped. */
         void forgotten() {
             FORGOTTEN_IN_PROCESS.increment();
+            report("");
+        }
+
+        final @Nullable CreationSite creation() {
+            return site;
+        }
+
+        final void report(String others) {
             if (site != null) {
-                LOG.warn("{} was never closed; its memory is lost. It was created here", what(), site);
+                LOG.warn("{} was never closed{}; its memory is lost. It was created here", what(), others, site);
             } else {
                 LOG.warn(
-                        "{} was never closed; its memory is lost. Set traceLeaks in RuntimeOptions to see where it was created",
-                        what());
+                        "{} was never closed{}; its memory is lost. Set traceLeaks in RuntimeOptions, or iree.leaks.trace, to see where it was created",
+                        what(),
+                        others);
             }
         }
 
@@ -155,16 +201,18 @@ final class Leaks {
     private static final class Result extends Watch {
         private final long[] shape;
         private final ElementType type;
+        private final String program;
 
-        Result(Leaks leaks, long[] shape, ElementType type) {
+        Result(Leaks leaks, long[] shape, ElementType type, String program) {
             super(leaks);
             this.shape = shape;
             this.type = type;
+            this.program = program;
         }
 
         @Override
         String what() {
-            return "result " + Shape.format(shape, type);
+            return "result " + Shape.format(shape, type) + (program.isEmpty() ? "" : " of program '" + program + "'");
         }
 
         @Override
@@ -176,7 +224,11 @@ final class Leaks {
         @Override
         void forgotten() {
             leaks.forgottenTensors.increment();
-            super.forgotten();
+            FORGOTTEN_IN_PROCESS.increment();
+            CreationSite created = creation();
+            if (leaks.isFirst(new Site(program, created == null ? "" : created.place()))) {
+                report(", like others from the same place, which are only counted");
+            }
         }
     }
 
@@ -184,8 +236,28 @@ final class Leaks {
     private static final class CreationSite extends Throwable {
         private static final long serialVersionUID = 1L;
 
+        private final String place = callerOutside();
+
         CreationSite() {
             super("creation site");
+        }
+
+        /** The method of the application that created it; empty when there is none on the stack. */
+        String place() {
+            return place;
+        }
+
+        private static String callerOutside() {
+            CodeSource own = Leaks.class.getProtectionDomain().getCodeSource();
+            return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+                    .walk(frames -> frames.filter(frame -> {
+                                Class<?> type = frame.getDeclaringClass();
+                                return !Objects.equals(type.getProtectionDomain().getCodeSource(), own)
+                                        && !type.getName().startsWith("io.github.iree4j.spring.");
+                            })
+                            .findFirst())
+                    .map(frame -> frame.toStackTraceElement().toString())
+                    .orElse("");
         }
     }
 }

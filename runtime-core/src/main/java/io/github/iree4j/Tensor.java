@@ -71,7 +71,8 @@ public final class Tensor implements AutoCloseable {
         this.count = Shape.elementCount(shape);
         this.bytes = elements.byteSize();
         this.elements = elements;
-        this.watch = leaks.watch(this, shape, type);
+        DeviceMemory memory = elements.memory();
+        this.watch = leaks.watch(this, shape, type, memory == null ? "" : memory.consumer());
     }
 
     /** Creates a result; takes ownership of the caller's reference to the view. */

@@ -62,12 +62,12 @@ class LeakCheckTest {
             Results left = createdHere(program);
             assertThatExceptionOfType(AssertionError.class)
                     .isThrownBy(check::close)
-                    .withMessageContaining("result 2xf32, created here")
+                    .withMessageContaining("result 2xf32 of program 'java', created here")
                     .withMessageContaining("LeakCheckTest.createdHere")
-                    .satisfies(e -> assertThat(e.getMessage()).doesNotContain("3xf32", "program 'java'"));
+                    .satisfies(e -> assertThat(e.getMessage()).doesNotContain("3xf32", "\nprogram 'java'"));
             assertThat(runtime.leakReport().open())
                     .extracting(LeakReport.Open::what)
-                    .containsExactly("program 'java'", "result 3xf32", "result 2xf32");
+                    .containsExactly("program 'java'", "result 3xf32 of program 'java'", "result 2xf32 of program 'java'");
             left.close();
             check.close();
         }

@@ -364,6 +364,26 @@ class ProgramCallsTest extends ProgramFixture {
         }
     }
 
+    @Test
+    void forgottenResultsAreCountedByProgramAndPlace() {
+        try (IreeRuntime own = IreeRuntime.builder().traceLeaks(true).build()) {
+            Program program = own.load(
+                    ProgramOptions.builder().module(module()).consumer("echo").build());
+            for (int i = 0; i < 3; i++) {
+                forget(program);
+            }
+            while (own.forgottenResults() < 3) {
+                System.gc();
+                Thread.onSpinWait();
+            }
+            assertThat(own.leakReport().sites()).singleElement().satisfies(site -> {
+                assertThat(site.program()).isEqualTo("echo");
+                assertThat(site.place()).contains("ProgramCallsTest.forget");
+                assertThat(site.count()).isEqualTo(3);
+            });
+        }
+    }
+
     /** Calls that were cancelled end on their own threads; a closed program is freed after the last. */
     private void awaitEndOfCalls() {
         while (!runtime.programs().isEmpty()) {

@@ -60,6 +60,11 @@ public final class DeviceMemory {
         this.gates = device.allocator().gates(consumer);
     }
 
+    /** The program that its memory is charged to; empty for none. */
+    public String consumer() {
+        return input.consumer();
+    }
+
     /**
      * Admits a call once its need fits. Blocks.
      *

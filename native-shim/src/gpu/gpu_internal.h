@@ -44,6 +44,8 @@ struct shim_gpu_device_t {
   shim_gpu_api_t* api;
   sgpu_context_t context;
   int device;  // the library's number
+  sgpu_pool_t pool;  // of its memory; NULL where the library has none
+  _Atomic(sgpu_stream_t) pool_stream;  // NULL before its first use
   _Atomic bool lost;
   _Atomic int32_t cause;  // the code of the loss
   _Atomic int64_t live[SHIM_GPU_KIND_COUNT];
@@ -67,6 +69,16 @@ void shim__gpu_leave(shim_gpu_device_t* device);
 bool shim__gpu_enter_to_free(shim_gpu_device_t* device);
 
 void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by);
+
+// Frees an object of |kind| by |call|, an entry point with its arguments.
+#define SHIM__GPU_FREE(device, kind, call)               \
+  do {                                                   \
+    if (shim__gpu_enter_to_free(device)) {               \
+      SHIM__GPU_TABLE(device)->call;                     \
+      shim__gpu_leave(device);                           \
+    }                                                    \
+    shim__gpu_count(device, SHIM_GPU_KIND_##kind, -1);   \
+  } while (0)
 
 // Opens the library by |name|, or the first of |names|, which end with NULL;
 // its name goes to |out_name|. |remedy| is for when there is none of them.

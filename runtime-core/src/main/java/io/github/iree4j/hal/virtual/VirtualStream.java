@@ -108,7 +108,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         if (outcome != null) {
             owner.completed(operation, outcome);
         }
-        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reportedhing was told
+        owner.completedUpTo(operation.epoch()); // includes earlier operations that were not reported
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -13,20 +12,13 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.loader.ExecutableLoader;
-import io.github.iree4j.hal.loader.HostDispatch;
-import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,117 +28,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which thread runs which work, and what ends running work. */
+/** Which thread runs which work. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
-class TaskQueueTest {
-    private static final int[] NONE = {};
-
-    private final Kernel kernel = new Kernel();
-    private final List<AutoCloseable> toClose = new ArrayList<>();
-
-    /** A single kernel that runs code of the test. */
-    private static final class Kernel implements ExecutableLoader, LoadedExecutable {
-        volatile Body body = (group, dispatch, worker) -> {};
-
-        interface Body {
-            void run(long group, HostDispatch dispatch, int worker) throws Exception;
-        }
-
-        @Override
-        public List<String> formats() {
-            return List.of("test");
-        }
-
-        @Override
-        public LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
-            return this;
-        }
-
-        @Override
-        public int exportCount() {
-            return 1;
-        }
-
-        @Override
-        public ExecutableExport export(int ordinal) {
-            return new ExecutableExport("test", 0, -1, -1, 0, 0, 0, 0);
-        }
-
-        @Override
-        public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
-            for (long i = begin; i < end; i++) {
-                try {
-                    body.run(i, dispatch, worker);
-                } catch (IreeException e) {
-                    throw e;
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    private <T extends AutoCloseable> T closed(T closeable) {
-        toClose.add(closeable);
-        return closeable;
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : toClose.reversed()) {
-            each.close();
-        }
-    }
-
-    private Device open(int workers) {
-        return open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(workers)));
-    }
-
-    private Device open(DeviceOptions.Builder options) {
-        return closed(new LocalDriverProvider()
-                .open(
-                        "local",
-                        options.with(options.driver(CpuOptions.DEFAULT).withLoader(kernel))
-                                .build()));
-    }
-
-    private Fence fence(Device device) {
-        TimelineSemaphore timeline = closed(device.createSemaphore(0, 0));
-        return closed(Fence.at(timeline, 1));
-    }
-
-    private Executable executable(Device device) {
-        return closed(
-                device.createExecutable(new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE)));
-    }
-
-    private Fence dispatch(Device device, @Nullable Fence wait, int groups) {
-        Fence done = fence(device);
-        device.queue(0)
-                .dispatch(
-                        wait,
-                        done,
-                        executable(device),
-                        0,
-                        DispatchConfig.of(groups, 1, 1),
-                        NONE,
-                        new BindingTable(),
-                        0);
-        return done;
-    }
-
-    private static IreeException failure(Fence fence) {
-        return catchThrowableOfType(IreeException.class, () -> fence.await(Duration.ofSeconds(60)));
-    }
-
+class TaskQueueTest extends TaskQueueFixture {
     @Test
     void oneDispatchRunsOnSeveralWorkers() {
         Device device = open(3);
@@ -259,170 +146,6 @@ class TaskQueueTest {
     }
 
     @Test
-    void aKernelThatFailsStopsTheRestOfItsDispatch() {
-        Device device = open(2);
-        AtomicInteger ran = new AtomicInteger();
-        IreeException lost = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
-        CountDownLatch failing = new CountDownLatch(1);
-        kernel.body = (group, dispatch, worker) -> {
-            ran.incrementAndGet();
-            if (group == 10) {
-                failing.countDown();
-                throw lost;
-            }
-            if (group > 10) { // its thread has run group 10 before, or another worker runs that
-                failing.await();
-            }
-        };
-        assertThat(failure(dispatch(device, null, 1_000_000))).hasMessageContaining("lost on purpose");
-        assertThat(ran.get()).as("some were running").isLessThan(500_000);
-        kernel.body = (group, dispatch, worker) -> {};
-        dispatch(device, null, 100_000).await();
-    }
-
-    @Test
-    void workWhoseSignalHasFailedIsNotContinued() {
-        Device device = open(
-                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(2).withInlineWork(Duration.ZERO)));
-        AtomicInteger ran = new AtomicInteger();
-        CountDownLatch failed = new CountDownLatch(1);
-        kernel.body = (group, dispatch, worker) -> {
-            ran.incrementAndGet();
-            failed.await();
-        };
-        Fence done = dispatch(device, null, 100_000);
-        Fence behind = dispatch(device, done, 1);
-        done.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
-        failed.countDown();
-        assertThat(failure(behind)).hasMessageContaining("no longer wanted");
-        while (device.queue(0).counters().inFlight() > 0) {
-            Thread.onSpinWait();
-        }
-        assertThat(ran.get()).isLessThan(1000);
-    }
-
-    @Test
-    void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
-        Device device = new LocalDriverProvider()
-                .open(
-                        "local",
-                        DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(2).withLoader(kernel))
-                                .build());
-        CountDownLatch running = new CountDownLatch(2);
-        AtomicInteger ran = new AtomicInteger();
-        kernel.body = (group, dispatch, worker) -> {
-            ran.incrementAndGet();
-            running.countDown();
-            while (device.failure() == null) { // until it is closed
-                Thread.onSpinWait();
-            }
-        };
-        Fence done = dispatch(device, null, 1_000_000);
-        List<Fence> more = new ArrayList<>();
-        for (int i = 0; i < 600; i++) { // more than the lanes and the stream hold
-            more.add(dispatch(device, null, 1_000_000));
-        }
-        Fence behind = dispatch(device, done, 1);
-        running.await();
-        long begun = System.nanoTime();
-        device.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
-        assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
-        assertThat(done.failure()).hasMessageContaining("device 'local' was closed while its work was in flight");
-        for (Fence each : more) {
-            assertThat(failure(each)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
-        }
-        assertThat(failure(behind)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
-        int then = ran.get();
-        assertThat(then).isLessThan(100_000);
-        assertThat(device.queue(0).counters().inFlight()).isZero();
-    }
-
-    @Test
-    void closingADeviceWaitsForWhatACallerRunsItself() throws Exception {
-        Device device = new LocalDriverProvider()
-                .open(
-                        "local",
-                        DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
-                                .build());
-        CountDownLatch inKernel = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        AtomicInteger left = new AtomicInteger();
-        kernel.body = (group, dispatch, worker) -> {
-            inKernel.countDown();
-            goOn.await();
-            left.incrementAndGet();
-        };
-        Thread caller = Thread.ofPlatform().start(() -> dispatch(device, null, 1));
-        inKernel.await();
-        AtomicInteger seen = new AtomicInteger(-1);
-        Thread closer = Thread.ofPlatform().start(() -> {
-            device.close();
-            seen.set(left.get());
-        });
-        while (closer.getState() != Thread.State.TIMED_WAITING) { // waiting for the caller
-            Thread.onSpinWait();
-        }
-        assertThat(seen).hasValue(-1);
-        goOn.countDown();
-        closer.join();
-        caller.join();
-        assertThat(seen)
-                .as("kernels that had returned when the device was closed")
-                .hasValue(1);
-    }
-
-    @Test
-    void aTransferHandedToAWorkerIsNotMadeOnceItsSignalHasFailed() throws Exception {
-        Device device = open(
-                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(1).withInlineWork(Duration.ZERO)));
-        CountDownLatch running = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        kernel.body = (group, dispatch, worker) -> {
-            running.countDown();
-            goOn.await();
-        };
-        Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
-        device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
-        Fence busy = dispatch(device, null, 1);
-        running.await();
-        Fence filled = fence(device);
-        Fence copied = fence(device);
-        Fence updated = fence(device);
-        Fence last = fence(device);
-        device.queue(0).fill(null, filled, buffer, 0, 4, 6, 4, 0);
-        device.queue(0).copy(null, copied, buffer, 0, buffer, 4, 4, 0);
-        device.queue(0).update(null, updated, MemorySegment.ofArray(new int[] {7}), buffer, 8, 0);
-        device.queue(0).barrier(busy, last, 0);
-        for (Fence each : List.of(filled, copied, updated)) {
-            each.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
-        }
-        goOn.countDown();
-        last.await();
-        while (device.queue(0).counters().inFlight() > 0) {
-            Thread.onSpinWait();
-        }
-        assertThat(buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_INT))
-                .containsExactly(5, 5, 5);
-    }
-
-    @Test
-    void aDeviceMayBeClosedByItsOwnWorker() throws Exception {
-        Device device = open(2);
-        CountDownLatch closed = new CountDownLatch(1);
-        Fence start = fence(device);
-        Fence done = dispatch(device, start, 5000);
-        done.whenReached(failure -> {
-            device.close();
-            closed.countDown();
-        });
-        start.signal();
-        assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
-    }
-
-    @Test
     void devicesShareWorkersWhenAsked() {
         try (ProcessExecutor shared = ProcessExecutor.builder(2).name("shared").build()) {
             Set<String> threads = ConcurrentHashMap.newKeySet();
@@ -460,23 +183,6 @@ class TaskQueueTest {
             }
             assertThat(threads).isNotEmpty().allMatch(name -> name.contains("shared") || name.equals(here));
         }
-    }
-
-    @Test
-    void closingTheSharedWorkersFailsTheWorkOfTheirDevices() {
-        ProcessExecutor shared = ProcessExecutor.builder(1).build();
-        Device device = open(DeviceOptions.builder()
-                .with(CpuOptions.DEFAULT.withExecutor(shared).withInlineWork(Duration.ZERO)));
-        dispatch(device, null, 1).await();
-        shared.close();
-        assertThat(failure(dispatch(device, null, 1)))
-                .extracting(IreeException::code)
-                .isEqualTo(StatusCode.CANCELLED);
-        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 1));
-        commands.finish();
-        Fence done = fence(device);
-        device.queue(0).execute(null, done, commands, null, 0);
-        assertThat(done.failure() != null || done.isReached()).isTrue();
     }
 
     // LANE-1: an execution in a lane sees what those before it wrote, whichever worker ran them.

@@ -4,18 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Cancellation;
-import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Waiting for memory: budgets, quotas, the order of the line, and that it always moves. */
+/** Waiting for memory: the order of the line, and who overtakes. */
 class LineTest extends MemoryLine {
     @Test
     void twoOf400MegabytesIn512FollowEachOtherAndOneOf600FailsAtOnce() {
@@ -219,100 +215,6 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aQuotaHoldsBackItsConsumerOnly() {
-        PoolSet set = builder(1000 * 64)
-                .quota("greedy", 4 * 64)
-                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
-                .build();
-        ask(set, "greedy", 3 * 64);
-        Reservation first = got.get("greedy");
-        ask(set, "greedy", 2 * 64);
-        ask(set, "modest", 500 * 64);
-        assertThat(order).containsExactly("greedy", "modest");
-        assertThat(set.statistics().waiting()).isEqualTo(1);
-        assertThatThrownBy(() -> ask(set, "greedy", 5 * 64)).hasMessageContaining("the quota of 'greedy' is 256 bytes");
-        first.release(Frontier.EMPTY);
-        assertThat(order).containsExactly("greedy", "modest", "greedy");
-        assertThat(set.statistics().consumers())
-                .filteredOn(each -> each.consumer().equals("greedy"))
-                .singleElement()
-                .returns(3 * 64L, ConsumerStatistics::bytesPeak)
-                .returns(2 * 64L, ConsumerStatistics::bytesTransient);
-    }
-
-    @Test
-    void slabsMoveBetweenPoolsWhenTheBudgetIsShort() {
-        PoolSet set = builder(10 * 64)
-                .pool(PoolOptions.tlsf("small", 64, 10 * 64).withSizes(0, 256))
-                .pool(PoolOptions.passThrough("large").withRetained(Long.MAX_VALUE))
-                .build();
-        for (int i = 0; i < 3; i++) {
-            Reservation small = set.tryReserve(ReservationRequest.of(256));
-            assertThat(small).isNotNull();
-            assertThat(set.tryReserve(ReservationRequest.of(8 * 64))).isNull();
-            small.release(Frontier.EMPTY);
-            Reservation large = set.tryReserve(ReservationRequest.of(10 * 64));
-            assertThat(large).isNotNull();
-            large.release(Frontier.EMPTY);
-        }
-        ask(set, "large", 10 * 64);
-        ask(set, "small", 64);
-        assertThat(order).containsExactly("large");
-        release("large");
-        assertThat(order).containsExactly("large", "small");
-    }
-
-    @Test
-    void slabsAreAcquiredOnceTheReleaserHasUnlocked() {
-        PoolSet set = builder(10 * 64)
-                .pool(PoolOptions.tlsf("small", 64, 10 * 64).withSizes(0, 256))
-                .pool(PoolOptions.passThrough("large"))
-                .build();
-        ask(set, "large", 10 * 64);
-        ask(set, "small", 64);
-        boolean held = HeldCallbacks.begin(); // as a stream does, which releases with its lock held
-        try {
-            release("large");
-            assertThat(slabs.asked).as("mapping memory takes long").isEqualTo(1);
-            assertThat(slabs.out).as("and so does unmapping it").hasSize(1);
-        } finally {
-            HeldCallbacks.end(held);
-        }
-        assertThat(slabs.asked).isEqualTo(2);
-        assertThat(slabs.out).hasSize(1);
-        assertThat(order).containsExactly("large", "small");
-    }
-
-    @Test
-    void aPoolsOwnBudgetIsKept() {
-        PoolSet set = builder(100 * 64)
-                .pool(PoolOptions.tlsf("t", 64, 64).withBudget(3 * 64))
-                .build();
-        assertThat(set.tryReserve(ReservationRequest.of(3 * 64))).isNotNull();
-        assertThat(set.tryReserve(ReservationRequest.of(1))).isNull();
-        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(4 * 64)))
-                .hasMessageContaining("pool 't' has 192 of 192 bytes in use");
-    }
-
-    @Test
-    void transientAndPersistentMemoryAreCountedSeparately() {
-        PoolSet set = set(100 * 64);
-        Reservation weights =
-                set.tryReserve(ReservationRequest.of(10 * 64).withConsumer("m").asPersistent());
-        Reservation scratch = set.tryReserve(ReservationRequest.of(64).withConsumer("m"));
-        assertThat(weights).isNotNull();
-        assertThat(scratch).isNotNull();
-        PoolSetStatistics statistics = set.statistics();
-        assertThat(statistics.bytesPersistent()).isEqualTo(640);
-        assertThat(statistics.bytesTransient()).isEqualTo(64);
-        assertThat(statistics.bytesCached()).isEqualTo(statistics.bytesReserved() - 704);
-        scratch.release(Frontier.EMPTY);
-        assertThat(set.statistics().bytesTransient()).isZero();
-        assertThat(set.statistics().pools().getFirst().bytesTransientPeak()).isEqualTo(64);
-        assertThat(set.statistics().bytesPeak()).isEqualTo(704);
-    }
-
-    @Test
     void aWaiterIsServedWhenTheLastUserOfFreeMemoryHasFinished() {
         tracker.register(AXIS);
         PoolSet set = set(10 * 64);
@@ -361,75 +263,6 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestBeyondTheSystemsMemoryFailsAtOnceEvenWithoutABudget() {
-        PoolSet set = set(Long.MAX_VALUE);
-        ask(set, "first", 64); // else it would fail since there is nothing to wait for
-        for (long size : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 63, 1L << 62, (1L << 47) + 1}) {
-            assertThatThrownBy(() -> ask(set, "huge", size))
-                    .isInstanceOfSatisfying(
-                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
-                    .hasMessageContaining("allocation of " + size + " bytes exceeds the memory limit and can never fit")
-                    .hasMessageContaining("the system has at most " + (1L << 47) + " bytes")
-                    .hasMessageContaining("'first' has 64 bytes transient");
-        }
-        assertThat(set.statistics().waiting()).isZero();
-        assertThat(slabs.asked).as("the provider was not asked for it").isEqualTo(1);
-    }
-
-    @Test
-    void theMachinesMemoryIsTheCapacity() {
-        PoolSet set = PoolSet.builder(new HostSlabProvider(), tracker)
-                .pool(PoolOptions.passThrough("large"))
-                .build();
-        long all = new HostSlabProvider().capacity();
-        assertThat(all).isBetween(1L << 20, 1L << 46);
-        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(all + 1)))
-                .hasMessageContaining("can never fit")
-                .hasMessageContaining("the system has at most " + all + " bytes");
-    }
-
-    @Test
-    void requestsThatWaitForTheHostAreCounted() {
-        PoolSet set = set(10 * 64);
-        Reservation weights = set.tryReserve(
-                ReservationRequest.of(6 * 64).withConsumer("weights").asPersistent());
-        ask(set, "a", 64);
-        ask(set, "large", 5 * 64); // fits the budget, but no work under way will make room for it
-        ask(set, "fitting", 4 * 64); // waits for "a"
-        assertThat(order).containsExactly("a");
-        PoolStatistics pool = set.pools().getFirst().statistics();
-        assertThat(pool.waiting()).isEqualTo(2);
-        assertThat(pool.waitingForHost()).isEqualTo(1);
-        weights.release(Frontier.EMPTY);
-        assertThat(order).containsExactly("a", "large");
-        assertThat(set.pools().getFirst().statistics().waitingForHost()).isZero();
-        release("a");
-        release("large");
-        assertThat(order).containsExactly("a", "large", "fitting");
-    }
-
-    @Test
-    void consumersWithoutMemoryAreForgotten() {
-        PoolSet set = builder(1000 * 64)
-                .quota("limited", 4 * 64)
-                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
-                .build();
-        ask(set, "limited", 4 * 64);
-        ask(set, "limited", 64); // waits for its quota, in line
-        for (int i = 0; i < 10_000; i++) {
-            Reservation each = set.tryReserve(ReservationRequest.of(64).withConsumer("session " + i));
-            assertThat(each).isNotNull();
-            each.release(Frontier.EMPTY);
-        }
-        assertThat(set.statistics().consumers())
-                .hasSizeLessThan(100)
-                .anyMatch(each -> each.consumer().equals("limited"));
-        assertThat(order).containsExactly("limited");
-        release("limited");
-        assertThat(order).as("its place in line was not forgotten").containsExactly("limited", "limited");
-    }
-
-    @Test
     void aRequestThatPrefersReuseWaitsForFreedMemoryInsteadOfGrowing() {
         tracker.register(AXIS);
         PoolSet set = set(100 * 64);
@@ -461,22 +294,6 @@ class LineTest extends MemoryLine {
         release("small");
         ask(set, "another", 64);
         assertThat(order).endsWith("another");
-    }
-
-    @Test
-    void aWaiterOverItsQuotaIsNotGranted() {
-        PoolSet set = builder(10 * 64)
-                .quota("greedy", 4 * 64)
-                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
-                .build();
-        ask(set, "other", 5 * 64);
-        ask(set, "greedy", 3 * 64);
-        Reservation first = got.get("greedy");
-        ask(set, "greedy", 2 * 64);
-        release("other");
-        assertThat(order).as("there is room, and it is not for greedy").containsExactly("other", "greedy");
-        first.release(Frontier.EMPTY);
-        assertThat(order).containsExactly("other", "greedy", "greedy");
     }
 
     @Test
@@ -517,120 +334,5 @@ class LineTest extends MemoryLine {
         assertThat(order).containsExactly("a", "b", "c");
         release("b");
         assertThat(order).containsExactly("a", "b", "c", "a");
-    }
-
-    @Test
-    void afterCloseMemoryIsReturnedAsItIsReleased() {
-        PoolSet set = set(10 * 64);
-        ask(set, "a", 64);
-        set.close();
-        set.close();
-        assertThat(slabs.out).hasSize(1);
-        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(64)))
-                .isInstanceOfSatisfying(
-                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
-        release("a");
-        assertThat(slabs.out).isEmpty();
-    }
-
-    @Test
-    void whileOneRequestFitsSomethingProgresses() {
-        for (int seed = 0; seed < 300; seed++) {
-            randomLoad(seed);
-        }
-    }
-
-    /** Consumers that take one piece, perhaps a second, and then release both; no consumer asks for more than exists. */
-    private void randomLoad(int seed) {
-        Random random = new Random(seed);
-        FakeSlabs own = new FakeSlabs();
-        int units = 20;
-        PoolSet set = PoolSet.builder(own, tracker)
-                .budget(units * 64)
-                .delayed(nanos -> look -> {}) // all on this thread
-                .pool(PoolOptions.fixedBlock("blocks", 64, 1 + random.nextInt(4)))
-                .pool(PoolOptions.tlsf("t", 64, 4 * 64).withSizes(0, 12 * 64))
-                .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * 64))
-                .build();
-        List<Reservation> held = new ArrayList<>();
-        AtomicInteger ended = new AtomicInteger();
-        int asked = 100;
-        int submitted = 0;
-        while (ended.get() < asked) {
-            if (submitted < asked && random.nextBoolean()) {
-                int consumer = submitted++;
-                set.reserve(
-                        ReservationRequest.of(64L * (1 + random.nextInt(random.nextInt(units) + 1)))
-                                .withConsumer("c" + consumer),
-                        (reservation, failure) -> {
-                            assertThat(reservation).isNotNull();
-                            if (random.nextBoolean()) {
-                                reservation.announceRelease();
-                            }
-                            held.add(reservation);
-                            ended.incrementAndGet();
-                        });
-            } else if (!held.isEmpty()) {
-                held.remove(random.nextInt(held.size())).release(Frontier.EMPTY);
-            } else {
-                assertThat(set.statistics().waiting())
-                        .as("nothing is held and requests wait, seed %d", seed)
-                        .isZero();
-            }
-        }
-        held.forEach(each -> each.release(Frontier.EMPTY));
-        set.trim();
-        assertThat(own.bytesOut).isZero();
-    }
-
-    // POOL-1: bytes belong to one reservation at a time.
-    // POOL-2: a request in line is granted or withdrawn, exactly once.
-    // POOL-3: a request that joins the line during a release does not miss it.
-    @Test
-    void everyRequestOfManyThreadsEndsOnce() throws Exception {
-        PoolSet set = PoolSet.builder(slabs, tracker)
-                .budget(8 * 64)
-                .delayed(nanos -> look -> {}) // which would grant on a thread that is not joined here
-                .pool(PoolOptions.tlsf("t", 64, 8 * 64))
-                .build();
-        AtomicInteger owners = new AtomicInteger();
-        AtomicInteger wrong = new AtomicInteger();
-        AtomicInteger granted = new AtomicInteger();
-        AtomicInteger takenBack = new AtomicInteger();
-        int rounds = 5000;
-        CyclicBarrier start = new CyclicBarrier(4);
-        List<Thread> threads = new ArrayList<>();
-        for (int t = 0; t < 4; t++) {
-            Random random = new Random(t);
-            threads.add(Thread.ofPlatform().start(() -> {
-                try {
-                    start.await();
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-                for (int i = 0; i < rounds; i++) {
-                    long size = 64L * (1 + random.nextInt(8));
-                    Cancellation cancellation = set.reserve(ReservationRequest.of(size), (reservation, failure) -> {
-                        granted.incrementAndGet();
-                        if (reservation == null || owners.addAndGet((int) size) > 8 * 64) {
-                            wrong.incrementAndGet();
-                            return;
-                        }
-                        owners.addAndGet(-(int) size);
-                        reservation.release(Frontier.EMPTY);
-                    });
-                    if (random.nextInt(4) == 0 && cancellation.cancel()) {
-                        takenBack.incrementAndGet();
-                    }
-                }
-            }));
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        assertThat(wrong).hasValue(0);
-        assertThat(granted.get() + takenBack.get()).isEqualTo(4 * rounds);
-        assertThat(set.statistics().bytesLive()).isZero();
-        assertThat(set.statistics().waiting()).isZero();
     }
 }

@@ -75,6 +75,7 @@ public record TimelinesDescriptor(
             return call.waits().stream().map(wait -> describe(wait, names)).toList();
         }
         return switch (call.state()) {
+            case FOR_MEMORY -> List.of("memory held by other work, see 'pools'");
             case IN_LINE -> List.of("its turn; another call of the program is running");
             case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
             case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");

@@ -1,7 +1,6 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
-import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
@@ -10,7 +9,6 @@ import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
@@ -20,14 +18,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,14 +46,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
-    private final List<Device> devices;
+    private final NamedDevices devices;
     private final Topology topology;
     private final ProcessExecutor executor;
     private final Leaks leaks;
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // those of them that are part of another program
-    private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
+    private final OpenTimelines timelines = new OpenTimelines();
     private final CountDownLatch freed = new CountDownLatch(1);
     private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for it
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
@@ -69,7 +64,7 @@ public final class IreeRuntime implements AutoCloseable {
         this.topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
-            this.devices = Drivers.open(options.sources(), executor);
+            this.devices = new NamedDevices(options.devices(), Drivers.open(options.sources(), executor));
         } catch (RuntimeException | Error e) {
             executor.close();
             throw e;
@@ -152,7 +147,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @return borrowed, at least one
      */
     public List<Device> devices() {
-        return devices;
+        return devices.all();
     }
 
     /**
@@ -163,7 +158,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @throws IreeException NOT_FOUND when there is none, naming those there are
      */
     public Device device(String name) {
-        return devices(List.of(name)).getFirst();
+        return devices.find(name);
     }
 
     /**
@@ -173,8 +168,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @return its name in the options; its id when it is not of this runtime
      */
     public String nameOf(Device device) {
-        int index = devices.indexOf(device);
-        return index < 0 ? device.id() : options.sources().get(index).name();
+        return devices.nameOf(device);
     }
 
     /**
@@ -201,7 +195,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @return borrowed
      */
     public Device device() {
-        return devices.getFirst();
+        return devices.all().getFirst();
     }
 
     /**
@@ -225,19 +219,18 @@ public final class IreeRuntime implements AutoCloseable {
      *     damaged file; FAILED_PRECONDITION when the runtime is closed
      */
     public Program load(ProgramOptions program) {
-        List<Device> seen = devices(program.devices());
+        List<Device> seen = devices.select(program.devices());
+        ProgramLoader loader = loader(seen);
         List<Program.Part> parts = new ArrayList<>();
         try {
             for (VariantOptions variants : program.variants()) {
                 for (VariantOptions.Module module : variants.modules()) {
                     ProgramOptions part = program.part(module.source());
                     parts.add(new Program.Part(
-                            variants.function(),
-                            module.sizes(),
-                            open(seen, () -> loader(seen).load(part), List.of())));
+                            variants.function(), module.sizes(), open(seen, () -> loader.load(part), List.of())));
                 }
             }
-            return open(seen, () -> loader(seen).load(program), parts);
+            return open(seen, () -> loader.load(program), parts);
         } catch (RuntimeException | Error e) {
             parts.forEach(part -> part.program().close());
             throw e;
@@ -282,28 +275,6 @@ public final class IreeRuntime implements AutoCloseable {
             loaded.close();
         }
         return loaded;
-    }
-
-    /** The devices with the given names, in that order; all without names. */
-    private List<Device> devices(List<String> names) {
-        if (names.isEmpty()) {
-            return devices;
-        }
-        List<Device> named = new ArrayList<>();
-        for (String name : names) {
-            int index = options.devices().indexOf(name);
-            named.add(
-                    index >= 0
-                            ? devices.get(index)
-                            : devices.stream()
-                                    .filter(device -> device.id().equals(name))
-                                    .findFirst()
-                                    .orElseThrow(() -> new IreeException(
-                                            StatusCode.NOT_FOUND,
-                                            "the runtime was not opened with device '%s' but with %s"
-                                                    .formatted(name, options.devices()))));
-        }
-        return List.copyOf(named);
     }
 
     /**
@@ -383,12 +354,7 @@ public final class IreeRuntime implements AutoCloseable {
         guard.enter();
         try {
             int history = options.sources().getFirst().options().semaphoreHistory();
-            Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
-            timeline.semaphore().setName(name);
-            synchronized (timelines) {
-                timelines.add(timeline);
-            }
-            return timeline;
+            return timelines.create(name, history);
         } finally {
             guard.exit();
         }
@@ -400,13 +366,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @return a snapshot, by {@link io.github.iree4j.async.TimelineSemaphore#id()}
      */
     public List<Timeline> timelines() {
-        synchronized (timelines) {
-            return timelines.stream()
-                    .filter(timeline -> timeline.semaphore().isLive())
-                    .sorted(Comparator.comparingLong(
-                            timeline -> timeline.semaphore().id()))
-                    .toList();
-        }
+        return timelines.list();
     }
 
     /**
@@ -415,14 +375,10 @@ public final class IreeRuntime implements AutoCloseable {
      * @return a snapshot; clean when everything was closed
      */
     public LeakReport leakReport() {
-        long bytes = 0;
-        for (Device device : devices) {
-            bytes += device.allocator().statistics().bytesLive();
-        }
         return new LeakReport(
                 leaks.openTensors(),
                 programs.size(),
-                bytes,
+                devices.bytesLive(),
                 leaks.forgotten(),
                 Leaks.forgottenInProcess(),
                 leaks.sites(),
@@ -510,7 +466,7 @@ public final class IreeRuntime implements AutoCloseable {
 
     private void freeHere() {
         try {
-            Drivers.close(devices);
+            Drivers.close(devices.all());
             executor.close();
         } finally {
             freed.countDown();

@@ -20,7 +20,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,27 +51,22 @@ public final class Tensor implements AutoCloseable {
 
     /** Creates a tensor in host memory. */
     Tensor(TensorElements elements) {
-        this.type = elements.type();
-        this.shape = elements.shape();
-        this.count = Shape.elementCount(shape);
-        this.bytes = elements.byteSize();
-        this.elements = elements;
-        this.watch = null;
+        this(elements, null);
     }
 
     private Tensor(ElementType type, long[] shape, MemorySegment host) {
         this(new TensorElements(type, shape, host));
     }
 
-    /** Creates a tensor in device memory; takes ownership of the elements. */
-    Tensor(TensorElements elements, Leaks leaks) {
+    /** Creates a tensor in device memory, which leaks track; takes ownership of the elements. */
+    Tensor(TensorElements elements, @Nullable Leaks leaks) {
         this.type = elements.type();
         this.shape = elements.shape();
         this.count = Shape.elementCount(shape);
         this.bytes = elements.byteSize();
         this.elements = elements;
         DeviceMemory memory = elements.memory();
-        this.watch = leaks.watch(this, shape, type, memory == null ? "" : memory.consumer());
+        this.watch = leaks == null ? null : leaks.watch(this, shape, type, memory == null ? "" : memory.consumer());
     }
 
     /** Creates a result; takes ownership of the caller's reference to the view. */
@@ -94,7 +88,6 @@ public final class Tensor implements AutoCloseable {
     }
 
     // -- from Java values
-    // -------------------------------------------------------------------------------------------------------
 
     /**
      * Copies floats into an {@code f32} tensor.
@@ -240,7 +233,6 @@ public final class Tensor implements AutoCloseable {
     }
 
     // -- from memory
-    // ------------------------------------------------------------------------------------------------------------
 
     /**
      * Creates a tensor over the caller's memory, which is read during each call. Nothing is copied when the segment is native, aligned
@@ -257,10 +249,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor wrap(MemorySegment segment, ElementType type, long... shape) {
         long size = ElementCodec.byteSize(type, shape);
-        if (segment.byteSize() < size) {
-            throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
-                    .formatted(segment.byteSize(), Shape.format(shape, type), size));
-        }
+        checkFits(segment, type, shape, size);
         return new Tensor(type, shape.clone(), segment.asSlice(0, size));
     }
 
@@ -302,7 +291,6 @@ public final class Tensor implements AutoCloseable {
     }
 
     // -- what it is
-    // -------------------------------------------------------------------------------------------------------------
 
     /**
      * Returns the type of the elements.
@@ -350,7 +338,6 @@ public final class Tensor implements AutoCloseable {
     }
 
     // -- reading
-    // ----------------------------------------------------------------------------------------------------------------
 
     /**
      * Copies the elements out as floats.
@@ -358,7 +345,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public float[] toFloatArray() {
-        return read(data -> ElementArrays.floats(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.floats(type, data, arrayLength()));
     }
 
     /**
@@ -367,7 +354,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public double[] toDoubleArray() {
-        return read(data -> ElementArrays.doubles(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.doubles(type, data, arrayLength()));
     }
 
     /**
@@ -376,7 +363,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public int[] toIntArray() {
-        return read(data -> ElementArrays.ints(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.ints(type, data, arrayLength()));
     }
 
     /**
@@ -385,7 +372,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public long[] toLongArray() {
-        return read(data -> ElementArrays.longs(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.longs(type, data, arrayLength()));
     }
 
     /**
@@ -394,7 +381,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public short[] toShortArray() {
-        return read(data -> ElementArrays.shorts(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.shorts(type, data, arrayLength()));
     }
 
     /**
@@ -404,7 +391,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that does not fit a byte
      */
     public byte[] toByteArray() {
-        return read(data -> ElementArrays.bytes(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.bytes(type, data, arrayLength()));
     }
 
     /**
@@ -413,7 +400,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many as {@link #elementCount()}, row-major
      */
     public boolean[] toBooleanArray() {
-        return read(data -> ElementArrays.booleans(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.booleans(type, data, arrayLength()));
     }
 
     /**
@@ -422,7 +409,7 @@ public final class Tensor implements AutoCloseable {
      * @return as many bytes as {@link #byteSize()}
      */
     public byte[] toBytes() {
-        return read(data -> {
+        return elements.read(data -> {
             if (bytes > Integer.MAX_VALUE - 8) {
                 throw tooLong(bytes);
             }
@@ -437,11 +424,8 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when it is closed or confined to another thread
      */
     public void copyTo(MemorySegment target) {
-        if (target.byteSize() < bytes) {
-            throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
-                    .formatted(target.byteSize(), Shape.format(shape, type), bytes));
-        }
-        read(data -> target.asSlice(0, bytes).copyFrom(data));
+        checkFits(target, type, shape, bytes);
+        elements.read(data -> target.asSlice(0, bytes).copyFrom(data));
     }
 
     /**
@@ -455,11 +439,12 @@ public final class Tensor implements AutoCloseable {
      */
     public Tensor copyRows(long first, long rows) {
         if (shape.length == 0 || !type.isByteAligned()) {
-            throw invalid("%s has no rows that can be copied".formatted(name()));
+            throw invalid("%s has no rows that can be copied".formatted(elements.name()));
         }
         if (first < 0 || rows < 0 || first > shape[0] - rows) {
             throw new IreeException(
-                    StatusCode.OUT_OF_RANGE, "%s has no rows %d to %d".formatted(name(), first, first + rows - 1));
+                    StatusCode.OUT_OF_RANGE,
+                    "%s has no rows %d to %d".formatted(elements.name(), first, first + rows - 1));
         }
         long[] part = shape.clone();
         part[0] = rows;
@@ -480,7 +465,7 @@ public final class Tensor implements AutoCloseable {
 
     /** Passes the bytes of the elements to a reader. */
     void look(Consumer<MemorySegment> reader) {
-        read(data -> {
+        elements.read(data -> {
             reader.accept(data);
             return data;
         });
@@ -516,7 +501,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private String format(long maximumElements, boolean everyRow) {
-        return read(data -> {
+        return elements.read(data -> {
             StringBuilder out = new StringBuilder();
             TensorText.append(out, data, type, shape, maximumElements, everyRow);
             return out.toString();
@@ -527,12 +512,12 @@ public final class Tensor implements AutoCloseable {
     @Override
     public String toString() {
         if (elements.isClosed()) {
-            return "closed " + name();
+            return "closed " + elements.name();
         }
         try {
             return format(TEXT_ELEMENTS, false);
         } catch (IreeException e) {
-            return name() + " (" + e.getMessage() + ")";
+            return elements.name() + " (" + e.getMessage() + ")";
         }
     }
 
@@ -579,15 +564,10 @@ public final class Tensor implements AutoCloseable {
     }
 
     // -- for calls
-    // --------------------------------------------------------------------------------------------------------------
 
     /** Its elements. */
     TensorElements elements() {
         return elements;
-    }
-
-    private <T> T read(Function<MemorySegment, T> reader) {
-        return elements.read(reader);
     }
 
     private int arrayLength() {
@@ -600,11 +580,14 @@ public final class Tensor implements AutoCloseable {
     private IreeException tooLong(long length) {
         return new IreeException(
                 StatusCode.RESOURCE_EXHAUSTED,
-                "%s with %d elements does not fit a Java array; use copyTo".formatted(name(), length));
+                "%s with %d elements does not fit a Java array; use copyTo".formatted(elements.name(), length));
     }
 
-    private String name() {
-        return elements.name();
+    private static void checkFits(MemorySegment segment, ElementType type, long[] shape, long size) {
+        if (segment.byteSize() < size) {
+            throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
+                    .formatted(segment.byteSize(), Shape.format(shape, type), size));
+        }
     }
 
     private static IreeException invalid(String message) {

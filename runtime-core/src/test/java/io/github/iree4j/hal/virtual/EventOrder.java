@@ -2,7 +2,6 @@ package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.fail;
 
-import io.github.iree4j.hal.virtual.RandomProgram.Event;
 import io.github.iree4j.hal.virtual.RandomProgram.Meeting;
 import io.github.iree4j.hal.virtual.RandomProgram.Point;
 import io.github.iree4j.hal.virtual.RandomProgram.Step;

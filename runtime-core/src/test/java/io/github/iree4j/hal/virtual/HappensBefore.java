@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.virtual.RandomProgram.Event;
 import io.github.iree4j.hal.virtual.RandomProgram.Lookup;
 import io.github.iree4j.hal.virtual.RandomProgram.Point;
 import io.github.iree4j.hal.virtual.RandomProgram.Reuse;

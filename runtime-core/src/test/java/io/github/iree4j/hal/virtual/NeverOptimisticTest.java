@@ -3,7 +3,6 @@ package io.github.iree4j.hal.virtual;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
-import io.github.iree4j.hal.virtual.RandomProgram.Event;
 import io.github.iree4j.hal.virtual.RandomProgram.Options;
 import java.util.Random;
 import java.util.SplittableRandom;

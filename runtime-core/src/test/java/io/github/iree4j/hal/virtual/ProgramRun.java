@@ -10,7 +10,6 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.hal.schedule.QueueOperation;
-import io.github.iree4j.hal.virtual.RandomProgram.Event;
 import io.github.iree4j.hal.virtual.RandomProgram.FromOutside;
 import io.github.iree4j.hal.virtual.RandomProgram.Group;
 import io.github.iree4j.hal.virtual.RandomProgram.Lookup;

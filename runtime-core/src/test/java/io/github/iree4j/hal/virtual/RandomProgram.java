@@ -13,7 +13,6 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -103,64 +102,10 @@ final class RandomProgram implements AutoCloseable {
      */
     record Reuse(Event by, BitSet users, boolean unknown, Frontier death, boolean covered, boolean over) {}
 
-    /** Has a place on an axis: an operation, a collective, work of the host. Sequence numbers and actions start at 1; 0 is never. */
-    final class Event {
-        final int index = events.size();
-        final String name;
-        final boolean fifo;
-        final @Nullable VirtualDevice device;
-        long started;
-        long ended;
-        boolean ran; // otherwise it never did, or its device was lost before
-        int issuedBy; // the action after which its frontier was known
-        int knewBy; // the action after which nothing more was imported: of the issue, on an unordered queue of the
-        // start
-        int completedBy; // the action after which the host knew of its end
-        Frontier frontier = Frontier.EMPTY;
-        /** Of the events known when this one became known those whose frontier it covered then. */
-        final BitSet covered = new BitSet();
-
-        final BitSet notCovered = new BitSet();
-
-        @Nullable
-        QueueOperation operation; // set when it runs
-
-        /** The step whose signal gives the frontier before that. */
-        @Nullable
-        Step teller;
-
-        Event(String name, @Nullable VirtualDevice device, boolean fifo) {
-            this.name = name;
-            this.device = device;
-            this.fifo = fifo;
-            events.add(this);
-        }
-
-        boolean isComplete() {
-            return ended > 0;
-        }
-
-        long axis() {
-            return frontier.producerAxis();
-        }
-
-        long epoch() {
-            return frontier.producerEpoch();
-        }
-
-        @Nullable
-        Frontier known() {
-            if (operation != null) {
-                return operation.frontier();
-            }
-            return teller == null ? null : teller.own.frontierAt(1);
-        }
-
-        @Override
-        public String toString() {
-            return "%s (%s, ran %d to %d, issued by action %d, completed by %d) %s"
-                    .formatted(name, fifo ? "FIFO" : "unordered", started, ended, issuedBy, completedBy, frontier);
-        }
+    private Event event(String name, @Nullable VirtualDevice device, boolean fifo) {
+        Event event = new Event(events.size(), name, device, fifo);
+        events.add(event);
+        return event;
     }
 
     /** A requested step. */
@@ -187,12 +132,12 @@ final class RandomProgram implements AutoCloseable {
                     : null;
             boolean stream = device != null && isFifo(device, queue);
             String name = "step " + index;
-            this.first = new Event(name, device, stream);
+            this.first = event(name, device, stream);
             if (meeting == null) {
                 last = first;
                 first.teller = device == null ? null : this; // the host knows it
             } else if (tail) {
-                last = new Event(name + ", behind the collective", device, stream);
+                last = event(name + ", behind the collective", device, stream);
                 last.teller = this;
             } else {
                 last = meeting.event;
@@ -228,7 +173,7 @@ final class RandomProgram implements AutoCloseable {
     /** A collective of a group: of all its members, or from one to another. */
     final class Meeting {
         final Group group;
-        final Event event = new Event("meeting " + events.size(), null, false);
+        final Event event = event("meeting " + events.size(), null, false);
         final boolean all = random.nextBoolean();
         final List<Step> parts = new ArrayList<>();
 

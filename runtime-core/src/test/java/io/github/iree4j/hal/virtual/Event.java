@@ -1,0 +1,66 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/** What has a place on an axis in a {@link RandomProgram}: an operation, a collective, work of the host. Sequence numbers and actions start at 1; 0 is never. */
+final class Event {
+    final int index;
+    final String name;
+    final boolean fifo;
+    final @Nullable VirtualDevice device;
+    long started;
+    long ended;
+    boolean ran; // otherwise it never did, or its device was lost before
+    int issuedBy; // the action after which its frontier was known
+    int knewBy; // the action after which nothing more was imported: of the issue, on an unordered queue of the
+    // start
+    int completedBy; // the action after which the host knew of its end
+    Frontier frontier = Frontier.EMPTY;
+    /** Of the events known when this one became known those whose frontier it covered then. */
+    final BitSet covered = new BitSet();
+
+    final BitSet notCovered = new BitSet();
+
+    @Nullable
+    QueueOperation operation; // set when it runs
+
+    /** The step whose signal gives the frontier before that. */
+    @Nullable
+    RandomProgram.Step teller;
+
+    Event(int index, String name, @Nullable VirtualDevice device, boolean fifo) {
+        this.index = index;
+        this.name = name;
+        this.device = device;
+        this.fifo = fifo;
+    }
+
+    boolean isComplete() {
+        return ended > 0;
+    }
+
+    long axis() {
+        return frontier.producerAxis();
+    }
+
+    long epoch() {
+        return frontier.producerEpoch();
+    }
+
+    @Nullable
+    Frontier known() {
+        if (operation != null) {
+            return operation.frontier();
+        }
+        return teller == null ? null : teller.own.frontierAt(1);
+    }
+
+    @Override
+    public String toString() {
+        return "%s (%s, ran %d to %d, issued by action %d, completed by %d) %s"
+                .formatted(name, fifo ? "FIFO" : "unordered", started, ended, issuedBy, completedBy, frontier);
+    }
+}

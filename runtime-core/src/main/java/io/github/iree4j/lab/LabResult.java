@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param operations in the order of definition
  * @param semaphores by name, in the order of definition
  * @param queues the queues of the scheduler that the operations went through
+ * @param nativeWaits waits that the hardware performed
+ * @param points places on a queue that another queue waited for
  * @param violations rules that did not hold; empty unless there is a bug
  * @param collateral operations that failed although they follow none that failed: they waited for a timeline that another failed before
  *     it had reached their value
@@ -22,6 +24,8 @@ public record LabResult(
         List<OperationRun> operations,
         Map<String, SemaphoreState> semaphores,
         List<QueueUse> queues,
+        long nativeWaits,
+        long points,
         List<String> violations,
         List<String> collateral) {
     /** Copies the parts. */

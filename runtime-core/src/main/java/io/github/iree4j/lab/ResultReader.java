@@ -56,6 +56,8 @@ final class ResultReader {
                 operations,
                 Collections.unmodifiableMap(semaphores),
                 run.queues.stream().map(this::read).toList(),
+                run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
+                run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
                 invariants.violations(),
                 invariants.collateral());
     }

@@ -24,6 +24,7 @@ import picocli.CommandLine.Command;
             VerifyCommand.class,
             DevicesCommand.class,
             TopologyCommand.class,
+            LabCommand.class,
             ParametersCommand.class
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
  * resumes, since earlier promises say nothing of what has been signalled since.
  */
-final class WaitPlan {
+sealed class WaitPlan permits PlainWaitPlan {
     /** The decision about a wait. */
-    private enum Decision {
+    enum Decision {
         REACHED,
         ELIDED_FIFO,
         ELIDED_FRONTIER,
@@ -44,8 +44,17 @@ final class WaitPlan {
         this.scheduler = scheduler;
     }
 
+    /** Creates the plan of a stream. */
+    static WaitPlan of(FifoScheduler scheduler, WaitKnowledge knowledge) {
+        return switch (knowledge) {
+            case FRONTIERS -> new WaitPlan(scheduler);
+            case TIMELINES -> new PlainWaitPlan(scheduler, false);
+            case EVENTS -> new PlainWaitPlan(scheduler, true);
+        };
+    }
+
     /** Decides about all waits; returns how many of them hold the operation back. */
-    int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
+    final int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
         count = wait == null ? 0 : wait.size();
         reserve();
         for (int i = 0; wait != null && i < count; i++) {
@@ -77,7 +86,8 @@ final class WaitPlan {
         return decision.compareTo(Decision.DEVICE_WAIT) > 0;
     }
 
-    private Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+    /** Decides about one wait. */
+    Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
         if (!semaphore.lookup(value, record)) {
@@ -96,7 +106,7 @@ final class WaitPlan {
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
         producers[index] = other; // it may be closed and unregistered when it is waited for
-        if (accumulator.covers(producer, record.producerEpoch(), scheduler.tracker)) {
+        if (isCovered(producer, record.producerEpoch(), accumulator)) {
             return Decision.ELIDED_FRONTIER;
         }
         if (other != null
@@ -108,8 +118,13 @@ final class WaitPlan {
         return Decision.DEFERRED_UNREACHED;
     }
 
+    /** Whether the stream runs after a point anyway. */
+    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
+        return accumulator.covers(producer, epoch, scheduler.tracker);
+    }
+
     /** Drops device and host waits that are implied by something that does not hold the operation back. */
-    private void minimize() {
+    void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
             open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
@@ -126,7 +141,7 @@ final class WaitPlan {
     }
 
     /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
-    void count(QueueScheduler counters) {
+    final void count(QueueScheduler counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
                 case REACHED -> counters.reached.increment();
@@ -140,7 +155,7 @@ final class WaitPlan {
     }
 
     /** Registers the waits that hold the operation back. */
-    void defer(Fence wait, Deferral deferral) {
+    final void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
                 deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
@@ -170,7 +185,7 @@ final class WaitPlan {
     }
 
     /** Adds the waits that the hardware performs. */
-    void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
+    final void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] != Decision.DEVICE_WAIT) {
                 continue;
@@ -193,7 +208,7 @@ final class WaitPlan {
      *
      * @return false when one is gone, so that this plan is invalid; none is kept then
      */
-    boolean keepForeign() {
+    final boolean keepForeign() {
         for (int i = 0; i < count; i++) {
             Object primitive = decisions[i] == Decision.DEVICE_WAIT ? found[i].primitive() : null;
             if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
@@ -213,7 +228,7 @@ final class WaitPlan {
     }
 
     /** Whether some wait is for foreign work or another stream. */
-    boolean hasDeviceWaits() {
+    final boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == Decision.DEVICE_WAIT) {
                 return true;
@@ -223,8 +238,7 @@ final class WaitPlan {
     }
 
     /** Returns the premises of the operation, from every wait that is not reached; null for none. */
-    @Nullable
-    List<Premise> premises(@Nullable Fence wait) {
+    final @Nullable List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
@@ -270,7 +284,7 @@ final class WaitPlan {
     }
 
     /** Clears the references to other schedulers, so that closed ones can be collected. */
-    void forget() {
+    final void forget() {
         for (int i = 0; i < count; i++) {
             producers[i] = null;
         }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -102,7 +103,10 @@ final class LabRunCommand implements Callable<Integer> {
                 .orElse(0);
     }
 
-    private static String text(Map<String, Long> values) {
+    private static String text(@Nullable Map<String, Long> values) {
+        if (values == null) {
+            return "(left out)";
+        }
         return values.entrySet().stream()
                 .map(each -> each.getKey() + ":" + each.getValue())
                 .collect(Collectors.joining(", ", "{", "}"));

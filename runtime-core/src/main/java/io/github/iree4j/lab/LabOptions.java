@@ -1,5 +1,6 @@
 package io.github.iree4j.lab;
 
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import java.util.List;
 
 /**
@@ -8,13 +9,14 @@ import java.util.List;
  * @param scale how much of it
  * @param faults what goes wrong, in the order in which it is listed where that matters
  * @param hostDelay ticks until the host learns that an operation is over, and until what it does then has an effect
+ * @param knowledge what the scheduler concludes about waits
  */
-public record LabOptions(Scale scale, List<Fault> faults, long hostDelay) {
+public record LabOptions(Scale scale, List<Fault> faults, long hostDelay, WaitKnowledge knowledge) {
     /** The most faults of a run. */
     public static final int MAXIMUM_FAULTS = 1024;
 
     /** The scenario as it is, without faults; the host learns of everything at once. */
-    public static final LabOptions DEFAULT = new LabOptions(Scale.ONE, List.of(), 0);
+    public static final LabOptions DEFAULT = new LabOptions(Scale.ONE, List.of(), 0, WaitKnowledge.FRONTIERS);
 
     /** Copies and checks the parts. */
     public LabOptions {
@@ -30,7 +32,7 @@ public record LabOptions(Scale scale, List<Fault> faults, long hostDelay) {
      * @return the options
      */
     public LabOptions withScale(Scale other) {
-        return new LabOptions(other, faults, hostDelay);
+        return new LabOptions(other, faults, hostDelay, knowledge);
     }
 
     /**
@@ -40,7 +42,7 @@ public record LabOptions(Scale scale, List<Fault> faults, long hostDelay) {
      * @return the options
      */
     public LabOptions withFaults(List<Fault> other) {
-        return new LabOptions(scale, other, hostDelay);
+        return new LabOptions(scale, other, hostDelay, knowledge);
     }
 
     /**
@@ -50,6 +52,16 @@ public record LabOptions(Scale scale, List<Fault> faults, long hostDelay) {
      * @return the options
      */
     public LabOptions withHostDelay(long ticks) {
-        return new LabOptions(scale, faults, ticks);
+        return new LabOptions(scale, faults, ticks, knowledge);
+    }
+
+    /**
+     * Returns these options with another knowledge of waits.
+     *
+     * @param other what the scheduler concludes about waits
+     * @return the options
+     */
+    public LabOptions withKnowledge(WaitKnowledge other) {
+        return new LabOptions(scale, faults, hostDelay, other);
     }
 }

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param operations in the order of definition
  * @param semaphores by name, in the order of definition
  * @param queues the queues of the scheduler that the operations went through
+ * @param nativeWaits waits that the hardware performed
+ * @param points places on a queue that another queue waited for
  * @param violations rules that did not hold; empty unless there is a bug
  * @param collateral operations that failed although they follow none that failed: they waited for a timeline that another failed before
  *     it had reached their value
@@ -22,6 +24,8 @@ public record LabResult(
         List<OperationRun> operations,
         Map<String, SemaphoreState> semaphores,
         List<QueueUse> queues,
+        long nativeWaits,
+        long points,
         List<String> violations,
         List<String> collateral) {
     /** Copies the parts. */
@@ -63,7 +67,8 @@ public record LabResult(
      * @param start the tick at which it started; -1 if it never did
      * @param end the tick at which it ended, well or not
      * @param lane the lane that it ran on; empty if it never ran
-     * @param frontier the value of each timeline that happens before its end; empty if it was never issued
+     * @param frontier the value of each timeline that happens before its end; empty if it was never issued; null if the frontiers before
+     *     it have used up the room that a result has, 500,000 values
      * @param entries the same as the scheduler knows it: epochs of queues
      * @param isTainted whether the frontier has lost entries, for want of room
      * @param decisions about its waits
@@ -75,7 +80,7 @@ public record LabResult(
             long start,
             long end,
             String lane,
-            Map<String, Long> frontier,
+            @Nullable Map<String, Long> frontier,
             Map<String, Long> entries,
             boolean isTainted,
             Decisions decisions,
@@ -85,7 +90,7 @@ public record LabResult(
      * The last state of a timeline.
      *
      * @param value how far it got
-     * @param frontier what happens before that
+     * @param frontier what happens before that; null as above
      * @param failure why it failed; null if it did not
      */
     public record SemaphoreState(

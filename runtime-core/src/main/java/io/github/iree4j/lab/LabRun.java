@@ -10,6 +10,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -91,6 +92,10 @@ final class LabRun {
             this.index = index;
         }
 
+        StreamCounters counters() {
+            return device.queue(index).streamCounters();
+        }
+
         long axis() {
             return device.queue(index).axis();
         }
@@ -160,6 +165,7 @@ final class LabRun {
                         .id(hardware.get(i).id())
                         .clock(clock)
                         .script(new Script())
+                        .knowledge(options.knowledge())
                         .schedulingDomain(domain)
                         .directGroup(directGroup);
                 VirtualDevice device = (scenario.placement() == Placement.LANES

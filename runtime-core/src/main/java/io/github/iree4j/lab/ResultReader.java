@@ -15,13 +15,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the result off a run that is over. */
 final class ResultReader {
+    /** The most values of timelines in all frontiers of a result. */
+    private static final int MAXIMUM_VALUES = 500_000;
+
     private final LabRun run;
     private final Map<Long, Queue> byAxis = new HashMap<>();
     private final Map<Queue, Map<String, TreeMap<Integer, Long>>> signals = new HashMap<>(); // value by epoch
     private final Map<String, Integer> place = new HashMap<>(); // of each timeline
+    private int values; // in the frontiers so far
 
     ResultReader(LabRun run) {
         this.run = run;
@@ -56,6 +61,8 @@ final class ResultReader {
                 operations,
                 Collections.unmodifiableMap(semaphores),
                 run.queues.stream().map(this::read).toList(),
+                run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
+                run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
                 invariants.violations(),
                 invariants.collateral());
     }
@@ -90,9 +97,12 @@ final class ResultReader {
                 queue.issued.stream().map(each -> each.operation.id()).toList());
     }
 
-    /** What a frontier says of timelines: the largest value that one of its operations signals. */
-    private Map<String, Long> values(Frontier frontier) {
-        TreeMap<String, Long> values = new TreeMap<>((a, b) -> Integer.compare(place.get(a), place.get(b)));
+    /** What a frontier says of timelines: the largest value that one of its operations signals. Null when there is no more room. */
+    private @Nullable Map<String, Long> values(Frontier frontier) {
+        if (values >= MAXIMUM_VALUES) {
+            return null;
+        }
+        TreeMap<String, Long> known = new TreeMap<>((a, b) -> Integer.compare(place.get(a), place.get(b)));
         for (int i = 0; i < frontier.size(); i++) {
             Queue queue = byAxis.get(frontier.axis(i));
             int epoch = (int) frontier.epoch(i);
@@ -100,12 +110,13 @@ final class ResultReader {
                 signals.get(queue).forEach((semaphore, raised) -> {
                     Map.Entry<Integer, Long> value = raised.floorEntry(epoch);
                     if (value != null) {
-                        values.merge(semaphore, value.getValue(), Math::max);
+                        known.merge(semaphore, value.getValue(), Math::max);
                     }
                 });
             }
         }
-        return Collections.unmodifiableMap(new LinkedHashMap<>(values));
+        values += known.size();
+        return Collections.unmodifiableMap(new LinkedHashMap<>(known));
     }
 
     private Map<String, Long> entries(Frontier frontier) {

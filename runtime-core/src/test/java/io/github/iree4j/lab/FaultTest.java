@@ -3,6 +3,7 @@ package io.github.iree4j.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
@@ -85,13 +86,13 @@ class FaultTest {
     @Test
     void anyFaultsInAnyScenarioFailExactlyWhatFollowsThem() {
         long seed = System.nanoTime();
-        System.out.println("FaultTest seed " + seed);
         Random random = new Random(seed);
         List<Scenario> scenarios = Laboratory.scenarios();
         int failures = 0;
         for (int i = 0; i < Integer.getInteger("iree4j.lab.fault-runs", 400); i++) {
             Scenario scenario = scenarios.get(random.nextInt(scenarios.size()));
             Placement placement = random.nextBoolean() ? Placement.LANES : Placement.QUEUES;
+            WaitKnowledge knowledge = WaitKnowledge.values()[random.nextInt(3)];
             Scale scale = new Scale(
                     1 + random.nextInt(3),
                     scenario.canRepeat() ? 1 + random.nextInt(3) : 1,
@@ -107,9 +108,10 @@ class FaultTest {
                                 .id();
                 faults.add(new Fault(kind, target, random.nextInt(20), kind == Fault.Kind.SLOW ? 3 : 1));
             }
-            LabResult result =
-                    Laboratory.run(scenario.withPlacement(placement), new LabOptions(scale, faults, random.nextInt(3)));
-            String what = "seed %d run %d: %s %s %s %s".formatted(seed, i, scenario.id(), placement, scale, faults);
+            LabResult result = Laboratory.run(
+                    scenario.withPlacement(placement), new LabOptions(scale, faults, random.nextInt(3), knowledge));
+            String what = "seed %d run %d: %s %s %s %s %s"
+                    .formatted(seed, i, scenario.id(), placement, knowledge, scale, faults);
             assertThat(result.violations()).as(what).isEmpty();
             assertThat(result.operations()).as(what).allMatch(each -> each.end() >= 0);
             assertThat(result.operations().stream()

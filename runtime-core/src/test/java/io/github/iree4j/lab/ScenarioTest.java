@@ -186,6 +186,26 @@ class ScenarioTest {
         assertThat(failureOf("a".repeat((16 << 20) + 1))).contains("16777217 characters, more than 16777216");
     }
 
+    /** Every operation has a timeline of its own and follows all before it: frontiers of 2,000 values for 2,000 operations. */
+    @Test
+    void theSizeOfAResultIsBounded() {
+        StringBuilder many = new StringBuilder("id: x\nhardware: [cpu]\nsemaphores:\n");
+        for (int i = 0; i < 2000; i++) {
+            many.append("  - s").append(i).append('\n');
+        }
+        many.append("operations:\n");
+        for (int i = 0; i < 2000; i++) {
+            many.append("  - {id: o%d, hw: cpu, signal: {s%d: 1}".formatted(i, i))
+                    .append(i == 0 ? "}\n" : ", wait: {s%d: 1}}\n".formatted(i - 1));
+        }
+        LabResult result = Laboratory.run(Laboratory.read(many.toString()), LabOptions.DEFAULT);
+        assertThat(result.operations().get(999).frontier()).hasSize(1000);
+        assertThat(result.operations().getLast().frontier()).isNull();
+        assertThat(result.operations().getLast().entries()).isEqualTo(Map.of("cpu:1", 2000L));
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.toJson()).contains("\"frontier\": null");
+    }
+
     @Test
     void whatCannotBeScaledSaysWhatIsMissing() {
         assertThatThrownBy(() -> Laboratory.run(

@@ -37,6 +37,7 @@ public final class Iree4jCommand implements Runnable {
         commands.put("verify", VerifyCommand::new);
         commands.put("devices", DevicesCommand::new);
         commands.put("topology", TopologyCommand::new);
+        commands.put("lab", LabCommand::new);
         commands.put("parameters", ParametersCommand::new);
         return commands;
     }

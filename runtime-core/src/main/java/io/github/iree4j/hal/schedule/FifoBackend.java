@@ -31,6 +31,15 @@ public non-sealed interface FifoBackend extends QueueBackend {
     boolean issue(Issue next);
 
     /**
+     * Returns what the scheduler concludes about the waits of this queue. Called once.
+     *
+     * @return {@link WaitKnowledge#FRONTIERS}, except in measurements
+     */
+    default WaitKnowledge knowledge() {
+        return WaitKnowledge.FRONTIERS;
+    }
+
+    /**
      * Flushes: everything that is ready has been issued, and the hardware may have it all at once. Called after one
      * {@link #issue} or many. The backend reports the end of the last operation before this when it comes; the end of others only
      * if they are {@link Issue#isAwaited awaited} or fail, and otherwise with the end of one behind them.

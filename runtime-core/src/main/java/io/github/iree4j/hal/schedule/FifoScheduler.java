@@ -51,7 +51,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     final IssueLine line;
     private final Object lock = new Object();
     private final FrontierAccumulator accumulator;
-    private final WaitPlan plan = new WaitPlan(this);
+    private final WaitPlan plan;
     private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not complete, by epoch
     private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // hardware done, signals due, by epoch
     private @Nullable QueueOperation ending; // the one that the retirer is finishing
@@ -70,6 +70,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         super(domain, device, directGroup, backend);
         this.backend = backend;
         this.line = new IssueLine(this, backend);
+        this.plan = WaitPlan.of(this, backend.knowledge());
         this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());
     }
 

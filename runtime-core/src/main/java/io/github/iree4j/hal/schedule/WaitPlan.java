@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
  * resumes, since earlier promises say nothing of what has been signalled since.
  */
-final class WaitPlan implements QueueObserver.Decisions {
+sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     private final FifoScheduler scheduler;
     private int count;
     private SignalRecord[] found = new SignalRecord[0];
@@ -30,8 +30,17 @@ final class WaitPlan implements QueueObserver.Decisions {
         this.scheduler = scheduler;
     }
 
+    /** Creates the plan of a stream. */
+    static WaitPlan of(FifoScheduler scheduler, WaitKnowledge knowledge) {
+        return switch (knowledge) {
+            case FRONTIERS -> new WaitPlan(scheduler);
+            case TIMELINES -> new PlainWaitPlan(scheduler, false);
+            case EVENTS -> new PlainWaitPlan(scheduler, true);
+        };
+    }
+
     /** Decides about all waits; returns how many of them hold the operation back. */
-    int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
+    final int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
         count = wait == null ? 0 : wait.size();
         reserve();
         for (int i = 0; wait != null && i < count; i++) {
@@ -63,7 +72,8 @@ final class WaitPlan implements QueueObserver.Decisions {
         return decision.compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
-    private WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+    /** Decides about one wait. */
+    WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
         if (!semaphore.lookup(value, record)) {
@@ -84,7 +94,7 @@ final class WaitPlan implements QueueObserver.Decisions {
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
         producers[index] = other; // it may be closed and unregistered when it is waited for
-        if (accumulator.covers(producer, record.producerEpoch(), scheduler.tracker)) {
+        if (isCovered(producer, record.producerEpoch(), accumulator)) {
             return WaitDecision.ELIDED_FRONTIER;
         }
         if (other != null
@@ -96,8 +106,13 @@ final class WaitPlan implements QueueObserver.Decisions {
         return WaitDecision.DEFERRED_UNREACHED;
     }
 
+    /** Whether the stream runs after a point anyway. */
+    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
+        return accumulator.covers(producer, epoch, scheduler.tracker);
+    }
+
     /** Drops device and host waits that are implied by something that does not hold the operation back. */
-    private void minimize() {
+    void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
             open[i] = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
@@ -129,7 +144,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
-    void count(QueueScheduler counters) {
+    final void count(QueueScheduler counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
                 case REACHED -> counters.reached.increment();
@@ -143,7 +158,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Registers the waits that hold the operation back. */
-    void defer(Fence wait, Deferral deferral) {
+    final void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
                 deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN);
@@ -173,7 +188,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Adds the waits that the hardware performs. */
-    void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
+    final void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] != WaitDecision.DEVICE_WAIT) {
                 continue;
@@ -196,7 +211,7 @@ final class WaitPlan implements QueueObserver.Decisions {
      *
      * @return false when one is gone, so that this plan is invalid; none is kept then
      */
-    boolean keepForeign() {
+    final boolean keepForeign() {
         for (int i = 0; i < count; i++) {
             Object primitive = decisions[i] == WaitDecision.DEVICE_WAIT ? found[i].primitive() : null;
             if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
@@ -216,7 +231,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Whether some wait is for foreign work or another stream. */
-    boolean hasDeviceWaits() {
+    final boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == WaitDecision.DEVICE_WAIT) {
                 return true;
@@ -226,8 +241,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Returns the premises of the operation, from every wait that is not reached; null for none. */
-    @Nullable
-    List<Premise> premises(@Nullable Fence wait) {
+    final @Nullable List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
@@ -273,7 +287,7 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Clears the references to other schedulers, so that closed ones can be collected. */
-    void forget() {
+    final void forget() {
         for (int i = 0; i < count; i++) {
             producers[i] = null;
         }

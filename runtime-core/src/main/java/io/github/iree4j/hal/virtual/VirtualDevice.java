@@ -8,6 +8,7 @@ import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.ScheduledQueue;
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
@@ -51,7 +52,8 @@ public final class VirtualDevice extends HostDevice {
         for (int i = 0; i < builder.queues.size(); i++) {
             QueueKind kind = builder.queues.get(i);
             if (kind.width == FIFO) {
-                VirtualStream stream = new VirtualStream(clock, directGroup, i, kind.shared, builder.script);
+                VirtualStream stream =
+                        new VirtualStream(clock, directGroup, builder.knowledge, i, kind.shared, builder.script);
                 add(i, directGroup, stream, stream);
             } else {
                 VirtualWorkers workers = new VirtualWorkers(clock, i, kind.width, builder.script);
@@ -144,6 +146,7 @@ public final class VirtualDevice extends HostDevice {
                 DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
         private final List<QueueKind> queues = new ArrayList<>();
         private @Nullable Object directGroup;
+        private WaitKnowledge knowledge = WaitKnowledge.FRONTIERS;
 
         private Builder() {}
 
@@ -199,6 +202,17 @@ public final class VirtualDevice extends HostDevice {
          */
         public Builder directGroup(Object group) {
             this.directGroup = Objects.requireNonNull(group, "group");
+            return this;
+        }
+
+        /**
+         * Sets what the FIFO queues conclude about waits.
+         *
+         * @param ofWaits {@link WaitKnowledge#FRONTIERS} unless set
+         * @return this builder
+         */
+        public Builder knowledge(WaitKnowledge ofWaits) {
+            this.knowledge = Objects.requireNonNull(ofWaits, "ofWaits");
             return this;
         }
 

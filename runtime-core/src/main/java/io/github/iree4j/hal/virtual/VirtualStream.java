@@ -4,6 +4,7 @@ import io.github.iree4j.hal.schedule.FifoBackend;
 import io.github.iree4j.hal.schedule.Issue;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,14 +17,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
     private final Object directGroup;
+    private final WaitKnowledge knowledge;
     private final TreeMap<Long, VirtualEvent> points =
             new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
     private long passed; // everything up to this epoch is complete; guarded by the clock's lock
 
     VirtualStream(
-            VirtualClock clock, Object directGroup, int index, @Nullable VirtualLanes shared, VirtualScript script) {
+            VirtualClock clock,
+            Object directGroup,
+            WaitKnowledge knowledge,
+            int index,
+            @Nullable VirtualLanes shared,
+            VirtualScript script) {
         super(clock, index, 1, shared, script);
         this.directGroup = directGroup;
+        this.knowledge = knowledge;
     }
 
     private record Wait(VirtualEvent event) implements Entry {
@@ -46,6 +54,11 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         }
         enqueue(next.operation(), waits, next.isAwaited());
         return true;
+    }
+
+    @Override
+    public WaitKnowledge knowledge() {
+        return knowledge;
     }
 
     @Override

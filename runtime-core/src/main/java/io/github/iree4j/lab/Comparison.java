@@ -1,0 +1,135 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.Scenario.Placement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * One scenario, run by the scheduler with three kinds of knowledge about waits, each lane a FIFO queue.
+ *
+ * @param scenario what was run, scaled
+ * @param ways the outcomes: binary events, plain timelines, frontiers
+ */
+public record Comparison(Scenario scenario, List<Way> ways) {
+    /**
+     * One outcome. All figures are read off the run, but for events under {@link WaitKnowledge#EVENTS} and under
+     * {@link WaitKnowledge#TIMELINES}, and for bytes under both, which are counted from the scenario.
+     *
+     * @param knowledge what the scheduler concluded about waits
+     * @param makespan the tick at which the last operation ended
+     * @param events events needed: with binary events one for each wait for another queue, with timelines none, with frontiers the places
+     *     that another queue waited for
+     * @param waits waits that the hardware performed
+     * @param hostChecks waits for which the host looked at a value or an event
+     * @param heldBack operations that the host held back
+     * @param pipelined operations that were with the hardware before their inputs existed
+     * @param trackingBytes the most bytes that a buffer needs to know when it is free: a reference to an event for each use, a value for
+     *     each queue that uses it, or the frontier of its uses
+     * @param knownOrder pairs of operations of which the scheduler could tell the order from the frontier of the later one
+     * @param strangers pairs of operations that ran in a certain order although nothing links their workloads
+     */
+    public record Way(
+            WaitKnowledge knowledge,
+            long makespan,
+            long events,
+            long waits,
+            long hostChecks,
+            long heldBack,
+            long pipelined,
+            long trackingBytes,
+            long knownOrder,
+            long strangers) {}
+
+    /** Copies the parts. */
+    public Comparison {
+        ways = List.copyOf(ways);
+    }
+
+    private static final Map<String, Function<Way, Long>> ROWS = new LinkedHashMap<>();
+
+    static {
+        ROWS.put("makespan, ticks", Way::makespan);
+        ROWS.put("events", Way::events);
+        ROWS.put("waits of the hardware", Way::waits);
+        ROWS.put("checks by the host", Way::hostChecks);
+        ROWS.put("operations held back by the host", Way::heldBack);
+        ROWS.put("operations pipelined", Way::pipelined);
+        ROWS.put("bytes of tracking, largest buffer", Way::trackingBytes);
+        ROWS.put("pairs whose order is known", Way::knownOrder);
+        ROWS.put("unrelated pairs that were ordered", Way::strangers);
+    }
+
+    /**
+     * Runs a scenario three times.
+     *
+     * @param scenario the scenario; each lane becomes a FIFO queue
+     * @param options how it is run; their knowledge is replaced
+     * @return the outcomes
+     */
+    public static Comparison of(Scenario scenario, LabOptions options) {
+        Scenario queues = Scaling.scale(scenario.withPlacement(Placement.QUEUES), options.scale());
+        List<Way> ways = new ArrayList<>();
+        for (WaitKnowledge each : List.of(WaitKnowledge.EVENTS, WaitKnowledge.TIMELINES, WaitKnowledge.FRONTIERS)) {
+            LabResult result = LabRun.run(queues, options.withKnowledge(each));
+            ways.add(new WayReader(result, each).read());
+        }
+        return new Comparison(queues, ways);
+    }
+
+    /**
+     * Returns the outcome of one kind of knowledge.
+     *
+     * @param knowledge the kind
+     * @return its outcome
+     */
+    public Way way(WaitKnowledge knowledge) {
+        return ways.stream()
+                .filter(each -> each.knowledge() == knowledge)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /**
+     * Returns the outcomes as a table in Markdown.
+     *
+     * @return lines, each with its end
+     */
+    public String toTable() {
+        StringBuilder table = new StringBuilder("| | events | timelines | frontiers |\n|---|---|---|---|\n");
+        ROWS.forEach((name, value) -> {
+            table.append("| ").append(name);
+            ways.forEach(way -> table.append(" | ").append(value.apply(way)));
+            table.append(" |\n");
+        });
+        return table.toString();
+    }
+
+    /**
+     * Returns the outcomes as JSON.
+     *
+     * @return an object with the id of the scenario and one member for each way
+     */
+    public String toJson() {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", scenario.id());
+        for (Way way : ways) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            values.put("makespan", way.makespan());
+            values.put("events", way.events());
+            values.put("waits", way.waits());
+            values.put("hostChecks", way.hostChecks());
+            values.put("heldBack", way.heldBack());
+            values.put("pipelined", way.pipelined());
+            values.put("trackingBytes", way.trackingBytes());
+            values.put("knownOrder", way.knownOrder());
+            values.put("strangers", way.strangers());
+            json.put(way.knowledge().name().toLowerCase(Locale.ROOT), values);
+        }
+        return JsonWriter.write(json);
+    }
+}

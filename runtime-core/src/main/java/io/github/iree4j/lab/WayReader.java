@@ -1,0 +1,204 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.Scenario.Operation;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Counts what one run shows. */
+final class WayReader {
+    /** Bytes of a reference to an event. */
+    private static final int EVENT_BYTES = 8;
+
+    /** Bytes of a timeline and a value, and of an entry of a frontier. */
+    private static final int ENTRY_BYTES = 16;
+
+    /** Bytes of a frontier without entries. */
+    private static final int HEADER_BYTES = 8;
+
+    private final LabResult result;
+    private final WaitKnowledge knowledge;
+    private final List<Operation> operations;
+    private final ScenarioGraph graph;
+    private final Map<String, Integer> index = new HashMap<>();
+    private final int[] queue; // of each operation
+    private final List<List<Integer>> consumers = new ArrayList<>();
+
+    WayReader(LabResult result, WaitKnowledge knowledge) {
+        this.result = result;
+        this.knowledge = knowledge;
+        this.operations = result.scenario().operations();
+        this.graph = ScenarioGraph.of(operations);
+        for (Operation each : operations) {
+            index.put(each.id(), index.size());
+            consumers.add(new ArrayList<>());
+        }
+        this.queue = new int[operations.size()];
+        for (int i = 0; i < result.queues().size(); i++) {
+            for (String each : result.queues().get(i).operations()) {
+                queue[index.get(each)] = i;
+            }
+        }
+        for (int i = 0; i < queue.length; i++) {
+            for (int producer : graph.producers(i)) {
+                consumers.get(producer).add(i);
+            }
+        }
+    }
+
+    Comparison.Way read() {
+        LabResult.Decisions decisions = result.decisions();
+        return new Comparison.Way(
+                knowledge,
+                result.finalTick() - 1,
+                events(),
+                result.nativeWaits(),
+                decisions.reached() + decisions.deferred(),
+                result.operations().stream()
+                        .filter(each -> each.decisions().deferred() > 0)
+                        .count(),
+                pipelined(),
+                trackingBytes(),
+                knownOrder(),
+                strangers());
+    }
+
+    private long events() {
+        return switch (knowledge) {
+            case FRONTIERS -> result.points();
+            case TIMELINES -> 0;
+            case EVENTS -> {
+                long edges = 0;
+                for (int i = 0; i < queue.length; i++) {
+                    for (int producer : graph.producers(i)) {
+                        edges += queue[producer] == queue[i] ? 0 : 1;
+                    }
+                }
+                yield edges;
+            }
+        };
+    }
+
+    private long pipelined() {
+        long count = 0;
+        for (int i = 0; i < queue.length; i++) {
+            OperationRun run = result.operations().get(i);
+            for (int producer : graph.producers(i)) {
+                if (run.issued() < result.operations().get(producer).end()) {
+                    count++;
+                    break;
+                }
+            }
+        }
+        return count;
+    }
+
+    private long trackingBytes() {
+        long most = 0;
+        for (int i = 0; i < queue.length; i++) {
+            List<Integer> users = consumers.get(i).isEmpty() ? List.of(i) : consumers.get(i);
+            Set<Object> entries = new HashSet<>();
+            for (int user : users) {
+                if (knowledge == WaitKnowledge.FRONTIERS) {
+                    entries.addAll(result.operations().get(user).entries().keySet());
+                } else {
+                    entries.add(knowledge == WaitKnowledge.EVENTS ? user : -1 - queue[user]);
+                }
+            }
+            long count = entries.size();
+            most = Math.max(
+                    most,
+                    switch (knowledge) {
+                        case EVENTS -> EVENT_BYTES * count;
+                        case TIMELINES -> ENTRY_BYTES * count;
+                        case FRONTIERS -> HEADER_BYTES + ENTRY_BYTES * Math.min(count, Frontier.DEFAULT_CAPACITY);
+                    });
+        }
+        return most;
+    }
+
+    private long knownOrder() {
+        long pairs = 0;
+        for (OperationRun run : result.operations()) {
+            for (long epoch : run.entries().values()) {
+                pairs += epoch;
+            }
+            pairs -= run.entries().isEmpty() ? 0 : 1; // itself
+        }
+        return pairs;
+    }
+
+    /** Counts pairs in the order of queues and waits whose workloads have no timeline in common, directly or not. */
+    private long strangers() {
+        int[] workload = new int[queue.length];
+        for (int i : graph.order()) {
+            workload[i] = i;
+        }
+        for (int i = 0; i < queue.length; i++) {
+            for (int producer : graph.producers(i)) {
+                int from = workload[producer];
+                int to = workload[i];
+                for (int j = 0; j < queue.length && from != to; j++) {
+                    workload[j] = workload[j] == from ? to : workload[j];
+                }
+            }
+        }
+        long pairs = 0;
+        BitSet[] before = orderOfQueues();
+        for (int i = 0; i < before.length; i++) {
+            int its = workload[i];
+            pairs += before[i].stream().filter(each -> workload[each] != its).count();
+        }
+        return pairs;
+    }
+
+    /** For each operation what ran before it because of queues and waits. */
+    private BitSet[] orderOfQueues() {
+        List<Integer> byStart = new ArrayList<>();
+        for (int i : graph.order()) {
+            byStart.add(i);
+        }
+        byStart.sort((a, b) -> { // stable: where no time passes, producers stay first
+            long first = result.operations().get(a).start();
+            long second = result.operations().get(b).start();
+            return first != second || queue[a] != queue[b]
+                    ? Long.compare(first, second)
+                    : Integer.compare(place(a), place(b));
+        });
+        int[] last = new int[result.queues().size()]; // of each queue, plus 1
+        BitSet[] before = new BitSet[queue.length];
+        for (int each : byStart) {
+            BitSet all = new BitSet();
+            if (last[queue[each]] > 0) {
+                include(all, last[queue[each]] - 1, before);
+            }
+            for (int producer : graph.producers(each)) {
+                include(all, producer, before);
+            }
+            last[queue[each]] = each + 1;
+            before[each] = all;
+        }
+        return before;
+    }
+
+    private static void include(BitSet all, int other, BitSet[] before) {
+        all.set(other);
+        if (before[other] != null) {
+            all.or(before[other]);
+        }
+    }
+
+    private int place(int operation) {
+        return result.queues()
+                .get(queue[operation])
+                .operations()
+                .indexOf(operations.get(operation).id());
+    }
+}

@@ -1,0 +1,305 @@
+package io.github.iree4j.lab;
+
+import static io.github.iree4j.hal.schedule.WaitKnowledge.EVENTS;
+import static io.github.iree4j.hal.schedule.WaitKnowledge.FRONTIERS;
+import static io.github.iree4j.hal.schedule.WaitKnowledge.TIMELINES;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.Scenario.Placement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Claims about what frontiers are worth, as docs/comparisons.md makes them: the page is generated, its conclusions are checked. */
+class ComparisonTest {
+    private static final Path PAGE = Path.of("..", "docs", "comparisons.md");
+
+    private static final LabOptions OPTIONS = LabOptions.DEFAULT.withHostDelay(1);
+
+    /** A section of the page: a claim, what was measured, and a conclusion with the facts that it rests on. */
+    private record Section(
+            String title, String claim, String scenario, Scale scale, String conclusion, Consumer<Comparison> facts) {
+        Comparison measure() {
+            return Comparison.of(Laboratory.scenario(scenario), OPTIONS.withScale(scale));
+        }
+    }
+
+    private static void same(Comparison of, ToLongFunction<Comparison.Way> figure) {
+        assertThat(of.ways().stream().mapToLong(figure).distinct().count()).isEqualTo(1);
+    }
+
+    private static final List<Section> SECTIONS = List.of(
+            new Section(
+                    "One queue",
+                    "The order of a queue is enough: frontiers add neither cost nor benefit.",
+                    "sequential",
+                    Scale.ONE,
+                    "**Borne out.** No way needs an event or a wait. A frontier takes a few bytes more.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::waits);
+                        same(c, Comparison.Way::knownOrder);
+                        assertThat(c.way(EVENTS).events()).isZero();
+                        assertThat(c.way(FRONTIERS).events()).isZero();
+                        assertThat(c.way(FRONTIERS).waits()).isZero();
+                        assertThat(c.way(FRONTIERS).trackingBytes())
+                                .isGreaterThan(c.way(EVENTS).trackingBytes());
+                    }),
+            new Section(
+                    "Two queues of one device",
+                    "Events work; frontiers pass on what the producer knew.",
+                    "cross-queue",
+                    Scale.ONE,
+                    "**Borne out.** One wait in every way; only frontiers know the order of operations that do not wait for"
+                            + " one another.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::waits);
+                        assertThat(c.way(FRONTIERS).knownOrder())
+                                .isGreaterThan(c.way(TIMELINES).knownOrder());
+                    }),
+            new Section(
+                    "Fork and join",
+                    "With events a join needs as many waits as there are branches; with frontiers what follows needs one.",
+                    "fork-join",
+                    new Scale(1, 2, 0),
+                    "**In part.** The join waits for each branch of another queue in every way: frontiers save no wait there,"
+                            + " nor behind it, where one queue's order suffices. What they add is the order of all"
+                            + " branches, in one vector.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::waits);
+                        assertThat(c.way(FRONTIERS).knownOrder())
+                                .isGreaterThan(c.way(TIMELINES).knownOrder());
+                    }),
+            new Section(
+                    "Knowledge that passes through a device",
+                    "With events the application must pass on every dependency itself.",
+                    "transitive",
+                    Scale.ONE,
+                    "**Borne out.** Waits that another wait implies are dropped, and the events with them. Time is not saved"
+                            + " where a wait costs the hardware nothing, as here.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        assertThat(c.way(FRONTIERS).waits())
+                                .isLessThan(c.way(TIMELINES).waits());
+                        assertThat(c.way(FRONTIERS).events())
+                                .isLessThan(c.way(EVENTS).events());
+                    }),
+            new Section(
+                    "Work submitted before what it waits for",
+                    "With events a scheduler must ask the client, or have the whole graph; with frontiers it pipelines the"
+                            + " work at once.",
+                    "submit-before-wait",
+                    Scale.ONE,
+                    "**In part.** With events nothing is pipelined, and the host's delay is paid for each step. But plain"
+                            + " timelines do as well as frontiers. And nothing is free of the host: the scheduler holds an"
+                            + " operation back until its producer is submitted, in every way, since it does not let"
+                            + " hardware wait for what may never come.",
+                    c -> {
+                        assertThat(c.way(EVENTS).pipelined()).isZero();
+                        assertThat(c.way(EVENTS).makespan())
+                                .isGreaterThan(c.way(TIMELINES).makespan());
+                        assertThat(c.way(FRONTIERS).makespan())
+                                .isEqualTo(c.way(TIMELINES).makespan());
+                        assertThat(c.way(FRONTIERS).pipelined())
+                                .isEqualTo(c.way(TIMELINES).pipelined());
+                        same(c, Comparison.Way::heldBack);
+                        assertThat(c.way(FRONTIERS).heldBack()).isPositive();
+                    }),
+            new Section(
+                    "Memory that many operations read",
+                    "With events a buffer is tracked by one event for each use; a death frontier has a constant size.",
+                    "buffer-reuse",
+                    Scale.ONE,
+                    "**In part.** Tracking by events grows with uses, and a frontier does not: it grows with the queues in the"
+                            + " past of the uses, up to 12 entries. A plain timeline for each queue needs less still."
+                            + " What it cannot do is to show that the past of a use is over too, and so drop waits.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        assertThat(c.way(EVENTS).trackingBytes())
+                                .isGreaterThan(2 * c.way(FRONTIERS).trackingBytes());
+                        assertThat(c.way(TIMELINES).trackingBytes())
+                                .isLessThan(c.way(FRONTIERS).trackingBytes());
+                        assertThat(c.way(FRONTIERS).waits())
+                                .isLessThan(c.way(TIMELINES).waits());
+                    }),
+            new Section(
+                    "Independent workloads on one device",
+                    "With events, shared memory pools couple workloads by accident; disjoint frontiers never interfere, and"
+                            + " memory freed by one is at once free for the other.",
+                    "independent",
+                    new Scale(2, 1, 0),
+                    "**Not borne out.** On a shared queue unrelated operations are ordered just as much in every way: the"
+                            + " queue orders them, not the tracking. With placement `lanes` there are none in any way."
+                            + " Nor does a frontier that lacks an axis prove that memory is free: it is free once the other"
+                            + " workload's operations have completed, which the runtime looks up ([memory](memory.md)), or"
+                            + " when it is waited for.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::strangers);
+                        assertThat(c.way(FRONTIERS).strangers()).isPositive();
+                    }),
+            new Section(
+                    "Speculation",
+                    "With events nothing tells speculative work from verified work; with frontiers the verifier's axis does.",
+                    "spec-decode",
+                    new Scale(1, 2, 0),
+                    "**Borne out.** The schedule is the same in every way. Only with frontiers does every operation show"
+                            + " whether it follows the verifier: the first drafts do not, the drafts of the second round,"
+                            + " which follow the output of the first, do.",
+                    c -> {
+                        same(c, Comparison.Way::makespan);
+                        same(c, Comparison.Way::waits);
+                        assertThat(unverified(FRONTIERS)).containsExactly("prefill", "draft_r1", "draft_r2");
+                        assertThat(unverified(TIMELINES)).contains("draft_r1/1.2");
+                    }),
+            new Section(
+                    "Pipelining behind a wait",
+                    "Work that is with the hardware before its inputs exist is never slower than work that waits on the host.",
+                    "checkpoint-paging",
+                    new Scale(2, 3, 0),
+                    "**Not borne out.** A queue that has taken an operation early cannot run anything behind it until its wait"
+                            + " is over. Where operations of two workloads meet on one queue, the host that holds one back"
+                            + " lets the other pass. More queues, or lanes that take what is ready, avoid that in every"
+                            + " way.",
+                    c -> {
+                        assertThat(c.way(EVENTS).makespan())
+                                .isLessThan(c.way(FRONTIERS).makespan());
+                        assertThat(c.way(EVENTS).pipelined())
+                                .isLessThan(c.way(FRONTIERS).pipelined());
+                        LabOptions scaled = OPTIONS.withScale(new Scale(2, 3, 0));
+                        Scenario scenario = Laboratory.scenario("checkpoint-paging");
+                        assertThat(Laboratory.run(scenario, scaled).finalTick())
+                                .as("with placement lanes")
+                                .isLessThan(c.way(EVENTS).makespan());
+                    }));
+
+    /** Operations whose frontier does not mention the verifier's timeline. */
+    private static List<String> unverified(WaitKnowledge knowledge) {
+        LabResult result = Laboratory.run(
+                Laboratory.scenario("spec-decode").withPlacement(Placement.LANES),
+                OPTIONS.withScale(new Scale(1, 2, 0)).withKnowledge(knowledge));
+        return result.operations().stream()
+                .filter(each -> each.frontier().keySet().stream().noneMatch(name -> name.startsWith("V")))
+                .map(each -> each.operation().id())
+                .toList();
+    }
+
+    private static final String HEAD = """
+            # Events, timelines and frontiers, measured
+
+            What follows is generated by `ComparisonTest` from runs in the [laboratory](lab.md); the test also checks the
+            facts that each conclusion rests on, and `-Diree4j.docs.update=true` writes the page. `bin/iree4j lab compare
+            SCENARIO` prints the table of any scenario.
+
+            The same scheduler runs each scenario three times on virtual devices, each lane a queue that runs its
+            operations in order; the host learns of an end one tick late. **Events**: nothing but the order of a queue
+            implies a wait, and there is nothing to wait for until the producer is on its queue: until then the host holds
+            the operation back, and for lack of any notice of a recording it waits for the producer's end. **Timelines**:
+            the same, but the hardware can wait for a promised value. **Frontiers**: a wait is dropped when the queue, or
+            another wait, implies it. A wait costs virtual hardware no time, so that fewer waits show as such and not as a
+            shorter makespan.
+
+            Read off the runs: times, waits, checks by the host, operations held back or pipelined (with the hardware
+            before their inputs exist), orders, and the places on queues that others wait for, which are the events of the
+            third way. Counted from the scenario: one event for each wait for another queue in the first way, and bytes of
+            tracking in the first two (8 for a reference to an event, 16 for a timeline and its value). A pair is unrelated
+            when no chain of timelines links its workloads.
+            """;
+
+    private static String page() {
+        StringBuilder page = new StringBuilder(HEAD);
+        int number = 1;
+        for (Section each : SECTIONS) {
+            String scale = (each.scale.width() > 1 ? " --width=" + each.scale.width() : "")
+                    + (each.scale.depth() > 1 ? " --depth=" + each.scale.depth() : "");
+            page.append("\n## %d. %s\n\n".formatted(number++, each.title))
+                    .append(wrapped("The claim: " + each.claim + " (`" + each.scenario + scale + "`)"))
+                    .append('\n')
+                    .append(each.measure().toTable())
+                    .append('\n')
+                    .append(wrapped(each.conclusion));
+        }
+        return page.toString();
+    }
+
+    private static String wrapped(String text) {
+        StringBuilder lines = new StringBuilder();
+        int column = 0;
+        for (String word : text.split(" ")) {
+            if (column > 0 && column + 1 + word.length() > 119) {
+                lines.append('\n');
+                column = 0;
+            } else if (column > 0) {
+                lines.append(' ');
+                column++;
+            }
+            lines.append(word);
+            column += word.length();
+        }
+        return lines.append('\n').toString();
+    }
+
+    @Test
+    void thePageIsWhatRunsShow() throws IOException {
+        assumeTrue(Files.isDirectory(PAGE.getParent()), "docs is not beside this module");
+        if (Boolean.getBoolean("iree4j.docs.update")) {
+            Files.writeString(PAGE, page());
+        }
+        assertThat(Files.readString(PAGE))
+                .as("%s; write it anew with -Diree4j.docs.update=true", PAGE)
+                .isEqualTo(page());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> eachConclusionRestsOnFacts() {
+        return SECTIONS.stream()
+                .map(each -> DynamicTest.dynamicTest(each.title, () -> each.facts.accept(each.measure())));
+    }
+
+    /** Whatever the knowledge, the same operations run with the same dependencies, and nothing starts early. */
+    @Test
+    void everyWayRunsEveryScenarioCorrectly() {
+        for (Scenario scenario : Laboratory.scenarios()) {
+            for (Placement placement : Placement.values()) {
+                LabResult frontiers = run(scenario, placement, FRONTIERS);
+                for (WaitKnowledge each : WaitKnowledge.values()) {
+                    LabResult result = run(scenario, placement, each);
+                    assertThat(result.violations())
+                            .as("%s %s %s", scenario.id(), placement, each)
+                            .isEmpty();
+                    assertThat(result.isRetired()).isTrue();
+                    assertThat(result.nativeWaits())
+                            .as("frontiers need no more waits than others in %s", scenario.id())
+                            .isGreaterThanOrEqualTo(each == EVENTS ? 0 : frontiers.nativeWaits());
+                    assertThat(result.finalTick())
+                            .as("fewer waits, and the same order, in %s", scenario.id())
+                            .isEqualTo(each == EVENTS ? result.finalTick() : frontiers.finalTick());
+                }
+            }
+        }
+    }
+
+    private static LabResult run(Scenario scenario, Placement placement, WaitKnowledge knowledge) {
+        Scale scale = new Scale(2, scenario.canRepeat() ? 3 : 1, 0);
+        return Laboratory.run(
+                scenario.withPlacement(placement), OPTIONS.withScale(scale).withKnowledge(knowledge));
+    }
+
+    @Test
+    void withPlacementLanesUnrelatedOperationsAreNotOrdered() {
+        LabResult result = Laboratory.run(Laboratory.scenario("independent"), OPTIONS.withScale(new Scale(2, 1, 0)));
+        assertThat(result.queues()).hasSize(4);
+        assertThat(result.operations()).allMatch(each -> each.entries().size() == 1);
+    }
+}

@@ -1,0 +1,72 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.LabOptions;
+import io.github.iree4j.lab.Laboratory;
+import io.github.iree4j.lab.Scale;
+import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What all runs of a scenario need: the scenario and its scale. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class LabFlags {
+    /** The largest file that is read. */
+    private static final long MAXIMUM_BYTES = 64 << 20;
+
+    @Parameters(
+            paramLabel = "SCENARIO|FILE",
+            description = "A scenario that 'iree4j lab list' names, or a file with one in YAML or JSON.")
+    private String scenario;
+
+    @Option(
+            names = "--width",
+            paramLabel = "W",
+            defaultValue = "1",
+            description = "Independent copies on the same hardware, 1 to 4.")
+    private int width;
+
+    @Option(names = "--depth", paramLabel = "D", defaultValue = "1", description = "Chained repetitions, 1 to 8.")
+    private int depth;
+
+    @Option(
+            names = "--lanes",
+            paramLabel = "L",
+            defaultValue = "0",
+            description = "Lanes of the scalable hardware, 1 to 4. Default: as the scenario says.")
+    private int lanes;
+
+    LabFlags() {}
+
+    /** Returns the scenario. */
+    Scenario scenario() throws IOException {
+        Path file = Path.of(scenario);
+        if (!Files.isRegularFile(file)) {
+            return Laboratory.scenario(scenario);
+        }
+        if (Files.size(file) > MAXIMUM_BYTES) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "scenario '%s' has %d bytes, more than %d".formatted(file, Files.size(file), MAXIMUM_BYTES));
+        }
+        try {
+            return Laboratory.read(Files.readString(file));
+        } catch (MalformedInputException e) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "scenario '%s' is not UTF-8".formatted(file), e);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "scenario '%s': %s".formatted(file, e.getMessage()), e);
+        }
+    }
+
+    /** Returns the options of a run. */
+    LabOptions options(long hostDelay) {
+        return new LabOptions(new Scale(width, depth, lanes), List.of(), hostDelay, WaitKnowledge.FRONTIERS);
+    }
+}

@@ -10,6 +10,7 @@ import io.github.iree4j.flight.ReplayOrder.Action;
 import io.github.iree4j.flight.ReplayOrder.Kind;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.Reservation;
@@ -340,7 +341,7 @@ final class ReplayRun implements AutoCloseable {
         }
         queues.values().forEach(QueueScheduler::close);
         fences.forEach(Fence::close);
-        devices.values().forEach(VirtualDevice::close);
+        devices.values().forEach(Device::close);
         timelines.values().forEach(TimelineSemaphore::close);
         tracker.close();
     }

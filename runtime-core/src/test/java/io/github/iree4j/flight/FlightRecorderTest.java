@@ -179,6 +179,7 @@ class FlightRecorderTest {
     }
 
     @Test
+    // REC-1: what a cut of the sequence has is whole in the rings.
     void readersThatComeBackMissNothing() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {

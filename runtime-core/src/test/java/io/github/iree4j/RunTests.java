@@ -127,7 +127,8 @@ final class RunTests implements TestExecutionListener {
 
     private static String className(TestIdentifier test) {
         return test.getUniqueIdObject().getSegments().stream()
-                .filter(segment -> segment.getType().equals("class"))
+                .filter(segment ->
+                        segment.getType().equals("class") || segment.getType().equals("class-template"))
                 .map(segment -> segment.getValue())
                 .findFirst()
                 .orElse("?");
@@ -139,6 +140,8 @@ final class RunTests implements TestExecutionListener {
         for (var segment : test.getUniqueIdObject().getSegments()) {
             switch (segment.getType()) {
                 case "nested-class" -> name.append(segment.getValue()).append('.');
+                case "class-template-invocation" ->
+                    name.append(segment.getValue()).append(' ');
                 case "method", "test-template", "test-factory" ->
                     name.append(segment.getValue().replaceFirst("\\(.*", "").replaceFirst(".*#", ""));
                 default -> {}

@@ -374,7 +374,14 @@ public abstract class CollectiveExecution {
                 }
                 all = gathered == null ? before : gathered;
             }
-            guarded(() -> proceed(index, next, all));
+            // The host may learn of this before it learns of the commands in front, which the hardware has run.
+            timeline.whenReached(2L * index + 1, (value, behind) -> {
+                if (behind != null) {
+                    end(behind, Frontier.EMPTY);
+                } else {
+                    guarded(() -> proceed(index, next, all));
+                }
+            });
         }
     }
 

@@ -1,0 +1,142 @@
+package io.github.iree4j.hal.collective;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.record.CollectiveCommand;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.FifoBackend;
+import io.github.iree4j.hal.schedule.Issue;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** An execution whose collectives begin behind commands that the hardware has, before the host learns that these are over. */
+class CollectiveExecutionTest {
+    private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
+
+    private static final int FULL = 0x3F; // all stages
+
+    /** A stream that waits for foreign work by itself. */
+    private static final class Stream implements FifoBackend {
+        @Override
+        public boolean issue(Issue next) {
+            return true;
+        }
+
+        @Override
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
+            return true;
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return true;
+        }
+    }
+
+    /** A collective that is under way. */
+    private record Started(Consumer<Object> issued, BiConsumer<@Nullable IreeException, Frontier> then) {}
+
+    private static final class Execution extends CollectiveExecution {
+        private final List<Started> started = new ArrayList<>();
+
+        Execution(QueueScheduler scheduler, RecordedCommandBuffer commands) {
+            super(scheduler, commands, null);
+        }
+
+        @Override
+        protected QueueOperation operation(Segment segment) {
+            return new QueueOperation("segment") {
+                @Override
+                protected void retain() {}
+
+                @Override
+                protected void failed(IreeException cause) {
+                    segment.failed();
+                }
+
+                @Override
+                protected void release() {
+                    segment.ended();
+                }
+            };
+        }
+
+        @Override
+        protected MemorySegment pin(Buffer buffer, long offset, long length, Frontier before, List<Runnable> unpin) {
+            return MemorySegment.ofArray(new int[1]);
+        }
+
+        @Override
+        protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
+            timeline.whenPromised(value, (promised, failure) -> then.accept(failure));
+        }
+
+        @Override
+        protected CollectiveArrival arrival(
+                Frontier before,
+                CollectiveCommand command,
+                @Nullable MemorySegment source,
+                @Nullable MemorySegment target,
+                Runnable unpin,
+                Consumer<Object> issued,
+                BiConsumer<@Nullable IreeException, Frontier> then) {
+            started.add(new Started(issued, then));
+            return new CollectiveArrival(before, command, source, target, unpin, (failure, frontier) -> {});
+        }
+    }
+
+    @Test
+    void endOfACollectiveThatTheHostLearnsOfBeforeThatOfTheCommandsInFrontWaitsForIt() {
+        try (VirtualDevice device = VirtualDevice.builder().build();
+                Channel channel = device.createChannel(0, 0, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence done = Fence.at(timeline, 1);
+                CommandBuffer commands = device.createCommandBuffer(0, 3, -1, 0)) {
+            for (int i = 0; i < 2; i++) {
+                commands.fillBuffer(BufferRef.of(buffer), 7, 4, 0);
+                commands.executionBarrier(FULL, FULL, 0);
+                commands.collective(channel, SUM, 0, BufferRef.of(buffer), BufferRef.of(buffer), 1);
+                commands.executionBarrier(FULL, FULL, 0);
+            }
+            commands.fillBuffer(BufferRef.of(buffer), 9, 4, 0);
+            commands.finish();
+            QueueScheduler scheduler =
+                    QueueScheduler.create(device.schedulingDomain(), device, device, new Stream());
+            Execution execution = new Execution(scheduler, (RecordedCommandBuffer) commands);
+
+            execution.submit(null, done);
+            execution.started.get(0).issued().accept(new Object());
+            assertThat(execution.started).as("the second is behind commands that are issued").hasSize(2);
+            execution.started.get(1).issued().accept(new Object());
+            scheduler.completedUpTo(1);
+            execution.started.get(0).then().accept(null, Frontier.EMPTY);
+            execution.started.get(1).then().accept(null, Frontier.EMPTY);
+            assertThat(done.failure()).isNull();
+            scheduler.completedUpTo(3);
+            assertThat(done.failure()).isNull();
+            assertThat(done.isReached()).isTrue();
+            assertThatCode(() -> ((GroupChannel) channel).group().collective(0)).doesNotThrowAnyException();
+            scheduler.close();
+        }
+    }
+}

@@ -35,6 +35,7 @@ final class Communicator {
     private final int count;
     private final Consumer<@Nullable IreeException> told;
     private volatile boolean aborting;
+    private volatile @Nullable IreeException broken; // why, where its library reports an error; written before aborting
     private volatile boolean closing;
 
     // Guarded by this.
@@ -97,7 +98,10 @@ final class Communicator {
      */
     void checkTakesPart() {
         if (aborting) {
-            throw new IreeException(StatusCode.ABORTED, "the channel of this participant has failed or is closed");
+            IreeException cause = broken;
+            throw cause != null
+                    ? cause
+                    : new IreeException(StatusCode.ABORTED, "the channel of this participant has failed or is closed");
         }
     }
 
@@ -119,10 +123,11 @@ final class Communicator {
                 elsewhere(() -> told.accept(null));
             }
         } catch (RuntimeException | Error e) {
-            aborting = true;
             IreeException cause = e instanceof IreeException own
                     ? own
                     : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e);
+            broken = cause; // a collective may find this before its group is told
+            aborting = true;
             elsewhere(() -> told.accept(cause));
         }
         List<Runnable> due;

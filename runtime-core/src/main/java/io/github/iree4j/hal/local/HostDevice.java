@@ -24,6 +24,7 @@ import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.schedule.DeviceQueues;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
@@ -56,6 +57,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
+    private final ChannelParams channel; // of those that leave it to the device
     private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
     private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
     private volatile @Nullable IreeException lost; // the cause of the loss
@@ -75,6 +77,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         this.domain = options.schedulingDomain();
         this.memory = new HostMemory(this, options, queues::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
+        this.channel = options.driver(ChannelOptions.DEFAULT).channel();
         this.allocator = new LocalAllocator(this, memory);
         this.guests = guests;
         this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
@@ -193,7 +196,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.count());
-        return ChannelRegistry.create(domain, this, params);
+        return ChannelRegistry.create(domain, this, params.or(channel));
     }
 
     @Override

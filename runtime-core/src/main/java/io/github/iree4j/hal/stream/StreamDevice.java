@@ -21,6 +21,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.schedule.DeviceQueues;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.lifetime.UseGuard;
@@ -273,7 +274,7 @@ public final class StreamDevice implements Device {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.count());
-        return channels.create(params);
+        return channels.create(params.or(options.driver(ChannelOptions.DEFAULT).channel()));
     }
 
     @Override

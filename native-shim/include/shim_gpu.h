@@ -59,6 +59,7 @@ uint32_t shim_gpu_device_count(const shim_gpu_api_t* api);
   X(integrated, 18, 16)                \
   X(maps_host_memory, 19, 3)           \
   X(registers_host_memory, 99, -1)     \
+  X(concurrent_managed_memory, 89, 9)  \
   X(compute_major, 75, 23)             \
   X(compute_minor, 76, 61)
 
@@ -85,6 +86,12 @@ shim_status_t shim_gpu_device_open(shim_gpu_api_t* api, uint32_t index,
 void shim_gpu_device_release(shim_gpu_device_t* device);
 int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device);
 
+// Lets |device| use memory of |other|, of the same library, as long as both are
+// open. UNIMPLEMENTED where the hardware cannot.
+shim_status_t shim_gpu_device_reach(shim_gpu_device_t* device,
+                                    shim_gpu_device_t* other,
+                                    shim_error_t* error);
+
 #define SHIM_GPU_KIND_MAP(X) \
   X(0, STREAMS)              \
   X(1, EVENTS)               \
@@ -110,11 +117,18 @@ void shim_gpu_device_live_objects(const shim_gpu_device_t* device,
 // Memory
 //===--------------------------------------------------------------------===//
 
-// Handles are addresses. |out_address| is for code of the device.
+// Handles are addresses. |out_address| is for code of the device; if |managed|
+// for the host as well. Other memory comes from a pool of the library where
+// there is one.
 shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
-                                       uint64_t* out_address,
+                                       int32_t managed, uint64_t* out_address,
                                        shim_error_t* error);
-void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address);
+void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
+                          int32_t managed);
+
+// Checks that some bytes are of one allocation, which anybody may have made.
+shim_status_t shim_gpu_memory_check(shim_gpu_device_t* device, uint64_t address,
+                                    uint64_t size, shim_error_t* error);
 
 // Memory of the host that the device uses: |out_addresses| has the host's and
 // the device's address of it.
@@ -141,6 +155,13 @@ shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
                                    char* out_log, size_t log_size,
                                    uint64_t* out_module, shim_error_t* error);
 void shim_gpu_module_unload(shim_gpu_device_t* device, uint64_t module);
+
+// Compiles PTX. |out_code| has a handle, and the address and the bytes of an
+// image, valid until the handle is released. A handle counts as a module.
+// UNIMPLEMENTED where the library does not.
+shim_status_t shim_gpu_link(shim_gpu_device_t* device, void* text, size_t size,
+                            uint64_t out_code[3], shim_error_t* error);
+void shim_gpu_link_release(shim_gpu_device_t* device, uint64_t link);
 
 typedef struct shim_gpu_function_t {
   uint64_t handle;

@@ -115,7 +115,7 @@ static void on_a_library(int32_t of_kind, const char* path) {
   FAILING_EACH(a_library_of_collectives_is_opened);
   CHECK_OK(shim_gpu_device_open(api, 0, &gpu, &error));
   CHECK_OK(shim_gpu_stream_create(gpu, &stream, &error));
-  CHECK_OK(shim_gpu_memory_allocate(gpu, 8, &memory, &error));
+  CHECK_OK(shim_gpu_memory_allocate(gpu, 8, 0, &memory, &error));
   CHECK_OK(shim_gpu_collectives_open(kind, library, &collectives, &error));
   failing_gpu_device = gpu;
   FAILING_EACH(an_id_is_made);
@@ -128,7 +128,7 @@ static void on_a_library(int32_t of_kind, const char* path) {
   FAILING_EACH(a_participant_is_aborted);
   failing_gpu_enters = true;
   failing_gpu_device = NULL;
-  shim_gpu_memory_free(gpu, memory);
+  shim_gpu_memory_free(gpu, memory, 0);
   shim_gpu_stream_release(gpu, stream);
   shim_gpu_device_release(gpu);
   shim_gpu_collectives_close(collectives);

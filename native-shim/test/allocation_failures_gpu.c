@@ -126,22 +126,67 @@ static void what_only_tells_asks_the_driver_nothing(void) {
 
 static uint64_t gpu_memory(uint64_t size) {
   uint64_t address = 0;
-  CHECK_OK(shim_gpu_memory_allocate(gpu, size, &address, &error));
+  CHECK_OK(shim_gpu_memory_allocate(gpu, size, 0, &address, &error));
   return address;
 }
 
 static shim_status_t gpu_memory_is_allocated(void) {
   uint64_t address = 7;
   shim_status_t status =
-      FAILING(shim_gpu_memory_allocate(gpu, 64, &address, failing_error));
+      FAILING(shim_gpu_memory_allocate(gpu, 64, 0, &address, failing_error));
   CHECK_EQ(address == 0, status != SHIM_OK);
-  if (address) shim_gpu_memory_free(gpu, address);
+  if (address) shim_gpu_memory_free(gpu, address, 0);
   return status;
+}
+
+static shim_status_t managed_memory_is_allocated(void) {
+  uint64_t address = 7;
+  shim_status_t status =
+      FAILING(shim_gpu_memory_allocate(gpu, 64, 1, &address, failing_error));
+  CHECK_EQ(address == 0, status != SHIM_OK);
+  if (address) shim_gpu_memory_free(gpu, address, 1);
+  return status;
+}
+
+static shim_status_t gpu_memory_is_checked(void) {
+  const uint64_t address = gpu_memory(64);
+  shim_status_t status =
+      FAILING(shim_gpu_memory_check(gpu, address, 64, failing_error));
+  shim_gpu_memory_free(gpu, address, 0);
+  return status;
+}
+
+static shim_status_t a_device_reaches_another(void) {
+  shim_gpu_device_t* other = NULL;
+  CHECK_OK(shim_gpu_device_open(api, 1, &other, &error));
+  shim_status_t status =
+      FAILING(shim_gpu_device_reach(gpu, other, failing_error));
+  shim_gpu_device_release(other);
+  return status;
+}
+
+static shim_status_t code_is_compiled(void) {
+  uint64_t code[3] = {7, 7, 7};
+  shim_status_t status = FAILING(shim_gpu_link(
+      gpu, (void*)(uintptr_t)kernels, strlen(kernels) + 1, code,
+      failing_error));
+  CHECK_EQ(code[0] == 0, status != SHIM_OK);
+  CHECK_EQ(code[2] == 0, status != SHIM_OK);
+  if (!status) shim_gpu_link_release(gpu, code[0]);
+  return status;
+}
+
+static shim_status_t compiled_code_is_freed(void) {
+  uint64_t code[3];
+  CHECK_OK(shim_gpu_link(gpu, (void*)(uintptr_t)kernels, strlen(kernels) + 1,
+                         code, &error));
+  FAILING_VOID(shim_gpu_link_release(gpu, code[0]));
+  return FAILING_HAS_NO_STATUS;
 }
 
 static shim_status_t gpu_memory_is_freed(void) {
   const uint64_t address = gpu_memory(64);
-  FAILING_VOID(shim_gpu_memory_free(gpu, address));
+  FAILING_VOID(shim_gpu_memory_free(gpu, address, 0));
   return FAILING_HAS_NO_STATUS;
 }
 
@@ -287,7 +332,7 @@ static shim_status_t a_gpu_event_is_waited_for(void) {
   shim_status_t status =
       FAILING(shim_gpu_event_wait(gpu, event, 1, failing_error));
   finish();
-  shim_gpu_memory_free(gpu, memory);
+  shim_gpu_memory_free(gpu, memory, 0);
   shim_gpu_event_release(gpu, event);
   return status;
 }
@@ -406,10 +451,15 @@ static void on_a_library(bool is_hip) {
   FAILING_EACH(a_gpu_library_is_opened);
   FAILING_EACH(a_gpu_device_is_described);
   FAILING_EACH(a_gpu_device_is_opened);
+  failing_gpu_enters = false;
   FAILING_EACH(a_gpu_device_is_released);
+  failing_gpu_enters = true;
   RUN(what_only_tells_asks_the_driver_nothing);
   open_device();
   FAILING_EACH(gpu_memory_is_allocated);
+  FAILING_EACH(managed_memory_is_allocated);
+  FAILING_EACH(gpu_memory_is_checked);
+  if (!hip) FAILING_EACH(code_is_compiled);
   FAILING_EACH(pinned_memory_is_allocated);
   FAILING_EACH(memory_is_registered);
   FAILING_EACH(a_module_is_loaded);
@@ -422,6 +472,7 @@ static void on_a_library(bool is_hip) {
   FAILING_EACH(a_graph_is_updated);
   failing_gpu_enters = false;
   FAILING_EACH(gpu_memory_is_freed);
+  if (!hip) FAILING_EACH(compiled_code_is_freed);
   FAILING_EACH(pinned_memory_is_freed);
   FAILING_EACH(memory_is_unregistered);
   FAILING_EACH(a_module_is_unloaded);
@@ -429,6 +480,10 @@ static void on_a_library(bool is_hip) {
   FAILING_EACH(a_gpu_event_is_released);
   FAILING_EACH(a_graph_is_released);
   failing_gpu_enters = true;
+  close_device();
+  set("devices=2 peer");
+  open_device();
+  FAILING_EACH(a_device_reaches_another);
   close_device();
   set("slow=20000");
   open_device();

@@ -5,6 +5,27 @@
 
 #include "gpu/gpu_internal.h"
 
+// Whether the library has pools of its own for the device's memory: returning
+// memory to one does not wait for work of the device, freeing memory does.
+static int make_pool(shim_gpu_device_t* device) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (!table->pool_create || !table->pool_destroy || !table->pool_allocate ||
+      !table->pool_free || !table->stream_synchronize) {
+    return SGPU_SUCCESS;
+  }
+  int has = 0;
+  int code = table->device_attribute(
+      &has, device->api->kind == SHIM_GPU_CUDA ? 115 : 88, device->device);
+  if (!code && has) {
+    const sgpu_pool_params_t params = {.type = SGPU_POOL_PINNED,
+                                       .location = SGPU_LOCATION_DEVICE,
+                                       .device = device->device};
+    code = table->pool_create(&device->pool, &params);
+  }
+  bool lacks = code == SGPU_INVALID_VALUE || code == SGPU_NOT_SUPPORTED;
+  return lacks ? SGPU_SUCCESS : code;
+}
+
 shim_status_t shim_gpu_device_open(shim_gpu_api_t* api, uint32_t index,
                                    shim_gpu_device_t** out_device,
                                    shim_error_t* error) {
@@ -18,18 +39,64 @@ shim_status_t shim_gpu_device_open(shim_gpu_api_t* api, uint32_t index,
                                   device->device);
   }
   if (!code) code = api->table.context_retain(&device->context, device->device);
-  if (code) {
-    free(device);
-    return shim__gpu_fail(NULL, code, error, "opening device %u", index);
+  shim_status_t status = SHIM_OK;
+  if (!code && !(status = shim__gpu_enter(device, error))) {
+    code = make_pool(device);
+    shim__gpu_leave(device);
   }
-  *out_device = device;
-  return SHIM_OK;
+  if (device->context && (code || status)) {
+    api->table.context_release(device->device);
+  }
+  if (code) {
+    status = shim__gpu_fail(NULL, code, error, "opening device %u", index);
+  }
+  if (status) {
+    free(device);
+  } else {
+    *out_device = device;
+  }
+  return status;
 }
 
 void shim_gpu_device_release(shim_gpu_device_t* device) {
   if (!device) return;
-  SHIM__GPU_TABLE(device)->context_release(device->device);
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (device->pool && shim__gpu_enter_to_free(device)) {
+    sgpu_stream_t stream = atomic_load(&device->pool_stream);
+    if (stream) table->stream_destroy(stream);
+    table->pool_destroy(device->pool);
+    shim__gpu_leave(device);
+  }
+  table->context_release(device->device);
   free(device);
+}
+
+shim_status_t shim_gpu_device_reach(shim_gpu_device_t* device,
+                                    shim_gpu_device_t* other,
+                                    shim_error_t* error) {
+  if (device->context == other->context) return SHIM_OK;
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  int can = 0, code = SGPU_SUCCESS;
+  if (table->peer_ask && (!other->pool || table->pool_access)) {
+    code = table->peer_ask(&can, device->device, other->device);
+  }
+  if (!code && !can) code = SGPU_PEER_ACCESS_UNSUPPORTED;
+  if (!code && table->peer_cuda) code = table->peer_cuda(other->context, 0);
+  if (!code && table->peer_hip) code = table->peer_hip(other->device, 0);
+  if (code == SGPU_PEER_ACCESS_ALREADY_ENABLED) code = SGPU_SUCCESS;
+  if (!code && other->pool) {
+    const sgpu_pool_access_t access = {SGPU_LOCATION_DEVICE, device->device,
+                                       SGPU_POOL_READ_WRITE};
+    code = table->pool_access(other->pool, &access, 1);
+  }
+  if (code) {
+    status = shim__gpu_fail(device, code, error,
+                            "reaching the memory of device '%s'", other->name);
+  }
+  shim__gpu_leave(device);
+  return status;
 }
 
 int32_t shim_gpu_device_is_lost(const shim_gpu_device_t* device) {
@@ -67,24 +134,99 @@ static shim_status_t made(shim_gpu_device_t* device, int code, int32_t kind,
                         (unsigned long long)size);
 }
 
+// The stream of the pool: nothing else is on it, so it is never waited for
+// long.
+static int pool_stream(shim_gpu_device_t* device, sgpu_stream_t* out_stream) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  sgpu_stream_t other = atomic_load(&device->pool_stream);
+  *out_stream = other;
+  if (other) return SGPU_SUCCESS;
+  int code = table->stream_create(out_stream, SGPU_STREAM_NON_BLOCKING);
+  if (!code && !atomic_compare_exchange_strong(&device->pool_stream, &other,
+                                               *out_stream)) {
+    table->stream_destroy(*out_stream);
+    *out_stream = other;
+  }
+  return code;
+}
+
+// Synchronizing makes memory usable for all streams, and has a pool give back
+// what it does not use.
+static void free_memory(shim_gpu_device_t* device, uint64_t address,
+                        bool pooled) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  sgpu_stream_t stream = atomic_load(&device->pool_stream);
+  if (!pooled) {
+    table->memory_free(address);
+  } else if (!table->pool_free(address, stream)) {
+    table->stream_synchronize(stream);
+  }
+}
+
+static int allocate(shim_gpu_device_t* device, uint64_t size, bool managed,
+                    uint64_t* out_address) {
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (managed) {
+    return table->memory_managed ? table->memory_managed(out_address, size,
+                                                         SGPU_MANAGED_GLOBAL)
+                                 : SGPU_NOT_SUPPORTED;
+  }
+  if (!device->pool) return table->memory_allocate(out_address, size);
+  sgpu_stream_t stream = NULL;
+  int code = pool_stream(device, &stream);
+  if (!code) {
+    code = table->pool_allocate(out_address, size, device->pool, stream);
+  }
+  if (code) return code;
+  code = table->stream_synchronize(stream);
+  if (code) free_memory(device, *out_address, true);
+  return code;
+}
+
 shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
-                                       uint64_t* out_address,
+                                       int32_t managed, uint64_t* out_address,
                                        shim_error_t* error) {
   *out_address = 0;
   shim_status_t status = shim__gpu_enter(device, error);
   if (status) return status;
   uint64_t address = 0;
-  int code = SHIM__GPU_TABLE(device)->memory_allocate(&address, size);
+  int code = allocate(device, size, managed, &address);
   status = made(device, code, SHIM_GPU_KIND_MEMORY, error,
-                "allocation of device memory", size);
+                managed ? "allocation of managed memory"
+                        : "allocation of device memory",
+                size);
   shim__gpu_leave(device);
   if (!status) *out_address = address;
   return status;
 }
 
-void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address) {
+shim_status_t shim_gpu_memory_check(shim_gpu_device_t* device, uint64_t address,
+                                    uint64_t size, shim_error_t* error) {
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  uint64_t first = 0;
+  size_t bytes = 0;
+  int code = table->memory_range ? table->memory_range(&first, &bytes, address)
+                                 : SGPU_NOT_SUPPORTED;
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "finding memory at 0x%llx",
+                            (unsigned long long)address);
+  } else if (address - first > bytes || size > bytes - (address - first)) {
+    status = shim_error_set(
+        error, SHIM_INVALID_ARGUMENT, 0,
+        "%llu bytes at 0x%llx are not in the allocation of %zu bytes at 0x%llx",
+        (unsigned long long)size, (unsigned long long)address, bytes,
+        (unsigned long long)first);
+  }
+  shim__gpu_leave(device);
+  return status;
+}
+
+void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
+                          int32_t managed) {
   if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->memory_free(address);
+    free_memory(device, address, device->pool && !managed);
     shim__gpu_leave(device);
   }
   shim__gpu_count(device, SHIM_GPU_KIND_MEMORY, -1);
@@ -173,6 +315,45 @@ shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
   }
   shim__gpu_leave(device);
   return status;
+}
+
+shim_status_t shim_gpu_link(shim_gpu_device_t* device, void* text, size_t size,
+                            uint64_t out_code[3], shim_error_t* error) {
+  memset(out_code, 0, 3 * sizeof(*out_code));
+  shim_status_t status = shim__gpu_enter(device, error);
+  if (status) return status;
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  bool has = table->link_create && table->link_add && table->link_complete &&
+             table->link_destroy;
+  sgpu_link_t link = NULL;
+  void* image = NULL;
+  size_t bytes = 0;
+  int code = has ? table->link_create(0, NULL, NULL, &link)
+                 : SGPU_NOT_SUPPORTED;
+  if (!code) {
+    code = table->link_add(link, SGPU_LINK_PTX, text, size, "module", 0, NULL,
+                           NULL);
+    if (!code) code = table->link_complete(link, &image, &bytes);
+    if (code) table->link_destroy(link);
+  }
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "compiling a module");
+  } else {
+    shim__gpu_count(device, SHIM_GPU_KIND_MODULES, 1);
+    out_code[0] = (uint64_t)(uintptr_t)link;
+    out_code[1] = (uint64_t)(uintptr_t)image;
+    out_code[2] = bytes;
+  }
+  shim__gpu_leave(device);
+  return status;
+}
+
+void shim_gpu_link_release(shim_gpu_device_t* device, uint64_t link) {
+  if (shim__gpu_enter_to_free(device)) {
+    SHIM__GPU_TABLE(device)->link_destroy((sgpu_link_t)(uintptr_t)link);
+    shim__gpu_leave(device);
+  }
+  shim__gpu_count(device, SHIM_GPU_KIND_MODULES, -1);
 }
 
 void shim_gpu_module_unload(shim_gpu_device_t* device, uint64_t module) {

@@ -44,6 +44,8 @@ struct shim_gpu_device_t {
   shim_gpu_api_t* api;
   sgpu_context_t context;
   int device;  // the library's number
+  sgpu_pool_t pool;  // of its memory; NULL where the library has none
+  _Atomic(sgpu_stream_t) pool_stream;  // NULL before its first use
   _Atomic bool lost;
   _Atomic int32_t cause;  // the code of the loss
   _Atomic int64_t live[SHIM_GPU_KIND_COUNT];

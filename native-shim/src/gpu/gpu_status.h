@@ -16,6 +16,7 @@
   X(201, INTERNAL, 0, INVALID_CONTEXT)                           \
   X(209, INCOMPATIBLE, 0, NO_BINARY_FOR_GPU)                     \
   X(214, DATA_LOSS, 1, ECC_UNCORRECTABLE)                        \
+  X(217, UNIMPLEMENTED, 0, PEER_ACCESS_UNSUPPORTED)              \
   X(218, INVALID_ARGUMENT, 0, INVALID_PTX)                       \
   X(220, ABORTED, 1, NVLINK_UNCORRECTABLE)                       \
   X(221, UNAVAILABLE, 0, JIT_COMPILER_NOT_FOUND)                 \
@@ -28,8 +29,10 @@
   X(700, ABORTED, 1, ILLEGAL_ADDRESS)                            \
   X(701, RESOURCE_EXHAUSTED, 0, LAUNCH_OUT_OF_RESOURCES)         \
   X(702, ABORTED, 1, LAUNCH_TIMEOUT)                             \
+  X(704, ALREADY_EXISTS, 0, PEER_ACCESS_ALREADY_ENABLED)         \
   X(709, ABORTED, 1, CONTEXT_IS_DESTROYED)                       \
   X(710, ABORTED, 1, ASSERT)                                     \
+  X(711, RESOURCE_EXHAUSTED, 0, TOO_MANY_PEERS)                  \
   X(712, ALREADY_EXISTS, 0, HOST_MEMORY_ALREADY_REGISTERED)      \
   X(713, FAILED_PRECONDITION, 0, HOST_MEMORY_NOT_REGISTERED)     \
   X(714, ABORTED, 1, HARDWARE_STACK_ERROR)                       \

@@ -14,12 +14,24 @@ typedef struct sgpu_module* sgpu_module_t;
 typedef struct sgpu_function* sgpu_function_t;
 typedef struct sgpu_graph* sgpu_graph_t;
 typedef struct sgpu_graph_exec* sgpu_graph_exec_t;
+typedef struct sgpu_pool* sgpu_pool_t;
+typedef struct sgpu_link* sgpu_link_t;
 
 typedef struct sgpu_comm* sgpu_comm_t;
 
 typedef struct sgpu_uuid_t {
   uint8_t bytes[16];
 } sgpu_uuid_t;
+
+typedef struct sgpu_pool_params_t {
+  int type, handle_types, location, device;
+  void* security;
+  uint64_t reserved[8];
+} sgpu_pool_params_t;
+
+typedef struct sgpu_pool_access_t {
+  int location, device, rights;
+} sgpu_pool_access_t;
 
 enum {
   SGPU_STREAM_NON_BLOCKING = 1,
@@ -30,6 +42,11 @@ enum {
   SGPU_HOST_REGISTER_PORTABLE = 1,
   SGPU_HOST_REGISTER_MAPPED = 2,
   SGPU_CAPTURE_THREAD_LOCAL = 1,
+  SGPU_MANAGED_GLOBAL = 1,
+  SGPU_POOL_PINNED = 1,
+  SGPU_LOCATION_DEVICE = 1,
+  SGPU_POOL_READ_WRITE = 3,
+  SGPU_LINK_PTX = 1,
   SGPU_COPY_DEFAULT = 4,  // HIP's kind of copy: by addresses
 
   SGPU_FUNCTION_MAX_THREADS = 0,
@@ -81,12 +98,14 @@ enum {
   SGPU_INVALID_IMAGE = 200,
   SGPU_INVALID_CONTEXT = 201,
   SGPU_NO_BINARY_FOR_GPU = 209,
+  SGPU_PEER_ACCESS_UNSUPPORTED = 217,
   SGPU_INVALID_PTX = 218,
   SGPU_NOT_FOUND = 500,
   SGPU_NOT_READY = 600,
   SGPU_ILLEGAL_ADDRESS = 700,
   SGPU_OUT_OF_RESOURCES = 701,
   SGPU_LAUNCH_TIMEOUT = 702,
+  SGPU_PEER_ACCESS_ALREADY_ENABLED = 704,
   SGPU_HOST_MEMORY_ALREADY_REGISTERED = 712,
   SGPU_LAUNCH_FAILED = 719,
   SGPU_NOT_PERMITTED = 800,

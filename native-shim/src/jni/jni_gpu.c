@@ -62,6 +62,12 @@ static jint jni_device_is_lost(JNIEnv* env, jclass cls, jlong device) {
   return shim_gpu_device_is_lost(DEVICE);
 }
 
+static jint jni_device_reach(JNIEnv* env, jclass cls, jlong device, jlong other,
+                             jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_device_reach(DEVICE, HANDLE(shim_gpu_device_t, other), ERROR);
+}
+
 static void jni_device_live_objects(JNIEnv* env, jclass cls, jlong device,
                                     jlong out) {
   (void)env, (void)cls;
@@ -69,15 +75,23 @@ static void jni_device_live_objects(JNIEnv* env, jclass cls, jlong device,
 }
 
 static jint jni_memory_allocate(JNIEnv* env, jclass cls, jlong device,
-                                jlong size, jlong out, jlong error) {
+                                jlong size, jint managed, jlong out,
+                                jlong error) {
   (void)env, (void)cls;
-  return shim_gpu_memory_allocate(DEVICE, (uint64_t)size, OUT, ERROR);
+  return shim_gpu_memory_allocate(DEVICE, (uint64_t)size, managed, OUT, ERROR);
 }
 
 static void jni_memory_free(JNIEnv* env, jclass cls, jlong device,
-                            jlong address) {
+                            jlong address, jint managed) {
   (void)env, (void)cls;
-  shim_gpu_memory_free(DEVICE, (uint64_t)address);
+  shim_gpu_memory_free(DEVICE, (uint64_t)address, managed);
+}
+
+static jint jni_memory_check(JNIEnv* env, jclass cls, jlong device,
+                             jlong address, jlong size, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_memory_check(DEVICE, (uint64_t)address, (uint64_t)size,
+                               ERROR);
 }
 
 static jint jni_host_allocate(JNIEnv* env, jclass cls, jlong device, jlong size,
@@ -109,6 +123,18 @@ static jint jni_module_load(JNIEnv* env, jclass cls, jlong device, jlong image,
   (void)env, (void)cls;
   return shim_gpu_module_load(DEVICE, HANDLE(const void, image),
                               HANDLE(char, log), (size_t)log_size, OUT, ERROR);
+}
+
+static jint jni_link(JNIEnv* env, jclass cls, jlong device, jlong text,
+                     jlong size, jlong out, jlong error) {
+  (void)env, (void)cls;
+  return shim_gpu_link(DEVICE, HANDLE(void, text), (size_t)size, OUT, ERROR);
+}
+
+static void jni_link_release(JNIEnv* env, jclass cls, jlong device,
+                             jlong link) {
+  (void)env, (void)cls;
+  shim_gpu_link_release(DEVICE, (uint64_t)link);
 }
 
 static void jni_module_unload(JNIEnv* env, jclass cls, jlong device,
@@ -252,14 +278,18 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("deviceOpen", "(JIJ)J", jni_device_open),
     SHIM__METHOD("deviceRelease", "(J)V", jni_device_release),
     SHIM__METHOD("deviceIsLost", "(J)I", jni_device_is_lost),
+    SHIM__METHOD("deviceReach", "(JJJ)I", jni_device_reach),
     SHIM__METHOD("deviceLiveObjects", "(JJ)V", jni_device_live_objects),
-    SHIM__METHOD("memoryAllocate", "(JJJJ)I", jni_memory_allocate),
-    SHIM__METHOD("memoryFree", "(JJ)V", jni_memory_free),
+    SHIM__METHOD("memoryAllocate", "(JJIJJ)I", jni_memory_allocate),
+    SHIM__METHOD("memoryFree", "(JJI)V", jni_memory_free),
+    SHIM__METHOD("memoryCheck", "(JJJJ)I", jni_memory_check),
     SHIM__METHOD("hostAllocate", "(JJJJ)I", jni_host_allocate),
     SHIM__METHOD("hostFree", "(JJ)V", jni_host_free),
     SHIM__METHOD("hostRegister", "(JJJJJ)I", jni_host_register),
     SHIM__METHOD("hostUnregister", "(JJ)V", jni_host_unregister),
     SHIM__METHOD("moduleLoad", "(JJJJJJ)I", jni_module_load),
+    SHIM__METHOD("link", "(JJJJJ)I", jni_link),
+    SHIM__METHOD("linkRelease", "(JJ)V", jni_link_release),
     SHIM__METHOD("moduleUnload", "(JJ)V", jni_module_unload),
     SHIM__METHOD("moduleFunction", "(JJJIJJ)I", jni_module_function),
     SHIM__METHOD("streamCreate", "(JJJ)I", jni_stream_create),

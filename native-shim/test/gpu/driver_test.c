@@ -48,12 +48,12 @@ void end(void) {
 
 uint64_t new_memory(uint64_t size) {
   uint64_t address = 0;
-  OK(shim_gpu_memory_allocate(device, size, &address, &error));
+  OK(shim_gpu_memory_allocate(device, size, 0, &address, &error));
   return address;
 }
 
 void free_memory(uint64_t address) {
-  DONE(shim_gpu_memory_free(device, address));
+  DONE(shim_gpu_memory_free(device, address, 0));
 }
 
 uint64_t new_stream(void) {

@@ -23,12 +23,13 @@
 //   attribute=N:VALUE    the device attribute N has that value; several times
 //   no_attribute=N       there is no such attribute; several times
 //   heap_mib=N           memory of each device, 256 by default
+//   peer                 devices can use the memory of one another
 //   visible              device memory is visible to the host; else it has no
 //                        access rights while no operation uses it
 //   capacity=N           operations of a stream, 1024 by default; a call that
 //                        finds it full blocks
 //   slow=N               each operation takes N microseconds more
-//   oom_allocation=N     the N-th allocation, of a device or pinned, fails,
+//   oom_allocation=N     the N-th allocation, of any memory, fails,
 //                        counted from 1
 //   launch_error=N       the N-th launch returns 1
 //   kernel_fault=N       the N-th kernel that runs faults with 700
@@ -141,7 +142,7 @@ typedef struct fake_failure_t {
 
 typedef struct fake_settings_t {
   int device_count;
-  bool no_device, no_uuid, visible;
+  bool no_device, no_uuid, visible, peer;
   int init_error;
   int version, major, minor;
   char gfx[16];
@@ -207,6 +208,8 @@ typedef enum fake_kind_t {
   FAKE_GRAPH,
   FAKE_GRAPH_EXEC,
   FAKE_COMM,
+  FAKE_POOL,
+  FAKE_LINK,
   FAKE_KIND_COUNT,
 } fake_kind_t;
 
@@ -240,11 +243,15 @@ struct sgpu_context {
   int references;
   int error;  // sticky; 0 while alive
   int stop;   // not 0 ends kernels
+  uint64_t peers[FAKE_MAX_DEVICES];  // generations of contexts it can use
 };
 
 // The current context of this thread. Holds the lock.
 int fake_current(sgpu_context_t* out_context);
 bool fake_has_contexts(void);
+
+// The context of a device, or NULL. Holds the lock.
+sgpu_context_t fake_primary(int device);
 
 // Makes the context dead. Holds the lock.
 void fake_kill(sgpu_context_t context, int code);
@@ -261,6 +268,7 @@ typedef enum fake_memory_kind_t {
   FAKE_MEMORY_DEVICE,
   FAKE_MEMORY_PINNED,
   FAKE_MEMORY_REGISTERED,
+  FAKE_MEMORY_MANAGED,
   FAKE_MEMORY_KIND_COUNT,
 } fake_memory_kind_t;
 
@@ -274,6 +282,9 @@ typedef struct fake_range_t {
   int uses;       // by enqueued operations
   int open;       // by running operations
   bool freed;     // but still used
+  sgpu_pool_t pool;  // it came from, or NULL
+  bool pending;      // its stream has not come to the allocation
+  bool leaving;      // it goes back to the pool
 } fake_range_t;
 
 // The range that holds all of it, or NULL.
@@ -282,6 +293,23 @@ fake_range_t* fake_find(uint64_t address, uint64_t size);
 // Marks a range as used by an enqueued operation.
 void fake_retain(fake_range_t* range);
 void fake_release(fake_range_t* range);
+
+// Memory of a pool: an address, its allocation, its way back, its end. What was
+// given back stays the pool's until it is trimmed.
+int fake_take_from_pool(sgpu_pool_t pool, uint64_t size, uint64_t* out);
+void fake_end_allocation(uint64_t address);
+int fake_begin_free(uint64_t address);
+void fake_end_free(uint64_t address);
+void fake_trim_pool(sgpu_pool_t pool);
+
+// Has all memory be of no pool; whether there was any.
+bool fake_leave_pool(sgpu_pool_t pool);
+
+// Trims the pools of a context, as what waits for the device does.
+void fake_trim(sgpu_context_t context);
+
+// Whether code of a context may use a range. fake_gpu_pool.c
+bool fake_reaches(sgpu_context_t context, const fake_range_t* range);
 
 // Gives running operations access.
 void fake_open(fake_range_t* range);
@@ -313,6 +341,8 @@ typedef enum fake_op_kind_t {
   OP_WAIT,
   OP_GRAPH,
   OP_COLLECTIVE,
+  OP_ALLOCATE,
+  OP_FREE,
 } fake_op_kind_t;
 
 typedef struct fake_op_t {
@@ -333,6 +363,12 @@ typedef struct fake_frontier_t {
   uint32_t* nodes;
   uint32_t count;
 } fake_frontier_t;
+
+struct sgpu_pool {
+  fake_object_t object;
+  uint64_t unused;  // bytes that were given back
+  unsigned users;   // other devices
+};
 
 struct fake_capture_t;
 
@@ -426,6 +462,17 @@ void fake_release_launch(struct fake_launch_t* launch);
 void fake_use_launch(fake_op_t* op, const struct fake_launch_t* launch);
 const struct fake_program_t* fake_program_of(
     const struct fake_launch_t* launch);
+
+struct sgpu_link {
+  fake_object_t object;
+  char* text;
+  void* image;
+};
+
+void fake_free_link(sgpu_link_t link);
+
+// What is compiled of PTX.
+void* fake_make_image(const char* text, size_t* out_size);
 
 //===--------------------------------------------------------------------===//
 // Captures and graphs. fake_gpu_graph.c. All hold the lock.

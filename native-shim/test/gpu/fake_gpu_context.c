@@ -31,11 +31,11 @@ static const struct {
     {31, 8, 1},                      // concurrent kernels
     {40, 2, 2},                      // asynchronous engines
     {41, 85, 1},                     // unified addressing
-    {83, 24, 0},                     // managed memory
+    {83, 24, 1},                     // managed memory
     {89, 9, 0},                      // the same, concurrent
     {91, 4, 1},                      // host pointers of registered memory
     {99, 90, 1},                     // host memory can be registered
-    {115, 88, 0},                    // memory pools
+    {115, 88, 1},                    // memory pools
     {20, 6, 0},                      // compute mode: default
     {13, 5, 1000000},                // clock, kHz
     {36, 60, 1000000},               // memory clock, kHz
@@ -141,6 +141,8 @@ int fake_device_memory(size_t* out_bytes, int device) {
 
 static sgpu_context_t primaries[FAKE_MAX_DEVICES];
 
+sgpu_context_t fake_primary(int device) { return primaries[device]; }
+
 bool fake_has_contexts(void) {
   for (int i = 0; i < FAKE_MAX_DEVICES; ++i) {
     if (primaries[i]) return true;
@@ -196,6 +198,9 @@ static void report_leaks(sgpu_context_t context, const int* memory) {
       {memory[FAKE_MEMORY_DEVICE], "allocations"},
       {memory[FAKE_MEMORY_PINNED], "pinned allocations"},
       {memory[FAKE_MEMORY_REGISTERED], "registered ranges"},
+      {memory[FAKE_MEMORY_MANAGED], "managed allocations"},
+      {count(FAKE_POOL, context), "pools"},
+      {count(FAKE_LINK, context), "links"},
       {count(FAKE_MODULE, context), "modules"},
       {count(FAKE_GRAPH, context), "graphs"},
       {count(FAKE_GRAPH_EXEC, context), "executable graphs"},
@@ -230,8 +235,13 @@ static void drop_objects(sgpu_context_t context) {
     fake_release_nodes(exec->nodes);
   }
   fake_free_modules(context);
+  for (sgpu_link_t link = fake_next(FAKE_LINK, context, NULL); link;
+       link = fake_next(FAKE_LINK, context, link)) {
+    fake_free_link(link);
+  }
   const fake_kind_t kinds[] = {FAKE_STREAM, FAKE_EVENT, FAKE_FUNCTION,
-                               FAKE_MODULE, FAKE_GRAPH, FAKE_GRAPH_EXEC};
+                               FAKE_MODULE, FAKE_GRAPH, FAKE_GRAPH_EXEC,
+                               FAKE_POOL,   FAKE_LINK};
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
     for (void* object = fake_next(kinds[i], context, NULL); object;
          object = fake_next(kinds[i], context, NULL)) {

@@ -77,6 +77,7 @@ static int synchronize(sgpu_context_t context, sgpu_event_t event) {
     fake_pause();
     code = fake_error(context);
   }
+  if (!code) fake_trim(context);
   if (!code) code = context->error;  // a record of a dead stream is done too
   fake_release_record(record);
   return code ? fake_error(context) : SGPU_SUCCESS;

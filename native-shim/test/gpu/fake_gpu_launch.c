@@ -78,8 +78,7 @@ static bool check(void* user, uint64_t address, uint64_t size, bool write) {
   pthread_mutex_lock(&fake_lock);
   bool allowed = is_open(access, address, size);
   fake_range_t* range = allowed ? NULL : fake_find(address, size);
-  if (range && (range->kind != FAKE_MEMORY_DEVICE ||
-                range->context == access->context)) {
+  if (range && fake_reaches(access->context, range)) {
     if (access->count == MAX_RANGES) {
       fake_complain("a kernel uses more than %d allocations", MAX_RANGES);
     } else {

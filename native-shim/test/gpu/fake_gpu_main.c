@@ -208,6 +208,7 @@ static void set_word(const char* word, bool loading) {
   if (strcmp(word, #name) == 0) s->name = true
   FLAG(no_device);
   FLAG(no_uuid);
+  FLAG(peer);
   FLAG(visible);
 #undef FLAG
 }
@@ -287,7 +288,8 @@ int fake_begin_driver(fake_call_t call) {
 // Whether a code is that of a fault, after which the context is dead.
 static bool stays(int code) {
   return (code >= SGPU_ILLEGAL_ADDRESS && code < SGPU_NOT_PERMITTED &&
-          code != 701 && code != SGPU_HOST_MEMORY_ALREADY_REGISTERED &&
+          code != 701 && code != SGPU_PEER_ACCESS_ALREADY_ENABLED &&
+          code != SGPU_HOST_MEMORY_ALREADY_REGISTERED &&
           code != FAKE_HOST_MEMORY_NOT_REGISTERED) ||
          code == 999;
 }

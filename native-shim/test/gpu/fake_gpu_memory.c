@@ -145,6 +145,7 @@ void fake_release(fake_range_t* range) {
 }
 
 void fake_open(fake_range_t* range) {
+  if (range->pending) fake_complain("memory is used before it is allocated");
   if (range->open++ == 0 && is_hidden(range)) {
     mprotect(pointer(range->address), range->room, PROT_READ | PROT_WRITE);
   }
@@ -161,7 +162,7 @@ void fake_close(fake_range_t* range) {
 static void drop(size_t index, bool report) {
   static const char* const verbs[FAKE_MEMORY_KIND_COUNT] = {
       "memory of a device is freed", "pinned memory is freed",
-      "memory is unregistered"};
+      "memory is unregistered", "managed memory is freed"};
   fake_range_t* range = table[index];
   if (report && (range->uses || range->open)) {
     fake_complain("%s while operations use it", verbs[range->kind]);
@@ -195,6 +196,59 @@ __attribute__((destructor)) static void free_rooms(void) {
 }
 
 //===--------------------------------------------------------------------===//
+// Pools
+//===--------------------------------------------------------------------===//
+
+void fake_trim_pool(sgpu_pool_t pool) {
+  used[pool->object.context->device] -= pool->unused;
+  pool->unused = 0;
+}
+
+void fake_trim(sgpu_context_t context) {
+  for (sgpu_pool_t pool = fake_next(FAKE_POOL, context, NULL); pool;
+       pool = fake_next(FAKE_POOL, context, pool)) {
+    fake_trim_pool(pool);
+  }
+}
+
+bool fake_leave_pool(sgpu_pool_t pool) {
+  bool any = false;
+  for (size_t i = 0; i < table_count; ++i) {
+    if (table[i]->pool != pool) continue;
+    table[i]->pool = NULL;
+    any = true;
+  }
+  return any;
+}
+
+void fake_end_allocation(uint64_t address) {
+  fake_range_t* range = fake_find(address, 1);
+  if (range) range->pending = false;
+}
+
+int fake_begin_free(uint64_t address) {
+  fake_range_t* range = fake_find(address, 1);
+  if (!range || range->address != address || !range->pool || range->leaving) {
+    fake_complain("%#llx is given back to a pool, but not memory of one",
+                  (unsigned long long)address);
+    return SGPU_INVALID_VALUE;
+  }
+  range->leaving = true;
+  return SGPU_SUCCESS;
+}
+
+void fake_end_free(uint64_t address) {
+  size_t after = position(address);
+  if (!after || table[after - 1]->address != address) return;
+  fake_range_t* range = table[after - 1];
+  if (range->pool) {
+    range->pool->unused += range->size;
+    used[range->device] += range->size;
+  }
+  drop(after - 1, true);
+}
+
+//===--------------------------------------------------------------------===//
 // Entry points
 //===--------------------------------------------------------------------===//
 
@@ -203,6 +257,10 @@ static int free_range(sgpu_context_t context, fake_memory_kind_t kind,
                       uint64_t address, int unknown) {
   size_t after = position(address);
   fake_range_t* range = after ? table[after - 1] : NULL;
+  if (range && range->kind == FAKE_MEMORY_MANAGED &&
+      kind == FAKE_MEMORY_DEVICE) {
+    kind = FAKE_MEMORY_MANAGED;
+  }
   if (!range || range->address != address || range->kind != kind) {
     fake_complain("%#llx is freed or unregistered, but not such memory",
                   (unsigned long long)address);
@@ -221,20 +279,29 @@ static int next_allocation(void) {
                                                             : SGPU_SUCCESS;
 }
 
+// Memory of the device, of which |more| bytes are there besides those that are
+// not used; NULL when there is not enough.
+static fake_range_t* make_hidden(sgpu_context_t context, uint64_t size,
+                                 uint64_t more) {
+  if (size > fake_settings.heap_bytes - used[context->device] + more) {
+    return NULL;
+  }
+  fake_range_t* range = make(FAKE_MEMORY_DEVICE, context, size);
+  if (!range) return NULL;
+  used[context->device] += size;
+  if (is_hidden(range))
+    mprotect(pointer(range->address), range->room, PROT_NONE);
+  return range;
+}
+
 static int allocate(sgpu_context_t context, uint64_t size, uint64_t* out) {
   *out = 0;
   if (!size) return FAKE_PICK(SGPU_INVALID_VALUE, SGPU_SUCCESS);
   int code = fake_refuse_capture();
   if (!code) code = next_allocation();
   if (code) return code;
-  if (size > fake_settings.heap_bytes - used[context->device]) {
-    return SGPU_OUT_OF_MEMORY;
-  }
-  fake_range_t* range = make(FAKE_MEMORY_DEVICE, context, size);
+  fake_range_t* range = make_hidden(context, size, 0);
   if (!range) return SGPU_OUT_OF_MEMORY;
-  used[context->device] += size;
-  if (is_hidden(range))
-    mprotect(pointer(range->address), range->room, PROT_NONE);
   *out = range->address;
   return SGPU_SUCCESS;
 }
@@ -246,6 +313,22 @@ int fake_memory_allocate(uint64_t* out_address, size_t size) {
   return fake_end(code);
 }
 
+// Memory that the pool has is used first.
+int fake_take_from_pool(sgpu_pool_t pool, uint64_t size, uint64_t* out) {
+  int code = next_allocation();
+  if (code) return code;
+  sgpu_context_t context = pool->object.context;
+  fake_range_t* range = make_hidden(context, size, pool->unused);
+  if (!range) return SGPU_OUT_OF_MEMORY;
+  uint64_t again = size < pool->unused ? size : pool->unused;
+  pool->unused -= again;
+  used[context->device] -= again;
+  range->pool = pool;
+  range->pending = true;
+  *out = range->address;
+  return SGPU_SUCCESS;
+}
+
 int fake_memory_free(uint64_t address) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_memory_free, &context);
@@ -254,6 +337,36 @@ int fake_memory_free(uint64_t address) {
     int own =
         free_range(context, FAKE_MEMORY_DEVICE, address, SGPU_INVALID_VALUE);
     if (!code) code = own;
+  }
+  return fake_end(code);
+}
+
+int fake_memory_managed(uint64_t* out_address, size_t size, unsigned flags) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_memory_managed, &context);
+  *out_address = 0;
+  if (!code) code = fake_refuse_capture();
+  if (!code && (!size || flags != SGPU_MANAGED_GLOBAL)) {
+    code = SGPU_INVALID_VALUE;
+  }
+  if (!code) code = next_allocation();
+  if (!code) {
+    const fake_range_t* range = make(FAKE_MEMORY_MANAGED, context, size);
+    if (range) *out_address = range->address;
+    if (!range) code = SGPU_OUT_OF_MEMORY;
+  }
+  return fake_end(code);
+}
+
+int fake_memory_range(uint64_t* out_address, size_t* out_size,
+                      uint64_t address) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_memory_range, &context);
+  const fake_range_t* range = code ? NULL : fake_find(address, 1);
+  if (!code && (!range || range->leaving)) code = SGPU_NOT_FOUND;
+  if (!code) {
+    *out_address = range->address;
+    *out_size = range->size;
   }
   return fake_end(code);
 }

@@ -164,6 +164,36 @@ static int load_elf(const uint8_t* image, fake_program_t* program, char* error,
   return SGPU_SUCCESS;
 }
 
+// An image of the fake's own compiler: PTX in a section of an ELF file.
+typedef struct image_t {
+  Elf64_Ehdr header;
+  Elf64_Shdr sections[2];
+  char text[];
+} image_t;
+
+enum { COMPILED = 0x50545821 };  // in the section's sh_info
+
+void* fake_make_image(const char* text, size_t* out_size) {
+  size_t length = strlen(text) + 1;
+  *out_size = sizeof(image_t) + length;
+  image_t* image = calloc(1, *out_size);
+  memcpy(image->header.e_ident, ELFMAG, SELFMAG);
+  image->header.e_ident[EI_CLASS] = ELFCLASS64;
+  image->header.e_ident[EI_DATA] = ELFDATA2LSB;
+  image->header.e_machine = MACHINE_CUDA;
+  image->header.e_flags =
+      (unsigned)(fake_settings.major * 10 + fake_settings.minor);
+  image->header.e_shoff = sizeof(Elf64_Ehdr);
+  image->header.e_shentsize = sizeof(Elf64_Shdr);
+  image->header.e_shnum = 2;
+  image->sections[1].sh_type = SHT_PROGBITS;
+  image->sections[1].sh_info = COMPILED;
+  image->sections[1].sh_offset = sizeof(image_t);
+  image->sections[1].sh_size = length;
+  memcpy(image->text, text, length);
+  return image;
+}
+
 //===--------------------------------------------------------------------===//
 // Modules
 //===--------------------------------------------------------------------===//
@@ -190,6 +220,11 @@ static int load(sgpu_context_t context, const void* image,
                 fake_program_t* program, char* error, size_t error_size) {
   (void)context;
   if (strncmp(image, ELFMAG, SELFMAG) == 0) {
+    const image_t* own = image;
+    if (own->header.e_shnum == 2 && own->sections[1].sh_info == COMPILED &&
+        is_for_device(&own->header)) {
+      return load_text(own->text, program, error, error_size);
+    }
     return load_elf(image, program, error, error_size);
   }
   return load_text(image, program, error, error_size);
@@ -217,6 +252,71 @@ int fake_module_load(sgpu_module_t* out_module, const void* image,
   }
   return fake_end(code);
 }
+
+void fake_free_link(sgpu_link_t link) {
+  free(link->text);
+  free(link->image);
+}
+
+#ifndef FAKE_HIP
+int fake_link_create(unsigned option_count, int* options, void** option_values,
+                     sgpu_link_t* out_link) {
+  (void)option_count, (void)options, (void)option_values;
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_link_create, &context);
+  if (!code) code = fake_refuse_capture();
+  if (!code) *out_link = fake_make(FAKE_LINK, context);
+  return fake_end(code);
+}
+
+int fake_link_add(sgpu_link_t link, int type, void* data, size_t size,
+                  const char* name, unsigned option_count, int* options,
+                  void** option_values) {
+  (void)name, (void)option_count, (void)options, (void)option_values;
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_link_add, &context);
+  if (!code) code = fake_check(FAKE_LINK, link, context);
+  if (!code && (type != SGPU_LINK_PTX || !size || link->text)) {
+    code = SGPU_INVALID_VALUE;
+  }
+  const char* text = data;
+  if (!code && text[size - 1]) {
+    fake_complain("PTX without a zero byte at its end is compiled");
+    code = SGPU_INVALID_IMAGE;
+  }
+  if (code) return fake_end(code);
+  char error[512];
+  fake_program_t* program = calloc(1, sizeof(*program));
+  program->references = 1;
+  code = load_text(text, program, error, sizeof(error));
+  fake_release_program(program);
+  if (!code) link->text = strdup(text);
+  return fake_end(code);
+}
+
+int fake_link_complete(sgpu_link_t link, void** out_image, size_t* out_size) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_link_complete, &context);
+  if (!code) code = fake_check(FAKE_LINK, link, context);
+  if (!code && (!link->text || link->image)) code = SGPU_INVALID_VALUE;
+  if (!code) *out_image = link->image = fake_make_image(link->text, out_size);
+  return fake_end(code);
+}
+
+int fake_link_destroy(sgpu_link_t link) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_link_destroy, &context);
+  if (context) {
+    int own = fake_check(FAKE_LINK, link, context);
+    if (!own) {
+      fake_free_link(link);
+      fake_drop(FAKE_LINK, link);
+    }
+    if (!code) code = own;
+  }
+  return fake_end(code);
+}
+#endif
 
 static void drop_functions(sgpu_module_t module) {
   sgpu_context_t context = module->object.context;

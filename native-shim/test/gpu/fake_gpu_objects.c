@@ -27,6 +27,8 @@ static const struct {
     [FAKE_FUNCTION] = {"function", sizeof(struct sgpu_function)},
     [FAKE_GRAPH] = {"graph", sizeof(struct sgpu_graph)},
     [FAKE_GRAPH_EXEC] = {"executable graph", sizeof(struct sgpu_graph_exec)},
+    [FAKE_POOL] = {"pool", sizeof(struct sgpu_pool)},
+    [FAKE_LINK] = {"link", sizeof(struct sgpu_link)},
     [FAKE_COMM] = {"communicator", sizeof(struct sgpu_comm)},
 };
 

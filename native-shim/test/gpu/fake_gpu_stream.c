@@ -16,6 +16,7 @@ static int queue_count;  // ever made
 void fake_use(fake_op_t* op, uint64_t address, uint64_t size) {
   fake_range_t* range = fake_find(address, size);
   if (!range) return;
+  if (range->leaving) fake_complain("memory is used after it was given back");
   if (op->use_count == op->use_room) {
     op->use_room = op->use_room * 2 + 4;
     op->uses = realloc(op->uses, op->use_room * sizeof(fake_range_t*));
@@ -106,6 +107,12 @@ int fake_run(sgpu_context_t context, fake_op_t* op) {
       return fake_run_nodes(context, op->nodes);
     case OP_COLLECTIVE:
       return fake_run_part(op->part);
+    case OP_ALLOCATE:
+      fake_end_allocation(op->target);
+      return SGPU_SUCCESS;
+    case OP_FREE:
+      fake_end_free(op->target);
+      return SGPU_SUCCESS;
     default:
       return SGPU_SUCCESS;
   }
@@ -122,6 +129,8 @@ static bool is_dead(const fake_queue_t* queue) {
 static bool can_begin(const fake_queue_t* queue) {
   const fake_op_t* op = queue->head;
   if (is_dead(queue)) return true;
+  // The driver does these, not the device.
+  if (op->kind == OP_ALLOCATE || op->kind == OP_FREE) return true;
   return (op->kind != OP_WAIT || op->record->done) &&
          !fake_is_hung(queue->number) &&
          (op->kind != OP_COLLECTIVE || fake_part_can_begin(op->part));
@@ -299,6 +308,27 @@ int fake_stream_destroy(sgpu_stream_t stream) {
   return fake_end(code);
 }
 
+int fake_stream_synchronize(sgpu_stream_t stream) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_stream_synchronize, &context);
+  if (!code) code = fake_refuse_capture();
+  if (!code) code = fake_check(FAKE_STREAM, stream, context);
+  if (code) return fake_end(code);
+  const fake_queue_t* queue = stream->queue;
+  uint64_t generation = stream->object.generation;
+  while (!code && queue->head) {
+    fake_pause();
+    if (!fake_is_live(FAKE_STREAM, stream) ||
+        stream->object.generation != generation) {
+      fake_complain("a stream is destroyed while a call waits for it");
+      return fake_end(FAKE_INVALID_HANDLE);
+    }
+    code = fake_error(context);
+  }
+  if (!code) fake_trim(context);
+  return fake_end(code);
+}
+
 int fake_stream_wait_event(sgpu_stream_t stream, sgpu_event_t event,
                            unsigned flags) {
   sgpu_context_t context = NULL;
@@ -335,7 +365,8 @@ static int copy_and_wait(sgpu_stream_t stream, fake_op_t op) {
 
 static bool is_of_host(uint64_t address, uint64_t size) {
   const fake_range_t* range = fake_find(address, size);
-  return range && range->kind != FAKE_MEMORY_DEVICE;
+  return range && (range->kind == FAKE_MEMORY_PINNED ||
+                   range->kind == FAKE_MEMORY_REGISTERED);
 }
 
 // Fills and copies. The memory must be known at the time of the call.
@@ -349,7 +380,12 @@ static int transfer(fake_call_t call, sgpu_stream_t stream, fake_op_t op) {
   if (code || !op.size) return fake_end(code);
   const uint64_t ends[] = {op.target, op.source};
   for (int i = 0; i < (op.kind == OP_COPY ? 2 : 1); ++i) {
-    if (fake_find(ends[i], op.size)) continue;
+    const fake_range_t* range = fake_find(ends[i], op.size);
+    if (range && op.kind == OP_FILL && !fake_reaches(context, range)) {
+      fake_complain("memory of another device is filled");
+      return fake_end(SGPU_INVALID_VALUE);
+    }
+    if (range) continue;
     fake_complain("%s %llu bytes at %#llx, which are not of one allocation",
                   i ? "a copy reads" : "a fill or copy writes",
                   (unsigned long long)op.size, (unsigned long long)ends[i]);

@@ -42,6 +42,14 @@ static int missing(void) {
 #define OWN_memory_free , SKIP
 #define OWN_host_allocate , SKIP
 #define OWN_host_free , SKIP
+#define OWN_memory_managed , SKIP
+#define OWN_pool_allocate , SKIP
+#define OWN_peer_cuda , SKIP
+#define OWN_peer_hip , SKIP
+#define OWN_link_create , SKIP
+#define OWN_link_add , SKIP
+#define OWN_link_complete , SKIP
+#define OWN_link_destroy , SKIP
 #define OWN_copy_cuda , SKIP
 #define OWN_copy_hip , SKIP
 #define OWN_module_function , SKIP
@@ -117,6 +125,7 @@ int hipGetDeviceCount(int* out_count) {
 enum {  // CUDA's numbers
   SHARED_BYTES_PER_BLOCK = 8,
   SHARED_BYTES_OPT_IN = 97,
+  MEMORY_POOLS = 115,
 };
 
 // CUDA's number of HIP's attribute, or -1.
@@ -127,6 +136,7 @@ static int translate(int attribute) {
 #define NUMBERS(name, cuda, hip) {cuda, hip},
       SHIM_GPU_ATTRIBUTES(NUMBERS)
 #undef NUMBERS
+      {MEMORY_POOLS, 88},
   };
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
     if (numbers[i].hip == attribute && attribute >= 0) return numbers[i].cuda;
@@ -158,6 +168,33 @@ int hipMalloc(uint64_t* out_address, size_t size) {
 EXPORT int hipFree(uint64_t address);
 int hipFree(uint64_t address) {
   return address ? CALL(memory_free, (address)) : SGPU_SUCCESS;
+}
+
+EXPORT int hipMallocManaged(uint64_t* out_address, size_t size,
+                            unsigned flags);
+int hipMallocManaged(uint64_t* out_address, size_t size, unsigned flags) {
+  *out_address = 0;
+  return size ? CALL(memory_managed, (out_address, size, flags))
+              : SGPU_INVALID_VALUE;
+}
+
+EXPORT int hipMallocFromPoolAsync(uint64_t* out_address, size_t size,
+                                  sgpu_pool_t pool, sgpu_stream_t stream);
+int hipMallocFromPoolAsync(uint64_t* out_address, size_t size,
+                           sgpu_pool_t pool, sgpu_stream_t stream) {
+  *out_address = 0;
+  return size ? CALL(pool_allocate, (out_address, size, pool, stream))
+              : SGPU_SUCCESS;
+}
+
+EXPORT int hipDeviceEnablePeerAccess(int peer, unsigned flags);
+int hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  sgpu_context_t context = NULL;
+  int code = CALL(context_retain, (&context, peer));
+  if (code) return code;
+  code = CALL(peer_cuda, (context, flags));
+  CALL(context_release, (peer));
+  return code;
 }
 
 EXPORT int hipHostMalloc(void** out_address, size_t size, unsigned flags);

@@ -1,5 +1,6 @@
 // Modules, functions and launches through the shim.
 #include <elf.h>
+#include <stdlib.h>
 
 #include "gpu/driver_test.h"
 
@@ -37,6 +38,44 @@ static void what_the_compiler_says_arrives(void) {
   OK(load(kernels, log, sizeof(log), &error));
   CHECK_EQ(log[0], 0);
   check_only_the_stream_is_live();
+  end();
+}
+
+static shim_status_t compile(const char* text, uint64_t code[3],
+                             shim_error_t* error) {
+  return shim_gpu_link(device, (void*)(uintptr_t)text, strlen(text) + 1, code,
+                       error);
+}
+
+static void code_is_compiled_for_later(void) {
+  begin("");
+  uint64_t code[3] = {7, 7, 7}, module = 0;
+  if (hip) {
+    FAILS(compile(kernels, code, &error), SHIM_UNIMPLEMENTED,
+          "compiling a module failed with NOT_SUPPORTED");
+    CHECK_EQ(code[0], 0);
+    end();
+    return;
+  }
+  OK(compile(kernels, code, &error));
+  CHECK_EQ(live(SHIM_GPU_KIND_MODULES), 1);
+  void* image = malloc(code[2]);
+  memcpy(image, (void*)(uintptr_t)code[1], code[2]);
+  DONE(shim_gpu_link_release(device, code[0]));
+  CHECK_EQ(live(SHIM_GPU_KIND_MODULES), 0);
+  OK(shim_gpu_module_load(device, image, NULL, 0, &module, &error));
+  memset(image, 0, code[2]);
+  free(image);
+  uint64_t memory = new_memory(4);
+  words_t words = {0};
+  add_store(&words, function_of(module, "store"), memory, 5);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(memory), 5);
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  FAILS(compile(wrong, code, &error), SHIM_INVALID_ARGUMENT,
+        "compiling a module failed with INVALID_PTX");
+  CHECK_EQ(code[0], 0);
   end();
 }
 
@@ -185,6 +224,7 @@ static void launches_have_up_to_512_parameters(void) {
 
 void test_driver_code(void) {
   RUN(what_the_compiler_says_arrives);
+  RUN(code_is_compiled_for_later);
   RUN(what_is_no_module_is_refused);
   if (is_fake) RUN(modules_of_other_devices_are_refused);
   RUN(functions_are_found_and_described);

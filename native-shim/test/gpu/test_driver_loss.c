@@ -36,7 +36,7 @@ static objects_t new_objects(void) {
 static void check_all_calls_fail(const objects_t* objects) {
   CHECK(shim_gpu_device_is_lost(device));
   uint64_t out[2] = {7, 7};
-  IS_LOST(shim_gpu_memory_allocate(device, 4, out, &error));
+  IS_LOST(shim_gpu_memory_allocate(device, 4, 0, out, &error));
   CHECK_EQ(out[0], 0);
   IS_LOST(shim_gpu_host_allocate(device, 4, out, &error));
   CHECK(!out[0] && !out[1]);
@@ -129,7 +129,7 @@ static void a_loss_is_found_in_any_call(void) {
     shim_error_t* error = &failure;
     // A call is made before the loss is known.
     shim_status_t status =
-        i == 0   ? shim_gpu_memory_allocate(device, 4, out, error)
+        i == 0   ? shim_gpu_memory_allocate(device, 4, 0, out, error)
         : i == 1 ? shim_gpu_host_allocate(device, 4, out, error)
         : i == 2 ? shim_gpu_host_register(device, log, 8, out, error)
         : i == 3 ? shim_gpu_module_load(device, kernels, log, 8, out, error)

@@ -22,7 +22,7 @@ static void memory_is_allocated_and_freed(void) {
 
 static void check_no_memory(uint64_t size) {
   uint64_t address = 7;
-  FAILS(shim_gpu_memory_allocate(device, size, &address, &error),
+  FAILS(shim_gpu_memory_allocate(device, size, 0, &address, &error),
         SHIM_RESOURCE_EXHAUSTED, "allocation of device memory of ");
   CHECK_EQ(address, 0);
 }
@@ -51,15 +51,132 @@ static void memory_that_there_is_not_is_refused(void) {
   end();
 }
 
+// With the library's pools, and where it has none.
+static void memory_goes_back_without_work_being_waited_for(void) {
+  begin("heap_mib=1");
+  uint64_t own = new_memory(1 << 19), given = new_memory(1 << 19);
+  CHECK_EQ(fake.calls("pool_allocate"), 2);
+  CHECK_EQ(fake.calls("memory_allocate"), 0);
+  words_t words = {0};
+  add_fill(&words, own, 4, 9, 4);
+  OK(run(&words, &error));
+  free_memory(given);
+  uint64_t again = new_memory((1 << 19) - 64);  // of another size
+  CHECK_EQ(value_at(own), 9);
+  free_memory(again);
+  free_memory(own);
+  check_no_memory((1 << 20) + 1);
+  own = new_memory(1 << 20);
+  free_memory(own);
+  end();
+  begin("no_attribute=88 no_attribute=115");
+  own = new_memory(64);
+  CHECK_EQ(fake.calls("memory_allocate"), 1);
+  CHECK_EQ(fake.calls("pool_create"), 0);
+  free_memory(own);
+  end();
+  begin("fail=pool_create:1:801");
+  own = new_memory(64);
+  CHECK_EQ(fake.calls("memory_allocate"), 1);
+  free_memory(own);
+  end();
+}
+
+static void managed_memory_is_of_both(void) {
+  begin("");
+  uint64_t memory = 0;
+  OK(shim_gpu_memory_allocate(device, 64, 1, &memory, &error));
+  CHECK_EQ(live(SHIM_GPU_KIND_MEMORY), 1);
+  uint32_t* host = (uint32_t*)(uintptr_t)memory;
+  words_t words = {0};
+  add_fill(&words, memory, 64, 6, 4);
+  OK(run(&words, &error));
+  finish();
+  CHECK_EQ(host[15], 6);
+  host[0] = 7;
+  uint64_t own = new_memory(4);
+  words.count = 0;
+  add_copy(&words, own, memory, 4);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(own), 7);
+  free_memory(own);
+  DONE(shim_gpu_memory_free(device, memory, 1));
+  end();
+  if (!is_fake) return;
+  begin("fail=memory_managed:1:2");
+  FAILS(shim_gpu_memory_allocate(device, 64, 1, &memory, &error),
+        SHIM_RESOURCE_EXHAUSTED, "allocation of managed memory of 64 bytes");
+  end();
+}
+
+static void bytes_of_an_allocation_are_known(void) {
+  begin("");
+  uint64_t memory = new_memory(1000);
+  OK(shim_gpu_memory_check(device, memory, 1000, &error));
+  OK(shim_gpu_memory_check(device, memory + 999, 1, &error));
+  if (is_fake) {  // drivers round up
+    FAILS(shim_gpu_memory_check(device, memory + 1, 1000, &error),
+          SHIM_INVALID_ARGUMENT, "are not in the allocation of 1000 bytes");
+  }
+  FAILS(shim_gpu_memory_check(device, memory, 1ull << 60, &error),
+        SHIM_INVALID_ARGUMENT, "are not in the allocation of ");
+  free_memory(memory);
+  if (is_fake) {
+    FAILS(shim_gpu_memory_check(device, memory, 4, &error), SHIM_NOT_FOUND,
+          "finding memory at 0x");
+  }
+  end();
+}
+
+// Of |other|, filled by the device.
+static void reach(shim_gpu_device_t* other) {
+  OK(shim_gpu_device_reach(device, other, &error));
+  OK(shim_gpu_device_reach(device, other, &error));  // it does already
+  uint64_t memory = 0;
+  OK(shim_gpu_memory_allocate(other, 64, 0, &memory, &error));
+  words_t words = {0};
+  add_fill(&words, memory, 64, 3, 4);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(memory + 60), 3);
+  DONE(shim_gpu_memory_free(other, memory, 0));
+}
+
+static void devices_reach_one_another(void) {
+  static const char* const settings[] = {
+      "devices=2 peer", "devices=2 peer no_attribute=115 no_attribute=88"};
+  for (int i = 0; i < 2; ++i) {
+    begin(settings[i]);
+    shim_gpu_device_t *other = NULL, *same = NULL;
+    OK(shim_gpu_device_open(api, 1, &other, &error));
+    OK(shim_gpu_device_open(api, 0, &same, &error));
+    reach(other);
+    OK(shim_gpu_device_reach(device, same, &error));
+    DONE(shim_gpu_device_release(same));
+    DONE(shim_gpu_device_release(other));
+    other = NULL;  // another context
+    OK(shim_gpu_device_open(api, 1, &other, &error));
+    reach(other);
+    DONE(shim_gpu_device_release(other));
+    end();
+  }
+  begin("devices=2");
+  shim_gpu_device_t* other = NULL;
+  OK(shim_gpu_device_open(api, 1, &other, &error));
+  FAILS(shim_gpu_device_reach(device, other, &error), SHIM_UNIMPLEMENTED,
+        "reaching the memory of device '");
+  DONE(shim_gpu_device_release(other));
+  end();
+}
+
 static void memory_of_no_bytes_is_the_librarys_matter(void) {
   begin("");
   uint64_t address = 7;
   if (hip) {
-    OK(shim_gpu_memory_allocate(device, 0, &address, &error));
+    OK(shim_gpu_memory_allocate(device, 0, 0, &address, &error));
     CHECK_EQ(address, 0);
     free_memory(address);
   } else {
-    FAILS(shim_gpu_memory_allocate(device, 0, &address, &error),
+    FAILS(shim_gpu_memory_allocate(device, 0, 0, &address, &error),
           SHIM_INVALID_ARGUMENT, "of 0 bytes failed with INVALID_VALUE (1)");
     CHECK_EQ(address, 0);
   }
@@ -141,6 +258,10 @@ void test_driver_memory(void) {
   RUN(memory_is_allocated_and_freed);
   RUN(memory_that_there_is_not_is_refused);
   RUN(memory_of_no_bytes_is_the_librarys_matter);
+  if (is_fake) RUN(memory_goes_back_without_work_being_waited_for);
+  RUN(managed_memory_is_of_both);
+  RUN(bytes_of_an_allocation_are_known);
+  if (is_fake) RUN(devices_reach_one_another);
   RUN(pinned_memory_is_shared);
   RUN(memory_of_the_caller_is_registered);
   RUN(no_byte_is_registered_twice);

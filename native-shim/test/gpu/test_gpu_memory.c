@@ -165,6 +165,120 @@ static void memory_of_the_host_is_registered_once(void) {
   end();
 }
 
+static sgpu_pool_t new_pool(void) {
+  const sgpu_pool_params_t params = {.type = SGPU_POOL_PINNED,
+                                     .location = SGPU_LOCATION_DEVICE};
+  sgpu_pool_t pool = NULL;
+  CHECK_EQ(gpu.pool_create(&pool, &params), 0);
+  return pool;
+}
+
+static void pools_give_and_take_in_the_order_of_a_stream(void) {
+  begin("heap_mib=1");
+  sgpu_pool_t pool = new_pool();
+  sgpu_stream_t other = new_stream();
+  uint64_t memory = 0;
+  CHECK_EQ(gpu.pool_allocate(&memory, 1 << 20, pool, stream), 0);
+  CHECK_EQ(gpu.fill_8(memory, 1, 4, stream), 0);
+  CHECK_EQ(gpu.stream_synchronize(stream), 0);
+  CHECK_EQ(gpu.fill_8(memory, 1, 4, other), 0);
+  CHECK_EQ(finish(other), 0);
+  make_file(".hang");
+  CHECK_EQ(gpu.fill_8(memory, 1, 4, stream), 0);
+  CHECK_EQ(gpu.pool_free(memory, stream), 0);  // once that is over
+  CHECK_EQ(gpu.pool_free(memory, stream), SGPU_INVALID_VALUE);
+  complained("but not memory of one");
+  CHECK_EQ(gpu.fill_8(memory, 1, 4, stream), 0);
+  complained("memory is used after it was given back");
+  remove_file(".hang");
+  CHECK_EQ(finish(stream), SGPU_ILLEGAL_ADDRESS);
+  complained("memory of a device is freed while operations use it");
+  CHECK_EQ(gpu.pool_destroy(pool), SGPU_ILLEGAL_ADDRESS);
+  CHECK_EQ(gpu.stream_destroy(other), SGPU_ILLEGAL_ADDRESS);
+  end_dead(SGPU_ILLEGAL_ADDRESS);
+}
+
+// Until something waits for the device.
+static void pools_keep_what_was_given_back(void) {
+  begin("heap_mib=1");
+  sgpu_pool_t pool = new_pool();
+  uint64_t memory = 0, none = 0;
+  CHECK_EQ(gpu.pool_allocate(&memory, 1 << 20, pool, stream), 0);
+  CHECK_EQ(gpu.pool_free(memory, stream), 0);
+  sgpu_event_t event = new_event();
+  CHECK_EQ(gpu.event_record(event, stream), 0);
+  while (gpu.event_query(event) == SGPU_NOT_READY) continue;
+  CHECK_EQ(gpu.event_destroy(event), 0);
+  CHECK_EQ(gpu.memory_allocate(&none, 1 << 19), SGPU_OUT_OF_MEMORY);
+  CHECK_EQ(gpu.pool_allocate(&memory, 1 << 20, pool, stream), 0);
+  CHECK_EQ(gpu.pool_free(memory, stream), 0);
+  CHECK_EQ(gpu.stream_synchronize(stream), 0);
+  uint64_t own = new_memory(1 << 19);
+  CHECK_EQ(gpu.pool_free(own, stream), SGPU_INVALID_VALUE);
+  complained("but not memory of one");
+  CHECK_EQ(gpu.pool_allocate(&memory, (1 << 19) + 1, pool, stream),
+           SGPU_OUT_OF_MEMORY);
+  CHECK_EQ(gpu.memory_free(own), 0);
+  CHECK_EQ(gpu.pool_allocate(&memory, 4, pool, stream), 0);
+  CHECK_EQ(gpu.stream_synchronize(stream), 0);
+  CHECK_EQ(gpu.pool_destroy(pool), 0);
+  complained("a pool is destroyed whose memory is in use");
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  end();
+}
+
+static void memory_is_of_one_device_unless_it_is_a_peer(void) {
+  begin("devices=2 peer");
+  sgpu_context_t second = NULL;
+  CHECK_EQ(gpu.context_retain(&second, 1), 0);
+  CHECK_EQ(gpu.context_push(second), 0);
+  uint64_t memory = new_memory(64);
+  CHECK_EQ(gpu.context_pop(NULL), 0);
+  CHECK_EQ(gpu.fill_8(memory, 0, 64, stream), SGPU_INVALID_VALUE);
+  complained("memory of another device is filled");
+  uint64_t own = new_memory(64);
+  CHECK_EQ(copy(stream, memory, own, 64), 0);  // the driver sees to it
+  CHECK_EQ(finish(stream), 0);
+  int can = 0;
+  CHECK_EQ(gpu.peer_ask(&can, 0, 1), 0);
+  CHECK_EQ(can, 1);
+  CHECK_EQ(gpu.peer_ask(&can, 0, 0), 0);
+  CHECK_EQ(can, 0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_EQ(hip ? gpu.peer_hip(1, 0) : gpu.peer_cuda(second, 0),
+             i ? SGPU_PEER_ACCESS_ALREADY_ENABLED : 0);
+  }
+  CHECK_EQ(gpu.fill_8(memory, 0, 64, stream), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(gpu.memory_free(own), 0);
+  CHECK_EQ(gpu.context_push(second), 0);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(gpu.context_pop(NULL), 0);
+  CHECK_EQ(gpu.context_release(1), 0);
+  end();
+}
+
+static void managed_memory_is_seen_by_the_host(void) {
+  begin("");
+  uint64_t memory = 0;
+  CHECK_EQ(gpu.memory_managed(&memory, 100, SGPU_MANAGED_GLOBAL), 0);
+  CHECK(is_readable(memory));
+  CHECK_EQ(gpu.memory_managed(&memory, 0, SGPU_MANAGED_GLOBAL),
+           SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.memory_managed(&memory, 100, SGPU_MANAGED_GLOBAL), 0);
+  uint64_t first = 0;
+  size_t size = 0;
+  CHECK_EQ(gpu.memory_range(&first, &size, memory + 50), 0);
+  CHECK_EQ(first, memory);
+  CHECK_EQ(size, 100);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(gpu.stream_destroy(stream), 0);
+  CHECK_EQ(gpu.context_pop(NULL), 0);
+  CHECK_EQ(gpu.context_release(0), 0);
+  complained("1 managed allocations");
+  close_fake();
+}
+
 void test_gpu_memory(void) {
   RUN(fills_and_copies_run);
   RUN(only_known_memory_is_filled_and_copied);
@@ -173,4 +287,8 @@ void test_gpu_memory(void) {
   RUN(memory_that_is_in_use_is_not_freed);
   RUN(memory_is_limited);
   RUN(memory_of_the_host_is_registered_once);
+  RUN(pools_give_and_take_in_the_order_of_a_stream);
+  RUN(pools_keep_what_was_given_back);
+  RUN(memory_is_of_one_device_unless_it_is_a_peer);
+  RUN(managed_memory_is_seen_by_the_host);
 }

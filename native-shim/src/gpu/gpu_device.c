@@ -258,11 +258,7 @@ shim_status_t shim_gpu_host_allocate(shim_gpu_device_t* device, uint64_t size,
 }
 
 void shim_gpu_host_free(shim_gpu_device_t* device, uint64_t host) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->host_free((void*)(uintptr_t)host);
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_HOST_MEMORY, -1);
+  SHIM__GPU_FREE(device, HOST_MEMORY, host_free((void*)(uintptr_t)host));
 }
 
 shim_status_t shim_gpu_host_register(shim_gpu_device_t* device, void* host,
@@ -287,11 +283,7 @@ shim_status_t shim_gpu_host_register(shim_gpu_device_t* device, void* host,
 }
 
 void shim_gpu_host_unregister(shim_gpu_device_t* device, void* host) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->host_unregister(host);
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_REGISTRATIONS, -1);
+  SHIM__GPU_FREE(device, REGISTRATIONS, host_unregister(host));
 }
 
 shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
@@ -349,19 +341,12 @@ shim_status_t shim_gpu_link(shim_gpu_device_t* device, void* text, size_t size,
 }
 
 void shim_gpu_link_release(shim_gpu_device_t* device, uint64_t link) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->link_destroy((sgpu_link_t)(uintptr_t)link);
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_MODULES, -1);
+  SHIM__GPU_FREE(device, MODULES, link_destroy((sgpu_link_t)(uintptr_t)link));
 }
 
 void shim_gpu_module_unload(shim_gpu_device_t* device, uint64_t module) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->module_unload((sgpu_module_t)(uintptr_t)module);
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_MODULES, -1);
+  SHIM__GPU_FREE(device, MODULES,
+                 module_unload((sgpu_module_t)(uintptr_t)module));
 }
 
 // What is asked of one function, in an entered context.

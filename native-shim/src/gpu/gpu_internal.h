@@ -70,6 +70,16 @@ bool shim__gpu_enter_to_free(shim_gpu_device_t* device);
 
 void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by);
 
+// Frees an object of |kind| by |call|, an entry point with its arguments.
+#define SHIM__GPU_FREE(device, kind, call)               \
+  do {                                                   \
+    if (shim__gpu_enter_to_free(device)) {               \
+      SHIM__GPU_TABLE(device)->call;                     \
+      shim__gpu_leave(device);                           \
+    }                                                    \
+    shim__gpu_count(device, SHIM_GPU_KIND_##kind, -1);   \
+  } while (0)
+
 // Opens the library by |name|, or the first of |names|, which end with NULL;
 // its name goes to |out_name|. |remedy| is for when there is none of them.
 void* shim__gpu_open_library(const char* name, const char* const* names,

@@ -28,11 +28,7 @@ shim_status_t shim_gpu_stream_create(shim_gpu_device_t* device,
 }
 
 void shim_gpu_stream_release(shim_gpu_device_t* device, uint64_t stream) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->stream_destroy(STREAM(stream));
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_STREAMS, -1);
+  SHIM__GPU_FREE(device, STREAMS, stream_destroy(STREAM(stream)));
 }
 
 shim_status_t shim_gpu_event_create(shim_gpu_device_t* device,
@@ -54,11 +50,7 @@ shim_status_t shim_gpu_event_create(shim_gpu_device_t* device,
 }
 
 void shim_gpu_event_release(shim_gpu_device_t* device, uint64_t event) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->event_destroy(EVENT(event));
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_EVENTS, -1);
+  SHIM__GPU_FREE(device, EVENTS, event_destroy(EVENT(event)));
 }
 
 static int64_t now_nanos(void) {
@@ -396,9 +388,5 @@ shim_status_t shim_gpu_graph_make(shim_gpu_device_t* device,
 }
 
 void shim_gpu_graph_release(shim_gpu_device_t* device, uint64_t graph) {
-  if (shim__gpu_enter_to_free(device)) {
-    SHIM__GPU_TABLE(device)->graph_exec_destroy(GRAPH(graph));
-    shim__gpu_leave(device);
-  }
-  shim__gpu_count(device, SHIM_GPU_KIND_GRAPHS, -1);
+  SHIM__GPU_FREE(device, GRAPHS, graph_exec_destroy(GRAPH(graph)));
 }

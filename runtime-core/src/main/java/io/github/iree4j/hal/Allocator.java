@@ -65,6 +65,21 @@ public interface Allocator {
     Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
 
     /**
+     * Creates a buffer over memory of the device that other code of this process allocated with the device's driver, without copying.
+     *
+     * @param params what may be done with it
+     * @param address its address for code of the device, such as a {@code CUdeviceptr}
+     * @param size bytes, above 0
+     * @param owner keeps the memory valid; retained as long as the buffer lives, or work uses it; null for memory that outlives that
+     * @return the buffer; the caller closes it
+     * @throws IreeException NOT_FOUND or INVALID_ARGUMENT when the driver knows no such memory, or less; UNIMPLEMENTED when the device uses none by
+     *     its address
+     */
+    default Buffer importDevice(BufferParams params, long address, long size, @Nullable RefCounted owner) {
+        throw notShared();
+    }
+
+    /**
      * Allocates memory that can be exported to other processes, devices and APIs. It is not taken from a pool.
      *
      * @param params what kind

@@ -137,6 +137,22 @@ public interface Device extends AutoCloseable {
     }
 
     /**
+     * Imports an event of this device's driver as a value of a timeline. The value is promised at once, so that queues of this device wait for the
+     * event without the host, and is reached, tainted, once the event is over. If the device is lost or closed before, the timeline fails.
+     *
+     * @param event the driver's handle, such as a {@code CUevent}, of this device; recorded before, and neither recorded again nor destroyed until the
+     *     value is reached or the import cancelled
+     * @param semaphore the timeline; retained until then
+     * @param value the value
+     * @return cancels the import; another party may then signal the value
+     * @throws IreeException UNIMPLEMENTED when the device has no events; INVALID_ARGUMENT for what the driver does not know, and when the value is
+     *     reached or promised
+     */
+    default Cancellation importEvent(long event, TimelineSemaphore semaphore, long value) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no events to import");
+    }
+
+    /**
      * Returns the narrowest scope for the declared use of a timeline. The host sees all timelines, so host interrupts do not widen the
      * scope.
      *

@@ -158,20 +158,43 @@ public final class GpuDevice extends Resource {
      * Allocates memory of the device.
      *
      * @param size bytes
+     * @param managed whether the host uses it as well, at the same address
      * @return its address, for {@link #freeMemory}
      * @throws IreeException RESOURCE_EXHAUSTED when there is no more
      */
-    public long allocateMemory(long size) {
-        return number((out, error) -> GpuShim.memoryAllocate(handle, size, out, error));
+    public long allocateMemory(long size, boolean managed) {
+        return number((out, error) -> GpuShim.memoryAllocate(handle, size, managed ? 1 : 0, out, error));
     }
 
     /**
      * Frees memory that {@link #allocateMemory} gave.
      *
      * @param address its address
+     * @param managed as it was allocated
      */
-    public void freeMemory(long address) {
-        GpuShim.memoryFree(handle, address);
+    public void freeMemory(long address, boolean managed) {
+        GpuShim.memoryFree(handle, address, managed ? 1 : 0);
+    }
+
+    /**
+     * Checks that bytes are of one allocation of the driver.
+     *
+     * @param address first byte
+     * @param size bytes
+     * @throws IreeException NOT_FOUND when none is there; INVALID_ARGUMENT when it is smaller
+     */
+    public void checkMemory(long address, long size) {
+        check((out, error) -> GpuShim.memoryCheck(handle, address, size, error));
+    }
+
+    /**
+     * Lets this device use memory of another of the same library.
+     *
+     * @param other the other, open
+     * @throws IreeException UNIMPLEMENTED when the hardware cannot
+     */
+    public void reach(GpuDevice other) {
+        check((out, error) -> GpuShim.deviceReach(handle, other.handle, error));
     }
 
     /**
@@ -256,6 +279,32 @@ public final class GpuDevice extends Resource {
             return call.memory.get(ValueLayout.JAVA_LONG, 0);
         } finally {
             Reference.reachabilityFence(image);
+            scratch.give(call);
+        }
+    }
+
+    /**
+     * Compiles PTX.
+     *
+     * @param text native memory: PTX with a zero byte at its end
+     * @return an image for this device
+     * @throws IreeException UNIMPLEMENTED where the driver does not; or why it refuses it
+     */
+    @SuppressWarnings("restricted") // the driver's image
+    public byte[] compile(MemorySegment text) {
+        NativeScratch call = scratch.take();
+        try {
+            call.check(
+                    GpuShim.link(handle, text.address(), text.byteSize(), call.memory.address(), call.error.address()));
+            try {
+                return MemorySegment.ofAddress(call.memory.getAtIndex(ValueLayout.JAVA_LONG, 1))
+                        .reinterpret(call.memory.getAtIndex(ValueLayout.JAVA_LONG, 2))
+                        .toArray(ValueLayout.JAVA_BYTE);
+            } finally {
+                GpuShim.linkRelease(handle, call.memory.get(ValueLayout.JAVA_LONG, 0));
+            }
+        } finally {
+            Reference.reachabilityFence(text);
             scratch.give(call);
         }
     }

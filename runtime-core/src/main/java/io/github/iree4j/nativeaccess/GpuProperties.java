@@ -25,6 +25,7 @@ import java.util.HexFormat;
  * @param integrated whether it shares memory with the host
  * @param mapsHostMemory whether it uses memory of the host
  * @param registersHostMemory whether that can be memory that others allocated; HIP does not tell
+ * @param concurrentManagedMemory whether the host and it use the same memory at a time, which moves as need be
  * @param major major number of its architecture
  * @param minor minor number of its architecture
  */
@@ -47,6 +48,7 @@ public record GpuProperties(
         boolean integrated,
         boolean mapsHostMemory,
         boolean registersHostMemory,
+        boolean concurrentManagedMemory,
         int major,
         int minor) {
     private static final int NAME_BYTES = 256;
@@ -74,8 +76,9 @@ public record GpuProperties(
                 values[11] != 0,
                 values[12] != 0,
                 values[13] != 0,
-                values[14],
-                values[15]);
+                values[14] != 0,
+                values[15],
+                values[16]);
     }
 
     /**

@@ -5,7 +5,7 @@ package io.github.iree4j.nativeaccess;
  * {@code shim_gpu.h}.
  */
 final class GpuShim {
-    static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 16 * 4;
+    static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 18 * 4; // 17, aligned
     static final int FUNCTION_SIZE = 16;
 
     private GpuShim() {}
@@ -28,11 +28,15 @@ final class GpuShim {
 
     static native int deviceIsLost(long device);
 
+    static native int deviceReach(long device, long other, long error);
+
     static native void deviceLiveObjects(long device, long out);
 
-    static native int memoryAllocate(long device, long size, long out, long error);
+    static native int memoryAllocate(long device, long size, int managed, long out, long error);
 
-    static native void memoryFree(long device, long address);
+    static native void memoryFree(long device, long address, int managed);
+
+    static native int memoryCheck(long device, long address, long size, long error);
 
     static native int hostAllocate(long device, long size, long out, long error);
 
@@ -43,6 +47,10 @@ final class GpuShim {
     static native void hostUnregister(long device, long host);
 
     static native int moduleLoad(long device, long image, long log, long logSize, long out, long error);
+
+    static native int link(long device, long text, long size, long out, long error);
+
+    static native void linkRelease(long device, long link);
 
     static native void moduleUnload(long device, long module);
 

@@ -1,6 +1,5 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -42,7 +41,7 @@ final class PtxCommand implements Runnable {
                 texts.add(Files.readString(source));
                 check(source, texts.getLast());
             }
-            Files.write(output, GpuCode.ofPtx(texts));
+            Files.write(output, PtxExecutable.of(texts));
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
@@ -53,7 +52,7 @@ final class PtxCommand implements Runnable {
     /** Validates a text; names its file in failures. */
     private static void check(Path source, String text) {
         try {
-            GpuCode.ofPtx(List.of(text));
+            PtxExecutable.of(List.of(text));
         } catch (IreeException e) {
             throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }

@@ -38,7 +38,10 @@ import org.jspecify.annotations.Nullable;
  * measurements of the same names; {@code run.sh bench} of {@code bin/gpu-bundle} runs both and prints the ratios. No benchmark of JMH,
  * since most of it is measured twice in one run: until all is submitted, and until all is done.
  *
- * <pre>java -cp benchmarks.jar io.github.iree4j.hal.gpu.GpuPeer vulkan|cuda|hip [SECONDS [LARGEST]]</pre>
+ * <pre>java -cp benchmarks.jar io.github.iree4j.hal.gpu.GpuPeer vulkan|cuda|hip [SECONDS [LARGEST|WAY]]</pre>
+ *
+ * <p>With {@code launches} or {@code graphs} instead of a size only command buffers of several lengths are measured, which the property
+ * {@code iree.gpu.graph-commands} has the driver take in this way.
  */
 public final class GpuPeer implements AutoCloseable {
     private static final int CHAIN = 512;
@@ -81,13 +84,15 @@ public final class GpuPeer implements AutoCloseable {
     /**
      * Measures a driver's first device.
      *
-     * @param arguments name of the driver; seconds of each measurement, 0.5 unless said; bytes of the largest copy, 1 GiB unless said
+     * @param arguments name of the driver; seconds of each measurement, 0.5 unless said; bytes of the largest copy, 1 GiB unless said, or the way in
+     *     which recorded commands are given
      * @throws IOException when the kernel is missing
      */
     public static void main(String[] arguments) throws IOException {
         String driver = arguments.length > 0 ? arguments[0] : "vulkan";
         double seconds = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 0.5;
-        long largest = arguments.length > 2 ? Long.decode(arguments[2]) : 1L << 30;
+        String last = arguments.length > 2 ? arguments[2] : "0x40000000";
+        boolean way = last.equals("launches") || last.equals("graphs");
         DriverProvider provider = ServiceLoader.load(DriverProvider.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .filter(each -> each.name().equals(driver))
@@ -107,7 +112,11 @@ public final class GpuPeer implements AutoCloseable {
         String which = System.getProperty("iree." + driver + ".device", driver);
         try (Device device = provider.open(which, DeviceOptions.DEFAULT);
                 GpuPeer peer = new GpuPeer(device, new PeerReport(driver, seconds))) {
-            peer.run(largest);
+            if (way) {
+                peer.thresholds(last);
+            } else {
+                peer.run(Long.decode(last));
+            }
         }
     }
 
@@ -169,6 +178,17 @@ public final class GpuPeer implements AutoCloseable {
         checkAndCount("pipeline1000", STAGES, this::pipeline);
         report.times("pipeline1000", STAGES, this::pipeline);
         copies(largest);
+    }
+
+    /** Command buffers of several lengths, executed again and again. */
+    private void thresholds(String way) {
+        for (int length = 1; length <= CHAIN; length *= 2) {
+            try (CommandBuffer many = commands(0, length)) {
+                check(way, length, () -> execute(many));
+                report.times("threshold." + length + "." + way, length, () -> execute(many));
+            }
+        }
+        report.count("threshold." + way + ".launched", device.driverCounters().graphLaunches());
     }
 
     private Fence next(int queue) {

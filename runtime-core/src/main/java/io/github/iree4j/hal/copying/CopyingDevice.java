@@ -190,6 +190,11 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
+    public Cancellation importEvent(long event, TimelineSemaphore semaphore, long value) {
+        return device.importEvent(event, semaphore, value);
+    }
+
+    @Override
     public DriverCounters driverCounters() {
         return device.driverCounters();
     }

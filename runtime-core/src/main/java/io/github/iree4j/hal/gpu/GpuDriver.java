@@ -3,6 +3,7 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.HostRegistrations;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuApi;
 import io.github.iree4j.nativeaccess.GpuCollectives;
@@ -35,7 +36,7 @@ final class GpuDriver {
     private final Availability availability;
     private final Duration closeLimit; // of its devices
     private final int window;
-    private final GpuRegistrations registrations = new GpuRegistrations();
+    private final HostRegistrations registrations = new HostRegistrations();
     private final @Nullable String collectives; // path of its library; null for the usual one
     private @Nullable GpuLibrary opened; // guarded by this; that one
 
@@ -118,8 +119,8 @@ final class GpuDriver {
         GpuDevice device = opened.openDevice(properties.index());
         GpuHardware hardware = null;
         try {
-            hardware =
-                    new GpuHardware(info.id(), device, registrations, this::collectives, memoryOfHost(), lanes, window);
+            hardware = new GpuHardware(
+                    info.id(), device, registrations, this::collectives, memoryOfHost(), options, lanes, window);
             return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
             if (hardware != null) {

@@ -10,9 +10,11 @@ final class GpuEvents implements AutoCloseable {
     static final class Event {
         final long handle;
         private final AtomicInteger users = new AtomicInteger();
+        private final boolean foreign; // others made it
 
-        Event(long handle) {
+        Event(long handle, boolean foreign) {
             this.handle = handle;
+            this.foreign = foreign;
         }
     }
 
@@ -36,7 +38,7 @@ final class GpuEvents implements AutoCloseable {
             event = idle.pollLast();
         }
         if (event == null) {
-            event = new Event(device.createEvent());
+            event = new Event(device.createEvent(), false);
             synchronized (idle) {
                 made++;
             }
@@ -52,7 +54,7 @@ final class GpuEvents implements AutoCloseable {
 
     /** Removes a user; the last one gives the event back. */
     void release(Event event) {
-        if (event.users.decrementAndGet() > 0) {
+        if (event.users.decrementAndGet() > 0 || event.foreign) {
             return;
         }
         synchronized (idle) {

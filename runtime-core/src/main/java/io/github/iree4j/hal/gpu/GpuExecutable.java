@@ -67,7 +67,7 @@ final class GpuExecutable extends Executable {
         try (Arena arena = Arena.ofConfined()) {
             // The driver gets a copy: the data may be on a heap, at any alignment, and need not outlive the call.
             MemorySegment copy = image.copy(arena);
-            modules.add(device.loadModule(copy));
+            modules.add(hardware.code().load(image, copy, arena));
         } catch (IreeException e) {
             String remedy = remedy(e);
             throw new IreeException(

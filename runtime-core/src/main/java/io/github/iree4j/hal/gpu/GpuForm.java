@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** From how many commands on a graph is made. A guess: there was no device to measure on. */
-    private static final int GRAPH_COMMANDS = 16;
+    /** From how many commands on a graph is made. A guess: there was no device to measure on; {@code run.sh threshold} does. */
+    private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 16);
 
     private static final int COUNTS_BYTES = 3 * Integer.BYTES;
 

@@ -3,9 +3,11 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.DriverLimits;
 import io.github.iree4j.hal.stream.DriverMemory;
 import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.HostRegistrations;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.MemoryKind;
 import io.github.iree4j.hal.stream.MemoryKinds;
@@ -19,7 +21,11 @@ import io.github.iree4j.nativeaccess.GpuProperties;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -34,6 +40,8 @@ final class GpuHardware implements StreamDriver {
     private static final long ALIGNMENT = 256;
 
     private static final long PAGE = 4096;
+    private static final int MANAGED = 2; // type of memory
+    private static final long LOOK_NANOS = 200_000; // between looks at events of others
 
     private static final Logger LOG = LoggerFactory.getLogger(GpuHardware.class);
 
@@ -41,7 +49,10 @@ final class GpuHardware implements StreamDriver {
     private final GpuDevice device;
     private final GpuEvents events;
     private final GpuGraphs graphs;
-    private final GpuRegistrations registrations;
+    private final HostRegistrations registrations;
+    private final GpuCodeCache code;
+    private final Map<GpuDevice, String> peers =
+            Collections.synchronizedMap(new WeakHashMap<>()); // obstacles; empty for none
     private final MemoryKinds kinds;
     private final List<GpuLane> lanes = new ArrayList<>();
     private final List<GpuLane> ofParticipants = new CopyOnWriteArrayList<>(); // lanes of participants in collectives
@@ -59,15 +70,17 @@ final class GpuHardware implements StreamDriver {
      * @param registrations of all devices of its driver
      * @param collectives opens the library of collectives
      * @param hostMemory bytes of the host
+     * @param options where compiled code is kept
      * @param laneCount streams
      * @param window commands under way on each up to which others than its thread give more
      */
     GpuHardware(
             String id,
             GpuDevice device,
-            GpuRegistrations registrations,
+            HostRegistrations registrations,
             Supplier<GpuLibrary> collectives,
             long hostMemory,
+            DeviceOptions options,
             int laneCount,
             int window) {
         this.id = id;
@@ -77,6 +90,7 @@ final class GpuHardware implements StreamDriver {
         this.events = new GpuEvents(device);
         this.graphs = new GpuGraphs(device);
         this.registrations = registrations;
+        this.code = new GpuCodeCache(device, options, architecture());
         MemoryKind own = new MemoryKind("device", 0, 0, device.properties().memory(), MemoryType.DEVICE_LOCAL);
         MemoryKind host = new MemoryKind(
                 "host",
@@ -84,7 +98,19 @@ final class GpuHardware implements StreamDriver {
                 1,
                 hostMemory,
                 MemoryType.DEVICE_VISIBLE | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED);
-        this.kinds = new MemoryKinds(own, null, host, host);
+        // On a heap of its own: it may lie here or there, and is for those who ask for both.
+        MemoryKind managed = device.properties().concurrentManagedMemory()
+                ? new MemoryKind(
+                        "managed",
+                        MANAGED,
+                        2,
+                        device.properties().memory(),
+                        host.halType() & ~MemoryType.HOST_LOCAL
+                                | MemoryType.DEVICE_LOCAL
+                                | MemoryType.HOST_VISIBLE
+                                | MemoryType.HOST_COHERENT)
+                : null;
+        this.kinds = new MemoryKinds(own, managed, host, host);
         boolean made = false;
         try {
             while (lanes.size() < laneCount) {
@@ -116,7 +142,11 @@ final class GpuHardware implements StreamDriver {
         return graphs;
     }
 
-    GpuRegistrations registrations() {
+    GpuCodeCache code() {
+        return code;
+    }
+
+    HostRegistrations registrations() {
         return registrations;
     }
 
@@ -198,17 +228,25 @@ final class GpuHardware implements StreamDriver {
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' shares no semaphores with other drivers; signal one from the host".formatted(id));
         }
-        return new GpuTimeline(this, null, value);
+        return new GpuTimeline(this, null, null, value);
+    }
+
+    @Override
+    public DriverTimeline importEvent(long event, long value) {
+        device.isOver(event); // the driver knows it
+        return new GpuTimeline(this, null, new GpuEvents.Event(event, true), value);
     }
 
     @Override
     public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         waiter = Thread.currentThread(); // before the look: whoever raises one wakes it after that
         if (!isAnyReached(timelines, values, count) && !device.isLost() && failure == null) {
-            if (timeoutNanos == Long.MAX_VALUE) {
+            boolean looks = Arrays.stream(timelines, 0, count).anyMatch(each -> ((GpuTimeline) each).isImported());
+            long limit = looks ? Math.min(timeoutNanos, LOOK_NANOS) : timeoutNanos;
+            if (limit == Long.MAX_VALUE) {
                 LockSupport.park(this);
             } else {
-                LockSupport.parkNanos(this, timeoutNanos);
+                LockSupport.parkNanos(this, limit);
             }
         }
         checkTakesWork();
@@ -292,7 +330,9 @@ final class GpuHardware implements StreamDriver {
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' shares no memory with other drivers; copy it through the host".formatted(id));
         }
-        return kind.isMappable() ? GpuMemory.ofHost(device, size) : GpuMemory.ofDevice(device, size);
+        return kind.type() == MANAGED || !kind.isMappable()
+                ? GpuMemory.ofDevice(device, size, kind.type() == MANAGED)
+                : GpuMemory.ofHost(device, size);
     }
 
     @Override
@@ -308,6 +348,40 @@ final class GpuHardware implements StreamDriver {
     @Override
     public DriverMemory importHost(long address, long size) {
         return GpuMemory.registered(device, registrations, address, size);
+    }
+
+    @Override
+    public DriverMemory importDevice(long address, long size) {
+        return GpuMemory.ofOthers(device, address, size);
+    }
+
+    @Override
+    public @Nullable String peerObstacle(StreamDriver other) {
+        String obstacle = other instanceof GpuHardware peer && peer.device.api().equals(device.api())
+                ? peers.computeIfAbsent(peer.device, this::reach)
+                : StreamDriver.super.peerObstacle(other);
+        return obstacle.isEmpty() ? null : obstacle;
+    }
+
+    private String reach(GpuDevice peer) {
+        if (!device.tryRetain()) {
+            return "it is closed";
+        }
+        try {
+            if (!peer.tryRetain()) {
+                return "the other is closed";
+            }
+            try {
+                device.reach(peer);
+                return "";
+            } finally {
+                peer.release();
+            }
+        } catch (IreeException e) {
+            return String.valueOf(e.getMessage());
+        } finally {
+            device.release();
+        }
     }
 
     // ---- Code.

@@ -2,11 +2,13 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
+import io.github.iree4j.hal.stream.Bell;
 import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.GroupCall;
 import io.github.iree4j.hal.stream.Lane;
 import io.github.iree4j.hal.stream.Submission;
+import io.github.iree4j.hal.stream.Turn;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuWords;
 import io.github.iree4j.status.IreeException;
@@ -57,7 +59,7 @@ final class GpuLane implements Lane {
     private final long stream;
     private final GpuTimeline timeline;
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
-    private final GpuTurn turn = new GpuTurn(); // to feed
+    private final Turn turn = new Turn(); // to feed
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
     private long lastRemoved; // the ticket that the thread took off last, which it will raise the timeline to
@@ -68,7 +70,7 @@ final class GpuLane implements Lane {
     private boolean stuck; // the stream has work of which nobody can tell when it is over
 
     private final Thread thread;
-    private final GpuBell bell = new GpuBell(); // for the thread
+    private final Bell bell = new Bell(); // for the thread
     private volatile boolean stopped;
 
     /** A submission, and the event that will be recorded after it. */
@@ -80,7 +82,7 @@ final class GpuLane implements Lane {
         this.events = hardware.events();
         this.index = index;
         this.window = window;
-        this.timeline = new GpuTimeline(hardware, this, 0);
+        this.timeline = new GpuTimeline(hardware, this, null, 0);
         this.stream = device.createStream();
         this.thread = CallThreads.forNativeWaits("iree4j-stream " + hardware.id() + " " + index, this::run);
     }

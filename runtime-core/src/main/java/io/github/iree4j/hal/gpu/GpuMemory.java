@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.stream.DriverMemory;
+import io.github.iree4j.hal.stream.HostRegistrations;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuDevice.HostMemory;
 import java.util.function.Consumer;
@@ -17,10 +18,10 @@ final class GpuMemory extends DriverMemory {
         device.retain();
     }
 
-    /** Memory of the device, which the host does not see. */
-    static GpuMemory ofDevice(GpuDevice device, long size) {
-        long address = device.allocateMemory(size);
-        return new GpuMemory(device, address, 0, on -> on.freeMemory(address));
+    /** Memory of the device, which the host sees only if it is managed. */
+    static GpuMemory ofDevice(GpuDevice device, long size, boolean managed) {
+        long address = device.allocateMemory(size, managed);
+        return new GpuMemory(device, address, managed ? address : 0, on -> on.freeMemory(address, managed));
     }
 
     /** Pinned memory of the host. */
@@ -29,9 +30,31 @@ final class GpuMemory extends DriverMemory {
         return new GpuMemory(device, made.address(), made.host(), on -> on.freeHostMemory(made.host()));
     }
 
+    /** Memory of the device that others own. */
+    static GpuMemory ofOthers(GpuDevice device, long address, long size) {
+        device.checkMemory(address, size);
+        return new GpuMemory(device, address, 0, _ -> {});
+    }
+
     /** Memory of the host that others own. */
-    static GpuMemory registered(GpuDevice device, GpuRegistrations registrations, long host, long size) {
-        GpuRegistrations.Import made = registrations.register(device, host, size);
+    static GpuMemory registered(GpuDevice device, HostRegistrations registrations, long host, long size) {
+        HostRegistrations.Import made = registrations.register(
+                new HostRegistrations.Registrar() {
+                    @Override
+                    public long register(long first, long bytes) {
+                        long address = device.registerHostMemory(first, bytes);
+                        device.retain();
+                        return address;
+                    }
+
+                    @Override
+                    public void unregister(long first) {
+                        device.unregisterHostMemory(first);
+                        device.release();
+                    }
+                },
+                host,
+                size);
         return new GpuMemory(device, made.address(), host, _ -> made.close());
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.gpu;
 
 import io.github.iree4j.hal.gpu.GpuEvents.Event;
 import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Followers;
 import io.github.iree4j.lifetime.Resource;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -16,20 +17,40 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuTimeline extends Resource implements DriverTimeline {
     private final GpuHardware hardware;
-    private final @Nullable GpuLane lane; // whose tickets are its values
+    private final @Nullable GpuLane lane;
     private final AtomicLong reached;
-    private final GpuFollowers<GpuLane> held = new GpuFollowers<>(); // they wait for something to change here
+    private final Followers<GpuLane> held = new Followers<>(); // they wait for something to change here
 
-    GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, long value) {
+    private final @Nullable Event imported;
+    private final long last; // the value of that
+
+    /**
+     * Makes one.
+     *
+     * @param lane whose tickets are its values; null for none
+     * @param imported an event of others, which reaches the value; null for none
+     * @param value where it starts, without such an event
+     */
+    GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, @Nullable Event imported, long value) {
         this.hardware = hardware;
         this.lane = lane;
-        this.reached = new AtomicLong(value);
+        this.reached = new AtomicLong(imported == null ? value : value - 1);
+        this.imported = imported;
+        this.last = value;
     }
 
     @Override
     public long value() {
         hardware.checkNotLost();
+        if (imported != null && isImported() && hardware.device().isOver(imported.handle)) {
+            raise(last);
+        }
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
+    }
+
+    /** Whether this is an event of others that the host has not seen over: nobody tells, so it looks. */
+    boolean isImported() {
+        return imported != null && reached.get() < last;
     }
 
     /** Whether the host has seen a value reached. */
@@ -55,6 +76,10 @@ final class GpuTimeline extends Resource implements DriverTimeline {
     /** An event for a value that is not reached, with a user more; null while there is none. */
     @Nullable
     Event event(long value) {
+        if (imported != null) {
+            hardware.events().retain(imported);
+            return imported;
+        }
         return lane == null ? null : lane.event(value);
     }
 

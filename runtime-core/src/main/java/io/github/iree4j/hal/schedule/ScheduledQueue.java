@@ -229,7 +229,13 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         submit(wait, signal, () -> deallocation(buffer));
     }
 
-    private boolean isForeign(Buffer allocated) {
+    /**
+     * Returns whether another device than this queue's moves bytes between the host and a buffer, and frees it.
+     *
+     * @param allocated an allocation
+     * @return true for one of another backend
+     */
+    protected boolean isForeign(Buffer allocated) {
         return allocated instanceof StoredBuffer<?> && !own.isInstance(allocated);
     }
 

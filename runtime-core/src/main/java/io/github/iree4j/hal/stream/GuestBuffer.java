@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer of another device, whose memory is imported in place while it is used. */
+/** A buffer of another device, whose memory is used in place: where code reaches that, as it is; else imported meanwhile. */
 final class GuestBuffer implements UsedBuffer {
     private final StreamDevice device;
     private final StoredBuffer<?> lender;
@@ -32,6 +32,9 @@ final class GuestBuffer implements UsedBuffer {
 
     @Override
     public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
+        if (lender instanceof StreamBuffer peer) {
+            return peer.lendToPeer(call);
+        }
         BufferStorage storage = lender.lend(call);
         try {
             return device.imports().begin(storage);
@@ -43,7 +46,9 @@ final class GuestBuffer implements UsedBuffer {
 
     @Override
     public void unpin(StreamStorage pinned) {
-        device.imports().end(pinned);
+        if (!(lender instanceof StreamBuffer)) {
+            device.imports().end(pinned);
+        }
         lender.unpin();
     }
 

@@ -65,13 +65,14 @@ final class HostImports implements AutoCloseable {
 
     /** The same, for memory of a device. */
     static @Nullable String obstacle(StreamDevice device, Device other) {
-        return other.equals(device)
-                ? null
-                : !other.isMemoryOfHost()
-                        ? "the host does not see the memory of device '" + other.id() + "'"
-                        : other instanceof StreamDevice
-                                ? "drivers do not import the mapped memory of another device"
-                                : obstacle(device);
+        if (other.equals(device)) {
+            return null;
+        }
+        String apart =
+                other instanceof StreamDevice peer ? device.driver().peerObstacle(peer.driver()) : obstacle(device);
+        return apart == null && other instanceof StreamDevice || other.isMemoryOfHost()
+                ? apart
+                : "the host does not see the memory of device '" + other.id() + "'";
     }
 
     /**

@@ -5,6 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** An imported value of a foreign timeline that signals one of ours. Submissions wait for it natively; the host learns of it from the waiter. */
@@ -25,11 +26,26 @@ final class PointImport implements WatchedPoint, Cancellation {
     /** Imports a point; the driver then owns the descriptor, unless this throws. */
     static PointImport create(
             StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
+        DriverTimeline foreign = device.driver().createTimeline(0, true);
+        return create(device, waiter, foreign, made -> made.importDescriptor(descriptor), semaphore, value);
+    }
+
+    /** Imports an event of the driver. */
+    static PointImport ofEvent(
+            StreamDevice device, CompletionWaiter waiter, long event, TimelineSemaphore semaphore, long value) {
+        return create(device, waiter, device.driver().importEvent(event, value), _ -> {}, semaphore, value);
+    }
+
+    private static PointImport create(
+            StreamDevice device,
+            CompletionWaiter waiter,
+            DriverTimeline foreign,
+            Consumer<DriverTimeline> importing,
+            TimelineSemaphore semaphore,
+            long value) {
         semaphore.retain();
-        DriverTimeline foreign = null;
         boolean done = false;
         try {
-            foreign = device.driver().createTimeline(0, true);
             ForeignPoint point = new ForeignPoint(device, foreign, value);
             if (!semaphore.promiseExternal(value, point)) {
                 IreeException failure = semaphore.failure();
@@ -42,7 +58,7 @@ final class PointImport implements WatchedPoint, Cancellation {
             }
             PointImport made = new PointImport(waiter, point, semaphore, value);
             try {
-                foreign.importDescriptor(descriptor);
+                importing.accept(foreign);
                 waiter.add(made);
                 done = true;
             } finally {
@@ -53,9 +69,7 @@ final class PointImport implements WatchedPoint, Cancellation {
             return made;
         } finally {
             if (!done) {
-                if (foreign != null) {
-                    foreign.close();
-                }
+                foreign.close();
                 semaphore.release();
             }
         }

@@ -4,16 +4,21 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.ExternalMemory;
+import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Memory exported and imported across processes as a descriptor of the operating system. Only drivers of the same device and
+ * Memory of others: of the same device by its address, or memory exported and imported across processes as a descriptor of the operating system. Only drivers of the same device and
  * version understand each other's.
  */
 final class SharedMemory {
+    /** Alignment that compiled code expects of every buffer. */
+    private static final long ALIGNMENT = 64;
+
     private SharedMemory() {}
 
     static Buffer allocate(StreamDevice device, BufferParams params, long size) {
@@ -67,11 +72,36 @@ final class SharedMemory {
         return buffer(device, kind, params, allocation, memory.size());
     }
 
+    static Buffer importDevice(
+            StreamDevice device, BufferParams params, long address, long size, @Nullable RefCounted owner) {
+        device.checkOpen();
+        if (size <= 0 || Long.remainderUnsigned(address, ALIGNMENT) != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "device memory of %d bytes at 0x%x cannot be imported; compiled code needs it aligned to %d bytes, and some of it"
+                            .formatted(size, address, ALIGNMENT));
+        }
+        StreamMemory memory = device.memory();
+        MemoryKind kind = memory.kinds().device();
+        DriverMemory allocation = memory.takeOutside(() -> device.driver().importDevice(address, size), size, kind);
+        return buffer(device, kind, params, allocation, size, owner);
+    }
+
     private static Buffer buffer(
             StreamDevice device, MemoryKind kind, BufferParams params, DriverMemory allocation, long size) {
+        return buffer(device, kind, params, allocation, size, null);
+    }
+
+    private static Buffer buffer(
+            StreamDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            DriverMemory allocation,
+            long size,
+            @Nullable RefCounted owner) {
         Arena mapping = allocation.host() == 0 ? null : Arena.ofShared();
         MemorySegment host = mapping == null ? null : StreamSlab.bytes(allocation.host(), size, mapping);
-        return new ForeignMemory(allocation, device.memory().provider(), mapping, null)
+        return new ForeignMemory(allocation, device.memory().provider(), mapping, owner)
                 .buffer(
                         device,
                         kind,

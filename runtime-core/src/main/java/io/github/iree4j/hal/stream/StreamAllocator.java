@@ -98,6 +98,11 @@ final class StreamAllocator implements Allocator {
         }
     }
 
+    @Override
+    public Buffer importDevice(BufferParams params, long address, long size, @Nullable RefCounted owner) {
+        return SharedMemory.importDevice(device, params, address, size, owner);
+    }
+
     private static BufferParams check(BufferParams params, MemorySegment bytes) {
         if (!bytes.isNative()) {
             throw new IreeException(

@@ -148,8 +148,8 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
         if (buffer.allocatedBuffer() instanceof StreamBuffer own) {
-            if (own.device.equals(device)) {
-                return own;
+            if (own.device.equals(device) || HostImports.obstacle(device, own.device) == null) {
+                return used(device, own);
             }
         } else if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other) {
             String obstacle = HostImports.obstacle(device);
@@ -166,7 +166,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     /** Returns the usable form of an allocation that {@link #usable} has accepted. */
     static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
-        return accepted instanceof StreamBuffer own ? own : new GuestBuffer(device, accepted);
+        return accepted instanceof StreamBuffer own && own.device.equals(device)
+                ? own
+                : new GuestBuffer(device, accepted);
     }
 
     private static IreeException notOf(StreamDevice device, String what, Buffer buffer) {
@@ -282,6 +284,17 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         }
         checkNotFreed(own);
         return seenBy(own, call);
+    }
+
+    /** Keeps the storage for a device whose code uses it in place, until {@link #unpin()}; the rest as {@link #lend}. */
+    StreamStorage lendToPeer(@Nullable MemoryHolder call) {
+        StreamStorage own = pinStorage();
+        try {
+            return lent(own, call);
+        } catch (RuntimeException e) {
+            unpin();
+            throw e;
+        }
     }
 
     @Override

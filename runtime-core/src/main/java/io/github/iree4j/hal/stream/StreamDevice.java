@@ -320,6 +320,12 @@ public final class StreamDevice implements Device {
         return PointImport.create(this, waiter, descriptor, semaphore, value);
     }
 
+    @Override
+    public Cancellation importEvent(long event, TimelineSemaphore semaphore, long value) {
+        checkOpen();
+        return PointImport.ofEvent(this, waiter, event, semaphore, value);
+    }
+
     /** Registers an export, which ends with the device. */
     void adopt(PointExport export) {
         exports.add(export);

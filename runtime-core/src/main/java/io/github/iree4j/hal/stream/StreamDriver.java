@@ -31,6 +31,19 @@ public interface StreamDriver extends AutoCloseable {
     DriverTimeline createTimeline(long value, boolean shared);
 
     /**
+     * Makes a timeline of an event of the driver that others have recorded.
+     *
+     * @param event its handle, valid until the timeline is closed
+     * @param value what the timeline reaches once the event is over
+     * @return the timeline, which the caller closes
+     * @throws IreeException UNIMPLEMENTED when the driver has none, which is what this method throws unless overridden; INVALID_ARGUMENT for what
+     *     the driver does not know
+     */
+    default DriverTimeline importEvent(long event, long value) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver has no events; signal a semaphore from the host");
+    }
+
+    /**
      * Waits until one of several timelines reaches a value, or the time is over; may return for no reason. Called by one thread. One of the
      * timelines may be closed meanwhile.
      *
@@ -137,6 +150,29 @@ public interface StreamDriver extends AutoCloseable {
      * @throws IreeException if the driver refuses it
      */
     DriverMemory importHost(long address, long size);
+
+    /**
+     * Returns why code of this device cannot use memory of another in place.
+     *
+     * @param other the driver of the other
+     * @return the missing capability, as the rest of a sentence; null when it can
+     */
+    default @Nullable String peerObstacle(StreamDriver other) {
+        return "drivers do not import the mapped memory of another device";
+    }
+
+    /**
+     * Uses memory that others allocated on the device.
+     *
+     * @param address its address for code
+     * @param size bytes
+     * @return the allocation, which the caller closes before the memory is freed
+     * @throws IreeException UNIMPLEMENTED when the driver cannot, which is what this method throws unless overridden; NOT_FOUND or
+     *     INVALID_ARGUMENT when there is not that much memory
+     */
+    default DriverMemory importDevice(long address, long size) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver uses no memory by its address; copy it");
+    }
 
     /**
      * Imports memory that was exported by a device of the same {@link #identity}.

@@ -81,6 +81,12 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
     }
 
     @Override
+    protected boolean isForeign(Buffer allocated) {
+        return super.isForeign(allocated)
+                || allocated instanceof StreamBuffer peer && !peer.device().equals(device);
+    }
+
+    @Override
     protected QueueOperation barrier() {
         return new HostOperations.Barrier();
     }

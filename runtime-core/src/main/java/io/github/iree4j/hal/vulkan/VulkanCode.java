@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
+import io.github.iree4j.nativeaccess.CacheFile;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.nativeaccess.VulkanLayout;
@@ -21,7 +22,7 @@ final class VulkanCode implements AutoCloseable {
     private static final int NOTHING_BYTES = 256;
 
     private final VulkanHandle handle;
-    private final @Nullable PipelineCacheFile file;
+    private final @Nullable CacheFile file;
     private final VulkanPipelineCache cache;
     private final AtomicLong compiled = new AtomicLong(); // pipelines compiled since the file was read
     private final int restored;
@@ -35,9 +36,8 @@ final class VulkanCode implements AutoCloseable {
      */
     VulkanCode(VulkanHandle handle, String configured) {
         this.handle = handle;
-        this.file = configured.equals(PipelineCacheFile.OFF)
-                ? null
-                : new PipelineCacheFile(handle.properties(), configured);
+        this.file =
+                configured.equals(PipelineCacheFile.OFF) ? null : PipelineCacheFile.of(handle.properties(), configured);
         byte @Nullable [] known = file == null ? null : file.read();
         VulkanPipelineCache opened = null;
         if (known != null) {

@@ -26,7 +26,7 @@ class GpuPointsTest {
             for (int i = 0; i < 400; i++) {
                 if (random.nextInt(10) < 2 + rising) {
                     ticket += 1 + random.nextInt(3);
-                    Point added = new Point(ticket, new Event(i), random.nextInt(5));
+                    Point added = new Point(ticket, new Event(i, false), random.nextInt(5));
                     model.add(added);
                     points.add(added.ticket, added.event, added.commands);
                 } else if (!model.isEmpty()) {

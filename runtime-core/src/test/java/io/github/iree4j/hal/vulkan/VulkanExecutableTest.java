@@ -10,6 +10,7 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.VulkanOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.CacheFile;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.nativeaccess.VulkanDeviceRequest;
 import io.github.iree4j.nativeaccess.VulkanFeature;
@@ -314,7 +315,7 @@ class VulkanExecutableTest {
                 }
             }
             // A file of another driver, with a valid checksum.
-            PipelineCacheFile other = new PipelineCacheFile(handle.properties(), directory.toString());
+            CacheFile other = PipelineCacheFile.of(handle.properties(), directory.toString());
             byte[] data = other.read();
             assertThat(data).isNotNull();
             data[16] ^= 1;

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.openjdk.jcstress.annotations.Actor;
@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "something was left, or done by two at once")
 @State
 public class WorkAskedForIsDone {
-    private final GpuTurn turn = new GpuTurn();
+    private final Turn turn = new Turn();
     private final ConcurrentLinkedQueue<Integer> added = new ConcurrentLinkedQueue<>();
     private int done; // of the thread whose turn it is, like the next two
     private boolean busy;

@@ -1,2 +1,2 @@
 /** Claims about the streams of CUDA and HIP. */
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;

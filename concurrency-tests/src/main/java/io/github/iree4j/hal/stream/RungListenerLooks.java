@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the listener slept on")
 @State
 public class RungListenerLooks {
-    private final GpuBell bell = new GpuBell();
+    private final Bell bell = new Bell();
     private volatile Thread listener;
     private volatile boolean begun;
     private volatile boolean slept;

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the change was missed")
 @State
 public class FollowerIsFed {
-    private final GpuFollowers<Runnable> followers = new GpuFollowers<>();
+    private final Followers<Runnable> followers = new Followers<>();
     private volatile long reached;
     private volatile boolean told;
     private boolean seen;

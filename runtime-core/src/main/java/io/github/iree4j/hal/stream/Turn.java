@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -6,12 +6,19 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Has one thread at a time do what any of several ask for, without a lock: who asks while another thread is at it leaves it to that one, and goes
  * on.
  */
-final class GpuTurn {
+public final class Turn {
     private final AtomicInteger asked = new AtomicInteger();
     private int seen; // of the thread that is at it; the counter hands it on
 
-    /** Asks; returns whether the caller is to do it, now and as long as {@link #again}. */
-    boolean ask() {
+    /** Makes one that is nobody's. */
+    public Turn() {}
+
+    /**
+     * Asks.
+     *
+     * @return whether the caller is to do it, now and as long as {@link #again}
+     */
+    public boolean ask() {
         if (asked.getAndIncrement() != 0) {
             return false;
         }
@@ -19,9 +26,13 @@ final class GpuTurn {
         return true;
     }
 
-    /** Whether anyone has asked since; ends the turn when not. */
-    boolean again() {
-        int more = asked.addAndGet(-seen); // GPU-1: at 0 the next who asks is at it
+    /**
+     * Ends the turn unless anyone has asked since.
+     *
+     * @return whether anyone has
+     */
+    public boolean again() {
+        int more = asked.addAndGet(-seen); // at 0 the next who asks is at it
         if (more == 0) {
             return false;
         }

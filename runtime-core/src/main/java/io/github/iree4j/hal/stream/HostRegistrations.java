@@ -1,6 +1,5 @@
-package io.github.iree4j.hal.gpu;
+package io.github.iree4j.hal.stream;
 
-import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -12,16 +11,36 @@ import java.util.TreeMap;
  * Memory of the host that devices of one driver use. Drivers register a page once, for all their devices, while imports may overlap: each page
  * is registered while any import has it. Safe from any thread.
  */
-final class GpuRegistrations {
+public final class HostRegistrations {
+    /** A device that registers memory of the host with its driver, for all devices of that. */
+    public interface Registrar {
+        /**
+         * Registers pages; the device stays open until they are unregistered.
+         *
+         * @param host first byte
+         * @param size bytes
+         * @return their address for code of devices
+         * @throws IreeException if the driver refuses it
+         */
+        long register(long host, long size);
+
+        /**
+         * Ends that.
+         *
+         * @param host first byte
+         */
+        void unregister(long host);
+    }
+
     /** Pages that were registered together. */
     private static final class Range {
-        final GpuDevice owner; // retained: only it can unregister them
+        final Registrar owner; // only it can unregister them
         final long first;
         final long end;
         final long address; // of the first byte for code of devices, the same for all
         int users;
 
-        Range(GpuDevice owner, long first, long end, long address) {
+        Range(Registrar owner, long first, long end, long address) {
             this.owner = owner;
             this.first = first;
             this.end = end;
@@ -35,8 +54,11 @@ final class GpuRegistrations {
 
     private volatile boolean split; // some import has several, or had
 
+    /** Makes one without memory, for one driver. */
+    public HostRegistrations() {}
+
     /** Some memory of the host, registered until it is closed. */
-    final class Import implements AutoCloseable {
+    public final class Import implements AutoCloseable {
         private final List<Range> parts;
         private final long address;
 
@@ -45,8 +67,12 @@ final class GpuRegistrations {
             this.address = address;
         }
 
-        /** Its address for code of devices. */
-        long address() {
+        /**
+         * Returns its address for code of devices.
+         *
+         * @return address of the first byte
+         */
+        public long address() {
             return address;
         }
 
@@ -62,9 +88,10 @@ final class GpuRegistrations {
      * @param device one of the driver's
      * @param host first byte, at the beginning of a page
      * @param size bytes of whole pages
+     * @return the registered memory
      * @throws IreeException if the driver refuses it, or devices see parts of it apart
      */
-    synchronized Import register(GpuDevice device, long host, long size) {
+    public synchronized Import register(Registrar device, long host, long size) {
         List<Range> parts = new ArrayList<>(1);
         boolean done = false;
         try {
@@ -97,9 +124,8 @@ final class GpuRegistrations {
         }
     }
 
-    private Range make(GpuDevice device, long first, long end) {
-        Range made = new Range(device, first, end, device.registerHostMemory(first, end - first));
-        device.retain();
+    private Range make(Registrar device, long first, long end) {
+        Range made = new Range(device, first, end, device.register(first, end - first));
         ranges.put(first, made);
         addresses.put(made.address, made);
         return made;
@@ -110,14 +136,19 @@ final class GpuRegistrations {
             if (--part.users == 0) {
                 ranges.remove(part.first);
                 addresses.remove(part.address);
-                part.owner.unregisterHostMemory(part.first);
-                part.owner.release();
+                part.owner.unregister(part.first);
             }
         }
     }
 
-    /** How many bytes from an address were registered together, at most; drivers neither fill nor copy across such a border. */
-    long together(long address, long length) {
+    /**
+     * Returns how many bytes from an address were registered together; drivers neither fill nor copy across such a border.
+     *
+     * @param address for code of devices
+     * @param length bytes at most
+     * @return bytes
+     */
+    public long together(long address, long length) {
         if (!split) {
             return length;
         }

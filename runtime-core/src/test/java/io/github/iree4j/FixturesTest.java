@@ -319,6 +319,7 @@ class FixturesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         called.add("programs/pipeline.mlir"); // which imports what OlderProgramsTest writes in Java
         called.add("programs/mixed_devices.mlir"); // whose results MixedDevicesProgramTest computes
+        called.add("programs/collective.mlir"); // whose results CompiledCollectivesTest computes
         called.add("programs/filters.mlir"); // whose results FiltersVulkan2023Test computes
         TreeSet<String> programs = new TreeSet<>();
         try (Stream<Path> files = Files.list(Fixtures.DIRECTORY.resolve("programs"))) {

@@ -11,7 +11,8 @@ import java.util.Objects;
  *     {@link Device#createChannelId} made is of a group that may span processes
  * @param group names the group together with {@code id}
  * @param rank rank of this participant; {@link #DEFAULT} takes the lowest free rank
- * @param count number of participants; {@link #DEFAULT} makes a group of this participant alone
+ * @param count number of participants; {@link #DEFAULT} leaves it to the device, whose options may say which participant it is, and otherwise makes
+ *     a group of this participant alone
  */
 public record ChannelParams(String id, String group, int rank, int count) {
     /** In place of a rank or a count: left to the device. */
@@ -42,6 +43,22 @@ public record ChannelParams(String id, String group, int rank, int count) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "channel rank " + rank + " is not within [0, " + (limit - 1) + "]");
         }
+    }
+
+    /**
+     * Returns these parameters; where they leave the count to the device, with what others say of that and of all else that these do not say.
+     *
+     * @param others the device's
+     * @return the parameters
+     */
+    public ChannelParams or(ChannelParams others) {
+        return count != DEFAULT || others.count == DEFAULT
+                ? this
+                : new ChannelParams(
+                        id.isEmpty() ? others.id : id,
+                        group.isEmpty() ? others.group : group,
+                        rank == DEFAULT ? others.rank : rank,
+                        others.count);
     }
 
     /**

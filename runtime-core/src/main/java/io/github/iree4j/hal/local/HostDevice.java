@@ -23,6 +23,7 @@ import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
@@ -55,6 +56,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final int semaphoreHistory;
+    private final ChannelParams channel; // of those that leave it to the device
     private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // open ones
     private final AtomicBoolean quiet = new AtomicBoolean(); // true once nothing runs any more
     private volatile @Nullable IreeException lost; // the cause of the loss
@@ -73,6 +75,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         this.domain = options.schedulingDomain();
         this.memory = new HostMemory(this, options, this::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
+        this.channel = options.driver(ChannelOptions.DEFAULT).channel();
         this.allocator = new LocalAllocator(this, memory);
         this.guests = guests;
         this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
@@ -207,7 +210,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return ChannelRegistry.create(domain, this, params);
+        return ChannelRegistry.create(domain, this, params.or(channel));
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.lifetime.UseGuard;
@@ -286,7 +287,7 @@ public final class StreamDevice implements Device {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return channels.create(params);
+        return channels.create(params.or(options.driver(ChannelOptions.DEFAULT).channel()));
     }
 
     @Override

@@ -31,16 +31,16 @@ final class ChannelImports {
         Device device = state.own(call.required(Device.class));
         long affinity = call.i64();
         Arguments.bits("flags", call.i64(), 0);
-        create(device, affinity, call);
+        create(state, device, affinity, call);
     }
 
     /** Reads {@code rrii}: id, group, rank and count. */
-    static void create(Device device, long affinity, VmCall call) {
+    static void create(HalState state, Device device, long affinity, VmCall call) {
         String id = name(call.ref(VmBuffer.class));
         String group = name(call.ref(VmBuffer.class));
         int rank = call.i32();
         int count = call.i32();
-        call.returnRef(device.createChannel(affinity, new ChannelParams(id, group, rank, count)));
+        call.returnRef(state.channel(device, affinity, new ChannelParams(id, group, rank, count)));
     }
 
     /** Converts bytes to characters, one for one; checks the length before copying. */

@@ -116,7 +116,18 @@ final class CommandBufferImports {
         Buffer target = call.ref(Buffer.class);
         BufferRef sent = new BufferRef(source, sourceSlot, call.i64(), call.i64());
         BufferRef received = new BufferRef(target, targetSlot, call.i64(), call.i64());
-        commands.collective(channel, operation, parameter, sent, received, call.i64());
+        commands.collective(
+                channel, operation, parameter, sent, received, elements(operation, sent, received, call.i64()));
+    }
+
+    /** Of a gathering, compilers since 2024 pass what all participants send, where others pass what one does: the ranges tell. */
+    private static long elements(Collective operation, BufferRef sent, BufferRef received, long elements) {
+        int size = operation.elementSize();
+        boolean ofAll = operation.kind() == Collective.ALL_GATHER
+                && sent.length() > 0
+                && sent.length() < received.length()
+                && elements == received.length() / size;
+        return ofAll ? sent.length() / size : elements;
     }
 
     private static void beginDebugGroup(HalState state, VmCall call) {

@@ -2,12 +2,16 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The module's state per context: the shared executables that the context uses, and scratch objects. */
@@ -17,6 +21,7 @@ final class HalState implements AutoCloseable {
     private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
     private final @Nullable SubmittedWork work; // for programs that signal too early
+    private final Map<Device, Channel> channels = new HashMap<>();
 
     HalState(HalModule module) {
         this.module = module;
@@ -67,6 +72,23 @@ final class HalState implements AutoCloseable {
         return module.devices().getFirst();
     }
 
+    /**
+     * Returns a channel as a program asks for it, which the caller owns. One that leaves to the device which participant this is, is joined once
+     * for all calls: compiled programs ask in each call.
+     */
+    Channel channel(Device device, long affinity, ChannelParams params) {
+        if (!params.equals(ChannelParams.of(ChannelParams.DEFAULT, ChannelParams.DEFAULT))) {
+            return device.createChannel(affinity, params);
+        }
+        Channel own = channels.get(device);
+        if (own == null) {
+            own = device.createChannel(affinity, params);
+            channels.put(device, own);
+        }
+        own.retain();
+        return own;
+    }
+
     /** Returns a table to fill, pass on and clear within one call. */
     BindingTable bindingTable() {
         return bindingTable;
@@ -86,6 +108,7 @@ final class HalState implements AutoCloseable {
     @Override
     public void close() {
         descriptors.close();
+        channels.values().forEach(Channel::close);
         if (work != null) {
             work.close();
         }

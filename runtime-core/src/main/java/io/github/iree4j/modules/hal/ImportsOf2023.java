@@ -62,6 +62,6 @@ final class ImportsOf2023 {
         long affinity = call.i64();
         int rank = call.i32();
         int count = call.i32();
-        call.returnRef(device.createChannel(affinity, ChannelParams.of(rank, count)));
+        call.returnRef(state.channel(device, affinity, ChannelParams.of(rank, count)));
     }
 }

@@ -57,7 +57,7 @@ final class ImportsWithoutFlags {
         Device device = state.own(call.required(Device.class));
         long affinity = call.i64();
         Flags.I32.read(call, 0);
-        ChannelImports.create(device, affinity, call);
+        ChannelImports.create(state, device, affinity, call);
     }
 
     private static void splitChannel(HalState state, VmCall call) {

@@ -126,7 +126,7 @@ shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
 void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
                           int32_t managed);
 
-// Checks that some bytes are of one allocation, which anybody may have made.
+// Checks that some bytes are of one allocation, by any code of the process.
 shim_status_t shim_gpu_memory_check(shim_gpu_device_t* device, uint64_t address,
                                     uint64_t size, shim_error_t* error);
 

@@ -48,7 +48,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
-    /** Whether this is an event of others that the host has not seen over: nobody tells, so it looks. */
+    /** Whether this is an event of others that the host has not seen over: the driver does not tell, so the host looks. */
     boolean isImported() {
         return imported != null && reached.get() < last;
     }

@@ -7,7 +7,7 @@ public final class Bell {
     private volatile boolean idle; // the thread parks, or is about to
     private volatile boolean due; // something has come that the thread has not looked at
 
-    /** Makes one that has not rung. */
+    /** Creates one that has not rung. */
     public Bell() {}
 
     /**

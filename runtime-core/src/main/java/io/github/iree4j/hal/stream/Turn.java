@@ -10,7 +10,7 @@ public final class Turn {
     private final AtomicInteger asked = new AtomicInteger();
     private int seen; // of the thread that is at it; the counter hands it on
 
-    /** Makes one that is nobody's. */
+    /** Creates one that no thread has. */
     public Turn() {}
 
     /**
@@ -27,9 +27,9 @@ public final class Turn {
     }
 
     /**
-     * Ends the turn unless anyone has asked since.
+     * Ends the turn unless there was a request since.
      *
-     * @return whether anyone has
+     * @return whether there was
      */
     public boolean again() {
         int more = asked.addAndGet(-seen); // at 0 the next who asks is at it

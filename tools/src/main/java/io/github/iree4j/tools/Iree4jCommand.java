@@ -30,6 +30,10 @@ public final class Iree4jCommand implements Runnable {
         commands.put("check", CheckCommand::new);
         commands.put("batch", BatchCommand::new);
         commands.put("trace", TraceCommand::new);
+        commands.put("record", RecordCommand::new);
+        commands.put("replay", ReplayCommand::new);
+        commands.put("explain", ExplainCommand::new);
+        commands.put("export", ExportCommand::new);
         commands.put("dump", DumpCommand::new);
         commands.put("asm", AsmCommand::new);
         commands.put("spirv", SpirvCommand::new);

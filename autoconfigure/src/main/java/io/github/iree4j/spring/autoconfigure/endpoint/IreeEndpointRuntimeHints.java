@@ -10,6 +10,7 @@ import io.github.iree4j.spring.actuate.endpoint.MemoryDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.PoolDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.QueueDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.RecordingDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TaintDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TimelinesDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 EventsDescriptor.class,
                 MemoryDescriptor.All.class,
                 LiveDescriptor.class,
-                LabDescriptor.class);
+                LabDescriptor.class,
+                RecordingDescriptor.class);
     }
 }

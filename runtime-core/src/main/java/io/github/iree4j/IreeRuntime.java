@@ -8,6 +8,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.ScanPolicy;
@@ -265,6 +266,9 @@ public final class IreeRuntime implements AutoCloseable {
                 given.close();
                 throw e;
             }
+        } catch (InternalError e) {
+            guard.exit();
+            throw FileFault.of("program", e);
         } catch (RuntimeException | Error e) {
             guard.exit();
             throw e;

@@ -5,11 +5,14 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.ElementCodec;
 import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -219,6 +222,24 @@ public final class Program implements AutoCloseable {
             return Tensor.adopt(memory().create(type, shape, contents::writeTo), memory(), leaks());
         } finally {
             calls.exit();
+        }
+    }
+
+    /**
+     * Creates an input of the next bytes of a stream, and no byte beyond the elements, in memory of the first device of this program, which
+     * its calls use without a copy. Memory for more than 256 KB is allocated when a quarter of the bytes has been read: a sender that only
+     * announces them gets none.
+     *
+     * @param type the element type
+     * @param shape the shape; empty for a scalar
+     * @param in the elements, row-major, little-endian; read on this thread, not closed
+     * @return the tensor; the caller closes it
+     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #upload(ElementType, long[], TensorContents)}
+     * @throws IOException when the stream cannot be read
+     */
+    public Tensor upload(ElementType type, long[] shape, InputStream in) throws IOException {
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape), "tensor")) {
+            return upload(type, shape, bytes::fill);
         }
     }
 

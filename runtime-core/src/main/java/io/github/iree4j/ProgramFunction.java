@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.call.CallTerms;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -187,6 +188,9 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     private static IreeException failure(@Nullable Throwable cause) {
+        if (cause instanceof InternalError fault) {
+            return FileFault.of("call", fault);
+        }
         return cause instanceof IreeException e
                 ? new IreeException(e.code(), e.getMessage(), e)
                 : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.ElementArrays;
 import io.github.iree4j.tensor.ElementCodec;
@@ -276,14 +277,17 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for a scalar
      * @return the tensor, which needs no closing: the collector frees its memory
      * @throws IreeException OUT_OF_RANGE when the stream ends too early; INVALID_ARGUMENT for an impossible shape or a type without size;
-     *     RESOURCE_EXHAUSTED when there is no memory for it. Callers check the size of untrusted input first
+     *     RESOURCE_EXHAUSTED when there is no memory for it. Memory for more than 256 KB is allocated when a quarter of the elements has
+     *     been read
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
-        TensorElements elements = new TensorElements(type, shape.clone(), TensorStreams.allocate(size));
-        TensorStreams.read(in, elements.host(), elements.name());
-        return new Tensor(elements);
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, size, "tensor " + Shape.format(shape, type))) {
+            TensorElements elements = new TensorElements(type, shape.clone(), TensorStreams.allocate(size));
+            bytes.fill(elements.host());
+            return new Tensor(elements);
+        }
     }
 
     private static Tensor copied(ElementType type, int length, MemorySegment data, long[] shape) {

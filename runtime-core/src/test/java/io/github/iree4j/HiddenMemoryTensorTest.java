@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.vulkan.FakeDriver;
+import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -78,12 +79,16 @@ class HiddenMemoryTensorTest {
                 .putFloat(1)
                 .putFloat(2)
                 .array();
-        BufferView view = memory.create(
-                ElementType.F32, new long[] {2}, TensorContents.of(new ByteArrayInputStream(bytes))::writeTo);
+        BufferView view = memory.create(ElementType.F32, new long[] {2}, target -> fill(target, bytes));
         assertThat(floats(view)).containsExactly(1, 2);
         view.release();
-        assertThatThrownBy(() -> memory.create(
-                        ElementType.F32, new long[] {3}, TensorContents.of(new ByteArrayInputStream(bytes))::writeTo))
+        assertThatThrownBy(() -> memory.create(ElementType.F32, new long[] {3}, target -> fill(target, bytes)))
                 .hasMessageContaining("ends");
+    }
+
+    private static void fill(MemorySegment target, byte[] bytes) throws IOException {
+        try (ArrivedBytes arrived = ArrivedBytes.of(new ByteArrayInputStream(bytes), target.byteSize(), "tensor")) {
+            arrived.fill(target);
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -353,6 +354,9 @@ final class Submission<R> {
     }
 
     private static IreeException failure(@Nullable Throwable cause) {
+        if (cause instanceof InternalError fault) {
+            return FileFault.of("call", fault);
+        }
         return cause instanceof IreeException e
                 ? e
                 : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);

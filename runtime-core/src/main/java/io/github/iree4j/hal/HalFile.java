@@ -3,6 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Completion;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -264,7 +265,11 @@ public abstract class HalFile extends Resource {
 
         @Override
         protected void doRead(long offset, MemorySegment target) {
-            MemorySegment.copy(bytes, offset, target, 0, target.byteSize());
+            try {
+                MemorySegment.copy(bytes, offset, target, 0, target.byteSize());
+            } catch (InternalError e) {
+                throw FileFault.of(describe(), e);
+            }
         }
 
         @Override

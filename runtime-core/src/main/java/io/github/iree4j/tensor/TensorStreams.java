@@ -34,18 +34,20 @@ public final class TensorStreams {
         }
     }
 
-    public static void read(InputStream in, MemorySegment target, String what) throws IOException {
+    /** Reads until the target is full or the stream ends; returns how many bytes. */
+    static long read(InputStream in, MemorySegment target) throws IOException {
         long size = target.byteSize();
         byte[] chunk = new byte[(int) Math.min(size, CHUNK)];
-        for (long at = 0; at < size; ) {
+        long at = 0;
+        while (at < size) {
             int count = in.read(chunk, 0, (int) Math.min(size - at, chunk.length));
             if (count < 0) {
-                throw new IreeException(
-                        StatusCode.OUT_OF_RANGE, "%s: the data ends after %d of %d bytes".formatted(what, at, size));
+                return at;
             }
             MemorySegment.copy(chunk, 0, target, ValueLayout.JAVA_BYTE, at, count);
             at += count;
         }
+        return at;
     }
 
     public static void write(TensorElements elements, OutputStream out) throws IOException {

@@ -7,6 +7,7 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
@@ -36,7 +37,12 @@ final class Problems extends ResponseEntityExceptionHandler {
             HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         String field = null;
         String detail = e.getCause() == null ? "a JSON body is required" : "the body is not JSON";
-        if (hasCause(e, StreamConstraintsException.class)) {
+        ErrorResponseException limited = cause(e, ErrorResponseException.class);
+        if (limited != null) { // a limit of bodies, noticed while the body was read
+            return handleExceptionInternal(
+                    limited, limited.getBody(), limited.getHeaders(), limited.getStatusCode(), request);
+        }
+        if (cause(e, StreamConstraintsException.class) != null) {
             HttpStatus tooLarge = HttpStatus.CONTENT_TOO_LARGE;
             return handleExceptionInternal(
                     e,
@@ -62,13 +68,13 @@ final class Problems extends ResponseEntityExceptionHandler {
                 e, problem(HttpStatus.BAD_REQUEST, "Unreadable request", detail, field), headers, status, request);
     }
 
-    private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {
+    private static <T extends Throwable> @Nullable T cause(Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
-                return true;
+                return type.cast(cause);
             }
         }
-        return false;
+        return null;
     }
 
     /** The path of the invalid value, such as {@code inputs[0].shape[1]}; null for the whole body. */

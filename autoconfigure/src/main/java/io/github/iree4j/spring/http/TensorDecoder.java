@@ -4,6 +4,7 @@ import io.github.iree4j.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.ResolvableType;
@@ -11,8 +12,10 @@ import org.springframework.core.codec.AbstractDataBufferDecoder;
 import org.springframework.core.codec.DecodingException;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.MediaType;
 import org.springframework.util.MimeType;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -23,15 +26,27 @@ import reactor.core.publisher.Mono;
 public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
 
     private final int maximumBytes;
+    private final @Nullable BodyLimits limits;
+
+    /**
+     * Creates a decoder of a client, for responses of a server that it trusts to send them in time.
+     *
+     * @param maximumBytes maximum size of a tensor that is read
+     */
+    public TensorDecoder(int maximumBytes) {
+        this(maximumBytes, null);
+    }
 
     /**
      * Creates a decoder.
      *
      * @param maximumBytes maximum size of a tensor that is read
+     * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
      */
-    public TensorDecoder(int maximumBytes) {
+    public TensorDecoder(int maximumBytes, @Nullable BodyLimits limits) {
         super(TensorMediaTypes.ALL.toArray(MimeType[]::new));
         this.maximumBytes = maximumBytes;
+        this.limits = limits;
         setMaxInMemorySize((int) Math.min(Integer.MAX_VALUE, (long) maximumBytes + TensorMediaTypes.BESIDES));
     }
 
@@ -44,6 +59,39 @@ public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
 
     @Override
     public Mono<Tensor> decodeToMono(
+            Publisher<DataBuffer> buffers,
+            ResolvableType type,
+            @Nullable MimeType mimeType,
+            @Nullable Map<String, Object> hints) {
+        if (limits == null) {
+            return decoded(buffers, type, mimeType, hints);
+        }
+        return Mono.using(
+                () -> limits.receive(
+                                InputStream.nullInputStream(),
+                                -1,
+                                maximumBytes + (long) TensorMediaTypes.BESIDES,
+                                TensorMediaTypes.MAXIMUM)
+                        .weighing(2), // the buffers and the tensor
+                body -> decoded(counted(buffers, body, limits), type, mimeType, hints),
+                LimitedBody::close);
+    }
+
+    private static Flux<DataBuffer> counted(Publisher<DataBuffer> buffers, LimitedBody body, BodyLimits limits) {
+        return Flux.from(buffers)
+                .timeout(limits.timeout())
+                .doOnNext(buffer -> {
+                    try {
+                        body.received(buffer.readableByteCount());
+                    } catch (RuntimeException e) {
+                        DataBufferUtils.release(buffer);
+                        throw e;
+                    }
+                })
+                .onErrorMap(TimeoutException.class, body::tooSlow);
+    }
+
+    private Mono<Tensor> decoded(
             Publisher<DataBuffer> buffers,
             ResolvableType type,
             @Nullable MimeType mimeType,

@@ -19,15 +19,27 @@ import org.springframework.http.converter.AbstractHttpMessageConverter;
 public final class TensorHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     private final long maximumBytes;
+    private final @Nullable BodyLimits limits;
+
+    /**
+     * Creates a converter of a client, for responses of a server that it trusts to send them in time.
+     *
+     * @param maximumBytes maximum size of a tensor that is read
+     */
+    public TensorHttpMessageConverter(long maximumBytes) {
+        this(maximumBytes, null);
+    }
 
     /**
      * Creates a converter.
      *
      * @param maximumBytes maximum size of a tensor that is read
+     * @param limits limits of bodies of requests; null for none
      */
-    public TensorHttpMessageConverter(long maximumBytes) {
+    public TensorHttpMessageConverter(long maximumBytes, @Nullable BodyLimits limits) {
         super(TensorMediaTypes.ALL.toArray(MediaType[]::new));
         this.maximumBytes = maximumBytes;
+        this.limits = limits;
     }
 
     @Override
@@ -51,8 +63,15 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
         if (contents == null) {
             throw new IllegalStateException("a message without a content type is not readable");
         }
-        return TensorMediaTypes.readBody(
-                message.getBody(), contents, message.getHeaders().getContentLength(), maximumBytes);
+        long length = message.getHeaders().getContentLength();
+        if (limits == null || !RequestScope.isServer(message)) {
+            return TensorMediaTypes.readBody(message.getBody(), contents, length, maximumBytes);
+        }
+        LimitedBody body = limits.receive(
+                        message.getBody(), length, maximumBytes + TensorMediaTypes.BESIDES, TensorMediaTypes.MAXIMUM)
+                .weighing(1);
+        RequestScope.closeAtEnd(body);
+        return TensorMediaTypes.readBody(body, contents, length, maximumBytes);
     }
 
     @Override

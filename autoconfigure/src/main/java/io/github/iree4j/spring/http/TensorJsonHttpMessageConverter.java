@@ -2,30 +2,42 @@ package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
+import java.io.InputStream;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.AbstractHttpMessageConverter;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.ErrorResponseException;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writes a tensor that is the whole body as JSON, in the format of {@link TensorJsonModule}, and closes it, since the
- * handler that returned it cannot. Reading, and tensors nested in other objects, are left to the general JSON
- * converter.
+ * Reads and writes a tensor that is the whole body as JSON, in the format of {@link TensorJsonModule}. A written tensor
+ * is closed, since the handler that returned it cannot do so. Tensors nested in other objects are left to the general
+ * JSON converter.
  */
 public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
+    /** Memory of a byte of JSON: an element of 8 bytes, kept twice, takes two characters at least. */
+    private static final int WEIGHT = 8;
+
     private final JsonMapper mapper;
+    private final long maximumBytes;
+    private final BodyLimits limits;
 
     /**
      * Creates a converter.
      *
      * @param mapper a mapper with the {@link TensorJsonModule}
+     * @param maximumBytes maximum size of a body
+     * @param limits limits of bodies of requests
      */
-    public TensorJsonHttpMessageConverter(JsonMapper mapper) {
+    public TensorJsonHttpMessageConverter(JsonMapper mapper, long maximumBytes, BodyLimits limits) {
         super(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));
         this.mapper = mapper;
+        this.maximumBytes = maximumBytes;
+        this.limits = limits;
     }
 
     @Override
@@ -34,14 +46,29 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
     }
 
     @Override
-    public boolean canRead(Class<?> type, @Nullable MediaType mediaType) {
-        return false;
+    protected Tensor readInternal(Class<? extends Tensor> type, HttpInputMessage message) throws IOException {
+        if (!RequestScope.isServer(message)) {
+            return mapped(message.getBody(), message);
+        }
+        try (LimitedBody body = limits.receive(
+                        message.getBody(),
+                        message.getHeaders().getContentLength(),
+                        maximumBytes,
+                        TensorMediaTypes.MAXIMUM)
+                .weighing(WEIGHT)) {
+            return mapped(body, message);
+        }
     }
 
-    /** Never called, see {@link #canRead}. */
-    @Override
-    protected Tensor readInternal(Class<? extends Tensor> type, HttpInputMessage message) {
-        throw new UnsupportedOperationException("only writes");
+    private Tensor mapped(InputStream in, HttpInputMessage message) {
+        try {
+            return mapper.readValue(in, Tensor.class);
+        } catch (JacksonException e) {
+            if (e.getCause() instanceof ErrorResponseException failure) {
+                throw failure;
+            }
+            throw new HttpMessageNotReadableException("not a tensor in JSON: " + e.getOriginalMessage(), e, message);
+        }
     }
 
     @Override

@@ -2,8 +2,11 @@ package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -24,11 +27,15 @@ public final class TensorJsonModule extends SimpleModule {
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates the module. */
-    public TensorJsonModule() {
+    /**
+     * Creates the module.
+     *
+     * @param maximumBytes maximum memory of the elements while they are read, 8 bytes each
+     */
+    public TensorJsonModule(long maximumBytes) {
         super("iree4j-tensors");
         addSerializer(Tensor.class, new Writer());
-        addDeserializer(Tensor.class, new Reader());
+        addDeserializer(Tensor.class, new Reader(maximumBytes / Long.BYTES));
     }
 
     private static final class Writer extends StdSerializer<Tensor> {
@@ -76,8 +83,11 @@ public final class TensorJsonModule extends SimpleModule {
     }
 
     private static final class Reader extends StdDeserializer<Tensor> {
-        Reader() {
+        private final long maximumElements;
+
+        Reader(long maximumElements) {
             super(Tensor.class);
+            this.maximumElements = maximumElements;
         }
 
         @Override
@@ -94,7 +104,7 @@ public final class TensorJsonModule extends SimpleModule {
                 switch (member) {
                     case "shape" -> shape = shape(json);
                     case "type" -> type = type(json);
-                    case "data" -> data = Elements.read(json);
+                    case "data" -> data = Elements.read(json, maximumElements);
                     default -> throw problem(json, "a tensor has no '%s'".formatted(member));
                 }
             }
@@ -109,11 +119,11 @@ public final class TensorJsonModule extends SimpleModule {
         }
 
         private static long[] shape(JsonParser json) {
-            Elements dimensions = Elements.read(json);
+            Elements dimensions = Elements.read(json, Shape.MAXIMUM_RANK);
             if (dimensions.fraction) {
                 throw problem(json, "'shape' must be an array of integers");
             }
-            return Arrays.copyOf(dimensions.integers, dimensions.count);
+            return dimensions.integers();
         }
 
         private static ElementType type(JsonParser json) {
@@ -125,52 +135,96 @@ public final class TensorJsonModule extends SimpleModule {
         }
     }
 
-    /** Parsed numbers: integers until one has a fraction. */
+    /** Parsed numbers: integers until one has a fraction. They take 8 bytes each, in parts, so that growing copies nothing. */
     private static final class Elements {
-        private long[] integers = new long[16];
-        private double[] reals = new double[16];
+        private static final int PART = 1 << 13;
+        private static final int FEW = 64;
+
+        private final List<long[]> parts = new ArrayList<>();
         private int count;
         private boolean fraction;
 
-        static Elements read(JsonParser json) {
+        static Elements read(JsonParser json, long maximum) {
             if (json.currentToken() != JsonToken.START_ARRAY) {
                 throw problem(json, "'%s' must be a flat array of numbers".formatted(json.currentName()));
             }
             Elements elements = new Elements();
             while (json.nextToken() != JsonToken.END_ARRAY) {
+                if (elements.count >= maximum) {
+                    throw problem(
+                            json,
+                            "'%s' has more than %d elements; send a binary format, or raise '%s'"
+                                    .formatted(
+                                            json.streamReadContext().getParent().currentName(),
+                                            maximum,
+                                            TensorMediaTypes.MAXIMUM));
+                }
                 elements.add(json);
             }
             return elements;
         }
 
         private void add(JsonParser json) {
-            if (count == integers.length) {
-                integers = Arrays.copyOf(integers, 2 * count);
-                reals = Arrays.copyOf(reals, 2 * count);
-            }
             switch (json.currentToken()) {
-                case VALUE_NUMBER_INT -> {
-                    integers[count] = json.getLongValue();
-                    reals[count] = integers[count];
-                }
+                case VALUE_NUMBER_INT ->
+                    put(fraction ? Double.doubleToLongBits(json.getDoubleValue()) : json.getLongValue());
                 case VALUE_NUMBER_FLOAT -> {
-                    fraction = true;
-                    reals[count] = json.getDoubleValue();
+                    if (!fraction) {
+                        toReals();
+                    }
+                    put(Double.doubleToLongBits(json.getDoubleValue()));
                 }
-                case VALUE_TRUE, VALUE_FALSE -> integers[count] = json.getBooleanValue() ? 1 : 0;
+                case VALUE_TRUE, VALUE_FALSE -> {
+                    long value = json.getBooleanValue() ? 1 : 0;
+                    put(fraction ? Double.doubleToLongBits(value) : value);
+                }
                 case null, default -> throw problem(json, "element %d is not a number".formatted(count));
             }
-            count++;
+        }
+
+        private void put(long bits) {
+            if (count == parts.size() * PART) {
+                parts.add(new long[count == 0 ? FEW : PART]);
+            } else if (count == FEW && parts.size() == 1) {
+                parts.set(0, Arrays.copyOf(parts.getFirst(), PART));
+            }
+            parts.getLast()[count++ % PART] = bits;
+        }
+
+        private void toReals() {
+            fraction = true;
+            for (long[] part : parts) {
+                for (int i = 0; i < part.length; i++) {
+                    part[i] = Double.doubleToLongBits(part[i]);
+                }
+            }
+        }
+
+        private double real(int i) {
+            long bits = parts.get(i / PART)[i % PART];
+            return fraction ? Double.longBitsToDouble(bits) : bits;
+        }
+
+        private double[] reals() {
+            double[] reals = new double[count];
+            Arrays.setAll(reals, this::real);
+            return reals;
+        }
+
+        long[] integers() {
+            long[] integers = new long[count];
+            Arrays.setAll(integers, i -> parts.get(i / PART)[i % PART]);
+            return integers;
         }
 
         Tensor tensor(ElementType type, long[] shape) {
             if (type.equals(ElementType.F64)) {
-                return Tensor.ofDoubles(Arrays.copyOf(reals, count), checked(shape));
+                return Tensor.ofDoubles(reals(), checked(shape));
             }
             if (type.isFloat()) {
                 float[] floats = new float[count];
                 for (int i = 0; i < count; i++) {
-                    floats[i] = (float) reals[i];
+                    floats[i] = (float) real(i);
                 }
                 return scalar(shape) ? scalar(type, floats[0]) : Tensor.of(type, floats, checked(shape));
             }
@@ -179,7 +233,7 @@ public final class TensorJsonModule extends SimpleModule {
                         io.github.iree4j.status.StatusCode.INVALID_ARGUMENT,
                         "numbers with a fraction cannot be elements of type " + type);
             }
-            return Tensor.ofLongs(type, Arrays.copyOf(integers, count), checked(shape));
+            return Tensor.ofLongs(type, integers(), checked(shape));
         }
 
         private boolean scalar(long[] shape) {

@@ -36,6 +36,9 @@ public final class TensorMediaTypes {
     /** The number of bytes that a body may have in addition to its elements. */
     static final int BESIDES = 1 << 20;
 
+    /** The property of the maximum size, in messages. */
+    static final String MAXIMUM = "iree.http.max-tensor-size";
+
     private TensorMediaTypes() {}
 
     /** Whether a body of that type can be read as a tensor. */
@@ -63,7 +66,6 @@ public final class TensorMediaTypes {
             throw tooLarge("the body of %d bytes is".formatted(length), maximumBytes);
         }
         try {
-            // Allocates no more than the declared length, so that a header alone cannot exhaust memory.
             return read(in, type, length < 0 ? maximumBytes : Math.min(length, maximumBytes));
         } catch (IreeException e) {
             if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
@@ -82,8 +84,8 @@ public final class TensorMediaTypes {
     static ResponseStatusException tooLarge(String what, long maximumBytes) {
         return new ResponseStatusException(
                 HttpStatus.CONTENT_TOO_LARGE,
-                "%s larger than the limit of %d bytes; send less, or raise 'iree.http.max-tensor-size'"
-                        .formatted(what, maximumBytes));
+                "%s larger than the limit of %d bytes; send less, or raise '%s'"
+                        .formatted(what, maximumBytes, MAXIMUM));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.spring.http.LimitedBody;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.Semaphore;
@@ -12,6 +13,7 @@ import org.springframework.http.MediaType;
 /** A completed inference and its response; closing it releases both and their permit. */
 final class Inference implements AutoCloseable {
 
+    private final LimitedBody body;
     private final InferenceRequest request;
     private final Results results;
     private final InferenceResponse response;
@@ -21,8 +23,14 @@ final class Inference implements AutoCloseable {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Takes ownership of the request, the results and one permit. */
-    Inference(InferenceRequest request, Results results, InferenceResponse response, Semaphore permits) {
+    /** Takes ownership of the body, the request, the results and one permit. */
+    Inference(
+            LimitedBody body,
+            InferenceRequest request,
+            Results results,
+            InferenceResponse response,
+            Semaphore permits) {
+        this.body = body;
         this.request = request;
         this.results = results;
         this.response = response;
@@ -57,10 +65,12 @@ final class Inference implements AutoCloseable {
         }
     }
 
-    static void release(@Nullable InferenceRequest request, @Nullable Results results, Semaphore permits) {
-        try (request;
+    /** Frees what belongs to a request. */
+    static void release(LimitedBody body, @Nullable InferenceRequest request, @Nullable Results results) {
+        try (body;
+                request;
                 results) {
-            permits.release();
+            return;
         }
     }
 
@@ -68,7 +78,11 @@ final class Inference implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            release(request, results, permits);
+            try {
+                release(body, request, results);
+            } finally {
+                permits.release();
+            }
         }
     }
 }

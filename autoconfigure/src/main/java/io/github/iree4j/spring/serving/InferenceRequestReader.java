@@ -2,9 +2,9 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Program;
 import io.github.iree4j.Tensor;
-import io.github.iree4j.TensorContents;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -30,6 +30,15 @@ final class InferenceRequestReader {
     private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;
     private static final int MAX_OUTPUTS = 1024;
 
+    /** Limit of the JSON before binary contents, which is kept while it is read. */
+    private static final int MAX_HEADER = 4 << 20;
+
+    /** Limit of 'data' that precedes 'shape' or 'datatype', and has to be kept: numbers, strings and brackets. */
+    private static final int MAX_EARLY = 1 << 16;
+
+    /** Memory of one of them, a guess. */
+    private static final int EARLY_BYTES = 64;
+
     private static final JsonFactory JSON = JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_NESTING)
@@ -41,7 +50,7 @@ final class InferenceRequestReader {
 
     private final Program program;
     private final List<ValueDeclaration> arguments;
-    private final RequestBody body;
+    private final LimitedBody body;
     private final @Nullable Tensor[] tensors;
     /** Inputs whose contents follow the JSON, in order. */
     private final Map<Integer, Input> behind = new LinkedHashMap<>();
@@ -79,7 +88,7 @@ final class InferenceRequestReader {
      * @param arguments the arguments of its function
      * @param body the body of the request
      */
-    InferenceRequestReader(Program program, List<ValueDeclaration> arguments, RequestBody body) {
+    InferenceRequestReader(Program program, List<ValueDeclaration> arguments, LimitedBody body) {
         this.program = program;
         this.arguments = arguments;
         this.body = body;
@@ -133,7 +142,11 @@ final class InferenceRequestReader {
             throw invalid("'%s' is %d, but the body has at most %d bytes"
                     .formatted(OpenInference.HEADER_LENGTH, length, body.remaining()));
         }
-        byte[] header = body.readNBytes(Math.toIntExact(length));
+        if (length > MAX_HEADER) {
+            throw invalid("'%s' is %d; the limit is %d".formatted(OpenInference.HEADER_LENGTH, length, MAX_HEADER));
+        }
+        byte[] header = body.readNBytes((int) length);
+        body.charge(header.length);
         if (header.length < length) {
             throw invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
                     .formatted(header.length, length));
@@ -281,8 +294,7 @@ final class InferenceRequestReader {
                     }
                     input.hasData = true;
                     if (index < 0 || input.shape == null || input.datatype == null) {
-                        input.early = TokenBuffer.forBuffering(json, ObjectReadContext.empty());
-                        input.early.copyCurrentStructure(json);
+                        input.early = early(json);
                     } else {
                         tensors[index] = contents(json, input, input.shape, input.datatype);
                     }
@@ -291,6 +303,26 @@ final class InferenceRequestReader {
             }
         }
         finish(input, index);
+    }
+
+    private TokenBuffer early(JsonParser json) {
+        TokenBuffer early = TokenBuffer.forBuffering(json, ObjectReadContext.empty());
+        int depth = 0;
+        for (int tokens = 1; ; tokens++) {
+            JsonToken token = json.currentToken();
+            if (tokens > MAX_EARLY) {
+                throw invalid(
+                        "'data' of an input has more than %d elements before 'name', 'shape' and 'datatype'; send these first"
+                                .formatted(MAX_EARLY));
+            }
+            body.charge(EARLY_BYTES + (token == JsonToken.VALUE_STRING ? json.getStringLength() : 0));
+            early.copyCurrentEvent(json);
+            depth += token == null ? 0 : token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
+            if (depth == 0) {
+                return early;
+            }
+            json.nextToken();
+        }
     }
 
     private void finish(Input input, int index) throws IOException {
@@ -380,10 +412,12 @@ final class InferenceRequestReader {
                     .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
         }
         elementsLeft -= count;
-        return program.upload(
-                datatype.elementType(),
-                shape,
-                memory -> new JsonElements(json, shown(input), datatype, shape, count).writeTo(memory));
+        JsonElements elements = new JsonElements(json, shown(input), datatype, shape, count, body);
+        elements.read();
+        body.charge(datatype.elementType().byteSize(count));
+        Tensor tensor = program.upload(datatype.elementType(), shape, elements::writeTo);
+        elements.release();
+        return tensor;
     }
 
     private void readBehind() throws IOException {
@@ -403,7 +437,7 @@ final class InferenceRequestReader {
                 throw invalid("input '%s' takes %d bytes, but the body has at most %d left"
                         .formatted(shown(input), size, body.remaining()));
             }
-            tensors[entry.getKey()] = program.upload(datatype.elementType(), shape, TensorContents.of(body));
+            tensors[entry.getKey()] = program.upload(datatype.elementType(), shape, body.weighing(1));
         }
         if (body.read() >= 0) {
             throw invalid("the body is longer than the JSON and the 'binary_data_size' of its inputs");

@@ -1,41 +1,82 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.http.LimitedBody;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** Reads the elements of one tensor from JSON: flat, or nested by dimension; the parser is at the outer bracket. */
+/**
+ * Reads the elements of one tensor from JSON: flat, or nested by dimension; the parser is at the outer bracket. They are
+ * kept in parts that grow with what arrives, until there is memory for all of them.
+ */
 final class JsonElements {
+    private static final int PART = 1 << 16;
+
     private final JsonParser json;
     private final String input;
     private final Datatype datatype;
     private final long[] shape;
     private final long count;
+    private final LimitedBody body;
+    private final int perPart;
+    private final List<MemorySegment> parts = new ArrayList<>();
 
-    JsonElements(JsonParser json, String input, Datatype datatype, long[] shape, long count) {
+    /** Creates a reader of {@code count} elements, whose parts are charged to the body. */
+    JsonElements(JsonParser json, String input, Datatype datatype, long[] shape, long count, LimitedBody body) {
         this.json = json;
         this.input = input;
         this.datatype = datatype;
         this.shape = shape;
         this.count = count;
+        this.body = body;
+        this.perPart = PART / datatype.bytes();
     }
 
-    /** Reads up to the closing bracket and writes the elements in row-major order. */
-    void writeTo(MemorySegment memory) {
+    /** Reads up to the closing bracket, in row-major order. */
+    void read() {
         if (json.currentToken() != JsonToken.START_ARRAY) {
             throw InferenceRequestReader.invalid("'data' of input '%s' must be an array".formatted(input));
         }
         JsonToken first = json.nextToken();
-        long read = first == JsonToken.START_ARRAY ? nested(first, memory, 0, 0) : flat(first, memory);
+        long read = first == JsonToken.START_ARRAY ? nested(first, 0, 0) : flat(first);
         if (read != count) {
             throw InferenceRequestReader.invalid("'data' of input '%s' has %d elements, but shape %s has %d"
                     .formatted(input, read, Arrays.toString(shape), count));
         }
     }
 
-    private long flat(@Nullable JsonToken first, MemorySegment memory) {
+    /** Writes all elements. */
+    void writeTo(MemorySegment memory) {
+        long at = 0;
+        for (MemorySegment part : parts) {
+            MemorySegment.copy(part, 0, memory, at, part.byteSize());
+            at += part.byteSize();
+        }
+    }
+
+    /** Frees the parts. */
+    void release() {
+        for (MemorySegment part : parts) {
+            body.refund(part.byteSize());
+        }
+        parts.clear();
+    }
+
+    /** The part of an element; they are written in order. */
+    private MemorySegment part(long at) {
+        if (at == (long) parts.size() * perPart) {
+            int size = (int) Math.min(perPart, count - at) * datatype.bytes();
+            body.charge(size);
+            parts.add(MemorySegment.ofArray(new byte[size]));
+        }
+        return parts.getLast();
+    }
+
+    private long flat(@Nullable JsonToken first) {
         long at = 0;
         for (JsonToken token = first; token != JsonToken.END_ARRAY; token = json.nextToken()) {
             if (at == count) {
@@ -43,13 +84,13 @@ final class JsonElements {
                         "'data' of input '%s' has more elements than shape %s, which has %d"
                                 .formatted(input, Arrays.toString(shape), count));
             }
-            put(memory, at++, token);
+            put(at++, token);
         }
         return at;
     }
 
     /** Reads one nesting level to its closing bracket; its first token has been read. The parser limits the depth. */
-    private long nested(@Nullable JsonToken first, MemorySegment memory, int depth, long start) {
+    private long nested(@Nullable JsonToken first, int depth, long start) {
         if (depth >= shape.length) {
             throw InferenceRequestReader.invalid(
                     "'data' of input '%s' is nested deeper than shape %s".formatted(input, Arrays.toString(shape)));
@@ -62,9 +103,9 @@ final class JsonElements {
                 throw misshapen(depth);
             }
             if (innermost) {
-                put(memory, at++, token);
+                put(at++, token);
             } else {
-                at = nested(json.nextToken(), memory, depth + 1, at);
+                at = nested(json.nextToken(), depth + 1, at);
             }
         }
         if (length != shape[depth]) {
@@ -78,16 +119,18 @@ final class JsonElements {
                 .formatted(input, Arrays.toString(shape), depth));
     }
 
-    private void put(MemorySegment memory, long at, @Nullable JsonToken token) {
+    private void put(long at, @Nullable JsonToken token) {
+        MemorySegment part = part(at);
+        long index = at % perPart;
         if (datatype == Datatype.BOOL && (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE)) {
-            datatype.put(memory, at, token == JsonToken.VALUE_TRUE ? 1L : 0L);
+            datatype.put(part, index, token == JsonToken.VALUE_TRUE ? 1L : 0L);
         } else if (datatype.isReal()
                 && (token == JsonToken.VALUE_NUMBER_FLOAT || token == JsonToken.VALUE_NUMBER_INT)) {
-            datatype.put(memory, at, json.getDoubleValue());
+            datatype.put(part, index, json.getDoubleValue());
         } else if (datatype.isReal() && token == JsonToken.VALUE_STRING) {
-            datatype.put(memory, at, noNumber(at));
+            datatype.put(part, index, noNumber(at));
         } else if (token == JsonToken.VALUE_NUMBER_INT && !datatype.isReal()) {
-            put(memory, at, integer(at));
+            datatype.put(part, index, integer(at));
         } else {
             throw element(at, "is not a valid %s".formatted(datatype));
         }
@@ -101,10 +144,6 @@ final class JsonElements {
             case "-Infinity" -> Double.NEGATIVE_INFINITY;
             default -> throw element(at, "is not a valid %s".formatted(datatype));
         };
-    }
-
-    private void put(MemorySegment memory, long at, long value) {
-        datatype.put(memory, at, value);
     }
 
     private long integer(long at) {

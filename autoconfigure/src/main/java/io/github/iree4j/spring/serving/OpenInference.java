@@ -4,7 +4,11 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -25,6 +29,7 @@ final class OpenInference {
     /** Header with the length of the JSON in a body with binary data. */
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
+    private static final String MAXIMUM = "iree.serving.max-request-size";
     private static final String PLATFORM = "iree_vmfb";
     private static final String BINARY_DATA = "binary_tensor_data";
     private static final String MODEL_REPOSITORY = "model_repository";
@@ -32,12 +37,14 @@ final class OpenInference {
     private final ServedModels models;
     private final InvocationService invocations;
     private final ServingOptions options;
+    private final BodyLimits limits;
     private final Semaphore permits;
 
-    OpenInference(ServedModels models, InvocationService invocations, ServingOptions options) {
+    OpenInference(ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.models = models;
         this.invocations = invocations;
         this.options = options;
+        this.limits = limits;
         this.permits = new Semaphore(options.maxConcurrentRequests());
     }
 
@@ -131,27 +138,32 @@ final class OpenInference {
         Served served = models.find(model, version);
         head.requirePlain();
         Long headerLength = head.inferenceHeader();
-        RequestBody body = new RequestBody(in, head.length(), options.maxRequestSize());
-        if (!permits.tryAcquire()) {
-            throw new ResponseStatusException(
-                    HttpStatus.SERVICE_UNAVAILABLE,
-                    "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
-                            .formatted(options.maxConcurrentRequests()));
-        }
+        LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), MAXIMUM);
         InferenceRequest request = null;
         Results results = null;
         Inference answer = null;
+        boolean permitted = false;
         try {
             request = new InferenceRequestReader(
                             served.function().program(), served.function().arguments(), body)
                     .read(headerLength);
             InferenceResponse.checkNames(request, served.function().results());
+            permitted = permits.tryAcquire(); // not before its body has arrived, which its client decides
+            if (!permitted) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
+                                .formatted(options.maxConcurrentRequests()));
+            }
             results = call(served, request);
-            answer = new Inference(request, results, new InferenceResponse(served, request, results), permits);
+            answer = new Inference(body, request, results, new InferenceResponse(served, request, results), permits);
             return answer;
         } finally {
             if (answer == null) {
-                Inference.release(request, results, permits);
+                Inference.release(body, request, results);
+                if (permitted) {
+                    permits.release();
+                }
             }
         }
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -30,10 +31,12 @@ public final class OpenInferenceController {
      *
      * @param models the served models
      * @param invocations makes the calls
-     * @param options the limits
+     * @param options the limits of serving
+     * @param limits the limits of bodies
      */
-    public OpenInferenceController(ServedModels models, InvocationService invocations, ServingOptions options) {
-        this.protocol = new OpenInference(models, invocations, options);
+    public OpenInferenceController(
+            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+        this.protocol = new OpenInference(models, invocations, options, limits);
     }
 
     @GetMapping({"", "/"})

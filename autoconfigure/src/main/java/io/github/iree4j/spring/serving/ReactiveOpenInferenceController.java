@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -30,16 +31,20 @@ public final class ReactiveOpenInferenceController {
      * pipelined request is answered synchronously before the previous response has completed (its issue 4361), and inference completes on another thread.
      */
     private final OpenInference protocol;
+    private final BodyLimits limits;
 
     /**
      * Creates a controller.
      *
      * @param models the served models
      * @param invocations makes the calls
-     * @param options the limits
+     * @param options the limits of serving
+     * @param limits the limits of bodies
      */
-    public ReactiveOpenInferenceController(ServedModels models, InvocationService invocations, ServingOptions options) {
-        this.protocol = new OpenInference(models, invocations, options);
+    public ReactiveOpenInferenceController(
+            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+        this.limits = limits;
+        this.protocol = new OpenInference(models, invocations, options, limits);
     }
 
     @GetMapping({"", "/"})
@@ -79,7 +84,7 @@ public final class ReactiveOpenInferenceController {
                 headers.getContentLength(),
                 headers.getFirst(OpenInference.HEADER_LENGTH),
                 headers.getFirst(HttpHeaders.CONTENT_ENCODING));
-        return ReactiveBody.answer(exchange, body -> protocol.infer(model, version, head, body));
+        return ReactiveBody.answer(exchange, limits.timeout(), body -> protocol.infer(model, version, head, body));
     }
 
     @ExceptionHandler({

@@ -7,6 +7,8 @@ import io.github.iree4j.Program;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.LimitedBody;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -471,10 +473,15 @@ class OpenInferenceTests {
     void timeoutsAreMicroseconds() throws IOException {
         String body = ADD.replaceFirst("\\{", "{\"parameters\": {\"timeout\": 1500001}, ");
         Program program = programs.find("add").orElseThrow().program();
-        RequestBody in = new RequestBody(
-                new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)), body.length(), body.length());
-        try (InferenceRequest request =
-                new InferenceRequestReader(program, program.function("add").arguments(), in).read(null)) {
+        try (LimitedBody in = new BodyLimits(1 << 20, Duration.ofMinutes(1), 1)
+                        .receive(
+                                new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)),
+                                body.length(),
+                                body.length(),
+                                "");
+                InferenceRequest request = new InferenceRequestReader(
+                                program, program.function("add").arguments(), in)
+                        .read(null)) {
             assertThat(request.timeout()).isEqualTo(Duration.ofNanos(1_500_001_000));
         }
     }

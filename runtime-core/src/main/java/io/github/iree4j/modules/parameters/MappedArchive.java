@@ -1,6 +1,7 @@
 package io.github.iree4j.modules.parameters;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.FileFault;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -25,13 +26,12 @@ final class MappedArchive extends Resource {
         try {
             ArchiveSource source = new ArchiveSource(file.bytes(), file.path(), file, external);
             format = ParameterFormat.of(source);
-            entries = switch (format) {
-                case IRPA -> IrpaReader.read(source);
-                case GGUF -> GgufReader.read(source);
-                case SAFETENSORS -> SafetensorsReader.read(source);
-            };
+            entries = format.entries(source);
             references = external.opened();
+            file.requireUnchanged(); // the index is of one state of the file
             failed = false;
+        } catch (InternalError e) {
+            throw FileFault.of("parameter archive '" + file.path() + "'", e);
         } finally {
             if (failed) {
                 external.close();

@@ -117,6 +117,31 @@ final class MappedFile extends Resource {
         return identity;
     }
 
+    /**
+     * Fails when the mapped file was changed since it was mapped, as far as its size and time tell. A file that was deleted or replaced
+     * under its name is not: the mapping keeps its bytes.
+     *
+     * @throws IreeException DATA_LOSS
+     */
+    void requireUnchanged() {
+        if (identity.writable) {
+            return; // by those who write to it
+        }
+        Identity now;
+        try {
+            now = identify(path, false);
+        } catch (IreeException e) {
+            LOG.debug("'{}' is gone, and its mapping is used", path, e);
+            return;
+        }
+        if (now.file().equals(identity.file()) && !now.equals(identity)) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "parameter file '%s' had %d bytes, last written %s, and now has %d, written %s: it was changed while it is in use; load the program again, and replace files by renaming others over them"
+                            .formatted(path, identity.size(), identity.modified(), now.size(), now.modified()));
+        }
+    }
+
     Path path() {
         return path;
     }

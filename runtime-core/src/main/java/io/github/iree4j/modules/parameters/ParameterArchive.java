@@ -1,9 +1,12 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,16 +14,48 @@ import org.jspecify.annotations.Nullable;
  * recognized by the contents, not by the name.
  *
  * <p>The file is mapped, not read; opening a file that is open already shares its mapping. Buffers that a program has imported from it
- * retain the mapping, so closing an archive while programs use it is safe. The file must not be truncated while programs use the mapping:
- * accesses to the missing part then raise SIGBUS. Programs that get copies fail with a status instead. Safe from any thread.
+ * retain the mapping, so closing an archive while programs use it is safe. The file must not be overwritten or truncated while programs
+ * use the mapping: that changes results, and accesses to a missing part fault. A program that loads parameters from a file that has
+ * changed gets DATA_LOSS where the file's size or time tell; {@link #of} is independent of the file. Safe from any thread.
  *
  * <p>Files are untrusted: their indexes are checked completely when opened, in time and memory linear in their size.
  */
 public final class ParameterArchive extends Resource {
-    private final MappedArchive mapping;
+    private final RefCounted bytes; // released with this
+    private final Path path;
+    private final long size;
+    private final ParameterFormat format;
+    private final Map<String, ParameterEntry> entries;
 
-    private ParameterArchive(MappedArchive mapping) {
-        this.mapping = mapping;
+    private ParameterArchive(
+            RefCounted bytes, Path path, long size, ParameterFormat format, Map<String, ParameterEntry> entries) {
+        this.bytes = bytes;
+        this.path = path;
+        this.size = size;
+        this.format = format;
+        this.entries = entries;
+    }
+
+    private static ParameterArchive of(MappedArchive mapping) {
+        return new ParameterArchive(mapping, mapping.path(), mapping.size(), mapping.format(), mapping.entries());
+    }
+
+    /**
+     * Opens an archive that was read into memory, for example to verify it first: what happens to its file does not matter any more. It
+     * cannot refer to other files.
+     *
+     * @param path the path of the file, for messages
+     * @param bytes all of its bytes
+     * @param owner keeps them valid; retained, so the caller may release it at once
+     * @return the archive, to be closed by the caller
+     * @throws io.github.iree4j.status.IreeException as {@link #open}, without NOT_FOUND
+     */
+    public static ParameterArchive of(Path path, MemorySegment bytes, RefCounted owner) {
+        ArchiveSource source = new ArchiveSource(bytes.asReadOnly(), path, owner, ExternalFiles.NONE);
+        ParameterFormat format = ParameterFormat.of(source);
+        Map<String, ParameterEntry> entries = format.entries(source);
+        owner.retain();
+        return new ParameterArchive(owner, path, bytes.byteSize(), format, entries);
     }
 
     /**
@@ -33,7 +68,7 @@ public final class ParameterArchive extends Resource {
      *     when the file, or one it refers to, may not be opened, RESOURCE_EXHAUSTED when it exceeds a limit
      */
     public static ParameterArchive open(Path path) {
-        return new ParameterArchive(MappedArchive.open(path, false));
+        return of(MappedArchive.open(path, false));
     }
 
     /**
@@ -45,7 +80,7 @@ public final class ParameterArchive extends Resource {
      * @throws io.github.iree4j.status.IreeException as {@link #open}
      */
     public static ParameterArchive openWritable(Path path) {
-        return new ParameterArchive(MappedArchive.open(path, true));
+        return of(MappedArchive.open(path, true));
     }
 
     /**
@@ -54,7 +89,7 @@ public final class ParameterArchive extends Resource {
      * @return the format
      */
     public ParameterFormat format() {
-        return mapping.format();
+        return format;
     }
 
     /**
@@ -63,7 +98,7 @@ public final class ParameterArchive extends Resource {
      * @return bytes
      */
     public long size() {
-        return mapping.size();
+        return size;
     }
 
     /**
@@ -72,7 +107,7 @@ public final class ParameterArchive extends Resource {
      * @return the path
      */
     public Path path() {
-        return mapping.path();
+        return path;
     }
 
     /**
@@ -82,7 +117,7 @@ public final class ParameterArchive extends Resource {
      */
     public Collection<ParameterEntry> entries() {
         checkLive();
-        return Collections.unmodifiableCollection(mapping.entries().values());
+        return Collections.unmodifiableCollection(entries.values());
     }
 
     /**
@@ -93,16 +128,16 @@ public final class ParameterArchive extends Resource {
      */
     public @Nullable ParameterEntry find(String key) {
         checkLive();
-        return mapping.entries().get(key);
+        return entries.get(key);
     }
 
     @Override
     protected String describe() {
-        return mapping.describe();
+        return "parameter archive '" + path + "'";
     }
 
     @Override
     protected void destroy() {
-        mapping.release();
+        bytes.release();
     }
 }

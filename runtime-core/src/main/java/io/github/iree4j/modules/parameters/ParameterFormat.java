@@ -67,4 +67,13 @@ public enum ParameterFormat {
                 "it is not an .irpa, .gguf or .safetensors file: %d bytes, magic %s; %s"
                         .formatted(bytes.byteSize(), hex.isEmpty() ? "missing" : hex, hint));
     }
+
+    /** Reads the index of a file of this format: its parameters by key, in file order. */
+    Map<String, ParameterEntry> entries(ArchiveSource source) {
+        return switch (this) {
+            case IRPA -> IrpaReader.read(source);
+            case GGUF -> GgufReader.read(source);
+            case SAFETENSORS -> SafetensorsReader.read(source);
+        };
+    }
 }

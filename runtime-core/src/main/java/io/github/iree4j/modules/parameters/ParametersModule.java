@@ -109,9 +109,11 @@ public final class ParametersModule {
         VmList buffers = VmList.create(VmType.ref("hal.buffer", Buffer.class), spans.count());
         LoadProgress progress = state.loading(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
+            MappedFile checked = null;
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
                 spans.checkFits(row, entry);
+                checked = unchanged(entry, checked);
                 if (spans.bufferOffset(row) != 0) {
                     throw new IreeException(
                             StatusCode.OUT_OF_RANGE,
@@ -154,6 +156,17 @@ public final class ParametersModule {
         } catch (IreeException e) {
             return null; // misaligned, or a device with its own memory: copied instead
         }
+    }
+
+    /** Fails when the file of an entry has changed, unless it is the one that was checked; returns the checked one. */
+    private static @Nullable MappedFile unchanged(ParameterEntry entry, @Nullable MappedFile checked) {
+        if (entry instanceof ParameterEntry.Stored stored
+                && stored.owner() instanceof MappedFile file
+                && file != checked) {
+            file.requireUnchanged();
+            return file;
+        }
+        return checked;
     }
 
     private static BufferParams writable(BufferParams params) {
@@ -199,9 +212,11 @@ public final class ParametersModule {
             ParameterSpans spans) {
         LoadProgress progress = state.loading(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
+            MappedFile checked = null;
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
                 spans.checkFits(row, entry);
+                checked = unchanged(entry, checked);
                 target.checkRange("parameter '" + entry.key() + "'", spans.bufferOffset(row), spans.length(row));
                 batch.load(entry, spans.parameterOffset(row), target, spans.bufferOffset(row), spans.length(row));
             }

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.autoconfigure.http;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorDecoder;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
@@ -8,6 +10,8 @@ import io.github.iree4j.spring.http.TensorHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
+import org.apache.catalina.valves.ValveBase;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -16,8 +20,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -36,8 +43,33 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(IreeHttpProperties.class)
 public final class IreeHttpAutoConfiguration {
 
+    private static final int MANY_BODIES = 1024;
+
     /** For Spring. */
     IreeHttpAutoConfiguration() {}
+
+    /** The smallest budget of the runtime's devices, bytes. */
+    private static long deviceMemory(ObjectProvider<IreeRuntime> runtimes) {
+        return runtimes.stream()
+                .flatMap(runtime -> runtime.devices().stream())
+                .mapToLong(device -> device.allocator().poolStatistics().budget())
+                .filter(budget -> budget > 0)
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    /** With Tomcat. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({ConfigurableTomcatWebServerFactory.class, ValveBase.class})
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    static class TomcatConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeUnreadBodies")
+        WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeUnreadBodies() {
+            return factory -> factory.addEngineValves(new UnreadBodyValve());
+        }
+    }
 
     /** With Jackson. */
     @Configuration(proxyBeanMethods = false)
@@ -46,8 +78,8 @@ public final class IreeHttpAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        TensorJsonModule ireeTensorJsonModule() {
-            return new TensorJsonModule();
+        TensorJsonModule ireeTensorJsonModule(IreeHttpProperties properties) {
+            return new TensorJsonModule(properties.maxTensorSize().toBytes());
         }
 
         /** With Spring MVC. */
@@ -59,8 +91,10 @@ public final class IreeHttpAutoConfiguration {
 
             @Bean
             @ConditionalOnMissingBean
-            TensorJsonHttpMessageConverter ireeTensorJsonHttpMessageConverter(JsonMapper mapper) {
-                return new TensorJsonHttpMessageConverter(mapper);
+            TensorJsonHttpMessageConverter ireeTensorJsonHttpMessageConverter(
+                    JsonMapper mapper, IreeHttpProperties properties, BodyLimits limits) {
+                return new TensorJsonHttpMessageConverter(
+                        mapper, properties.maxTensorSize().toBytes(), limits);
             }
         }
 
@@ -90,10 +124,19 @@ public final class IreeHttpAutoConfiguration {
     @ConditionalOnWebApplication(type = Type.SERVLET)
     static class ConverterConfiguration {
 
+        private static final int SHARE = 4;
+
         @Bean
         @ConditionalOnMissingBean
-        TensorHttpMessageConverter ireeTensorHttpMessageConverter(IreeHttpProperties properties) {
-            return new TensorHttpMessageConverter(properties.maxTensorSize().toBytes());
+        BodyLimits ireeBodyLimits(
+                IreeHttpProperties properties, Environment environment, ObjectProvider<IreeRuntime> runtimes) {
+            return properties.limits(deviceMemory(runtimes), ServerThreads.share(environment, SHARE, MANY_BODIES));
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        TensorHttpMessageConverter ireeTensorHttpMessageConverter(IreeHttpProperties properties, BodyLimits limits) {
+            return new TensorHttpMessageConverter(properties.maxTensorSize().toBytes(), limits);
         }
     }
 
@@ -132,13 +175,21 @@ public final class IreeHttpAutoConfiguration {
     static class WebFluxConfiguration {
 
         @Bean
+        @ConditionalOnMissingBean
+        BodyLimits ireeBodyLimits(IreeHttpProperties properties, ObjectProvider<IreeRuntime> runtimes) {
+            return properties.limits(deviceMemory(runtimes), MANY_BODIES);
+        }
+
+        @Bean
         @ConditionalOnMissingBean(name = "ireeTensorCodecs")
-        WebFluxConfigurer ireeTensorCodecs(IreeHttpProperties properties) {
+        WebFluxConfigurer ireeTensorCodecs(IreeHttpProperties properties, BodyLimits limits) {
             return new WebFluxConfigurer() {
                 @Override
                 public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
-                    configurer.customCodecs().register(new TensorDecoder((int)
-                            properties.maxTensorSize().toBytes()));
+                    configurer
+                            .customCodecs()
+                            .register(new TensorDecoder(
+                                    (int) properties.maxTensorSize().toBytes(), limits));
                     configurer.customCodecs().register(new TensorHttpMessageWriter());
                 }
             };

@@ -1,5 +1,8 @@
 package io.github.iree4j.spring.autoconfigure.http;
 
+import io.github.iree4j.spring.http.BodyLimits;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -9,12 +12,20 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.http.*} properties.
  *
  * @param maxTensorSize Maximum size of a tensor in a request body.
+ * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, and of what is allocated for it. A quarter of the heap or of the smallest budget in 'iree.pools', whichever is less, when not set.
+ * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it.
+ * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
  * @param problemDetails Whether to render failures of calls as problem details.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(
         @DefaultValue("64MB") DataSize maxTensorSize,
+        @Nullable DataSize maxInFlightSize,
+        @DefaultValue("10s") Duration bodyTimeout,
+        @DefaultValue("0") int maxConcurrentBodies,
         @DefaultValue("true") boolean problemDetails) {
+
+    private static final int SHARE = 4;
 
     /** Checks ranges. */
     public IreeHttpProperties {
@@ -22,5 +33,27 @@ public record IreeHttpProperties(
             throw new InvalidConfigurationPropertyValueException(
                     "iree.http.max-tensor-size", maxTensorSize, "It must be between 1 byte and 2 GB.");
         }
+        if (maxInFlightSize != null && maxInFlightSize.toBytes() < 1) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.http.max-in-flight-size", maxInFlightSize, "It must be at least 1 byte.");
+        }
+        if (!bodyTimeout.isPositive()) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.http.body-timeout", bodyTimeout, "It must be positive.");
+        }
+        if (maxConcurrentBodies < 0) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.http.max-concurrent-bodies", maxConcurrentBodies, "It must not be negative.");
+        }
+    }
+
+    /** The limits of bodies, where nothing is configured of a share of the devices' memory and of that many bodies. */
+    BodyLimits limits(long devices, int bodies) {
+        return new BodyLimits(
+                maxInFlightSize != null
+                        ? maxInFlightSize.toBytes()
+                        : Math.max(1, Math.min(Runtime.getRuntime().maxMemory(), devices) / SHARE),
+                bodyTimeout,
+                maxConcurrentBodies == 0 ? bodies : maxConcurrentBodies);
     }
 }

@@ -3,6 +3,9 @@ package io.github.iree4j.spring.autoconfigure.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.ServerThreads;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
 import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
@@ -18,19 +21,23 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.DispatcherServlet;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.util.TokenBuffer;
 
 /** {@link AutoConfiguration Auto-configuration} for serving programs over the Open Inference Protocol when enabled. */
-@AutoConfiguration(after = IreeAutoConfiguration.class)
+@AutoConfiguration(after = {IreeAutoConfiguration.class, IreeHttpAutoConfiguration.class})
 @ConditionalOnWebApplication
 @ConditionalOnClass(TokenBuffer.class)
 @ConditionalOnBean(InvocationService.class)
 @ConditionalOnBooleanProperty("iree.serving.enabled")
 @EnableConfigurationProperties(IreeServingProperties.class)
 public final class IreeServingAutoConfiguration {
+
+    private static final int MANY_REQUESTS = 256;
+    private static final int SHARE = 2;
 
     /** For Spring. */
     IreeServingAutoConfiguration() {}
@@ -50,8 +57,13 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         OpenInferenceController ireeOpenInferenceController(
-                ServedModels models, InvocationService invocations, IreeServingProperties properties) {
-            return new OpenInferenceController(models, invocations, properties.options());
+                ServedModels models,
+                InvocationService invocations,
+                IreeServingProperties properties,
+                BodyLimits limits,
+                Environment environment) {
+            int requests = ServerThreads.share(environment, SHARE, MANY_REQUESTS);
+            return new OpenInferenceController(models, invocations, properties.options(requests), limits);
         }
 
         @Bean
@@ -71,8 +83,11 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         ReactiveOpenInferenceController ireeReactiveOpenInferenceController(
-                ServedModels models, InvocationService invocations, IreeServingProperties properties) {
-            return new ReactiveOpenInferenceController(models, invocations, properties.options());
+                ServedModels models,
+                InvocationService invocations,
+                IreeServingProperties properties,
+                BodyLimits limits) {
+            return new ReactiveOpenInferenceController(models, invocations, properties.options(MANY_REQUESTS), limits);
         }
 
         @Bean

@@ -12,7 +12,7 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
  * @param maxRequestSize Maximum size of a request body.
- * @param maxConcurrentRequests Maximum number of concurrent inference requests.
+ * @param maxConcurrentRequests Maximum number of concurrent inference requests whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function that serves a module with several functions, by module name.
  */
@@ -20,7 +20,7 @@ import org.springframework.util.unit.DataSize;
 public record IreeServingProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("64MB") DataSize maxRequestSize,
-        @DefaultValue("256") int maxConcurrentRequests,
+        @DefaultValue("0") int maxConcurrentRequests,
         @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions) {
 
@@ -30,13 +30,14 @@ public record IreeServingProperties(
             throw new InvalidConfigurationPropertyValueException(
                     "iree.serving.max-request-size", maxRequestSize, "It must be at least 1 byte.");
         }
-        if (maxConcurrentRequests < 1) {
+        if (maxConcurrentRequests < 0) {
             throw new InvalidConfigurationPropertyValueException(
-                    "iree.serving.max-concurrent-requests", maxConcurrentRequests, "It must be at least 1.");
+                    "iree.serving.max-concurrent-requests", maxConcurrentRequests, "It must not be negative.");
         }
     }
 
-    ServingOptions options() {
-        return new ServingOptions(maxRequestSize.toBytes(), maxConcurrentRequests, repository);
+    ServingOptions options(int requests) {
+        return new ServingOptions(
+                maxRequestSize.toBytes(), maxConcurrentRequests == 0 ? requests : maxConcurrentRequests, repository);
     }
 }

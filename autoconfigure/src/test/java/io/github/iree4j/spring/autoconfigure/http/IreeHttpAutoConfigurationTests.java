@@ -190,7 +190,7 @@ class IreeHttpAutoConfigurationTests {
             })
     void jsonIsRead(String json, String tensor) {
         JsonMapper mapper =
-                JsonMapper.builder().addModule(new TensorJsonModule()).build();
+                JsonMapper.builder().addModule(new TensorJsonModule(1 << 20)).build();
         assertThat(mapper.readValue(json, Tensor.class)).hasToString(tensor);
         Tensor read = mapper.readValue(json, Tensor.class);
         assertThat(mapper.readValue(
@@ -217,7 +217,7 @@ class IreeHttpAutoConfigurationTests {
             })
     void reportsInvalidJson(String json, String message) {
         JsonMapper mapper =
-                JsonMapper.builder().addModule(new TensorJsonModule()).build();
+                JsonMapper.builder().addModule(new TensorJsonModule(1 << 20)).build();
         org.assertj.core.api.Assertions.assertThatException()
                 .isThrownBy(() -> mapper.readValue(json, Tensor.class))
                 .withMessageContaining(message);

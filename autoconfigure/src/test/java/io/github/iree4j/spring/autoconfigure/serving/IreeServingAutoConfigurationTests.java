@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
 import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
@@ -22,8 +23,8 @@ import tools.jackson.databind.util.TokenBuffer;
 
 class IreeServingAutoConfigurationTests {
 
-    private static final AutoConfigurations CONFIGURATIONS =
-            AutoConfigurations.of(IreeAutoConfiguration.class, IreeServingAutoConfiguration.class);
+    private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(
+            IreeAutoConfiguration.class, IreeHttpAutoConfiguration.class, IreeServingAutoConfiguration.class);
 
     private final WebApplicationContextRunner web = new WebApplicationContextRunner()
             .withConfiguration(CONFIGURATIONS)
@@ -98,8 +99,8 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void limitsMustBePositive() {
-        web.withPropertyValues("iree.serving.max-concurrent-requests=0")
+    void limitsOutOfRangeAreReported() {
+        web.withPropertyValues("iree.serving.max-concurrent-requests=-1")
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()

@@ -1,0 +1,227 @@
+package io.github.iree4j.spring.http;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * The body of a request within {@link BodyLimits}. Reading fails with status 413 when it is too long, and with 408 when
+ * it takes too long, which is noticed when bytes arrive or the server's own timeout of connections ends the wait. Read
+ * by one thread; closed by any.
+ */
+public final class LimitedBody extends InputStream {
+
+    /** Bytes that are read before the body counts as awaited. */
+    private static final int EARLY = 1 << 16;
+
+    /** A body that arrives at this rate, in bytes per second, may take as long as it likes. */
+    private static final long RATE = 1 << 16;
+
+    private final BodyLimits limits;
+    private final InputStream in;
+    private final long length;
+    private final long maximum;
+    private final String property;
+    private final long begun;
+    private byte[] early = {};
+    private int earlyRead;
+    private long count;
+    private int weight;
+    private boolean awaited; // guarded by this, as are the next
+    private boolean closed;
+    private long charged;
+
+    LimitedBody(BodyLimits limits, InputStream in, long length, long maximum, String property) {
+        this.limits = limits;
+        this.in = in;
+        this.length = length;
+        this.maximum = maximum;
+        this.property = property;
+        this.begun = limits.now();
+    }
+
+    void begin() {
+        if (length > maximum) {
+            throw tooLarge("of %d bytes".formatted(length));
+        }
+        if (length == 0) {
+            return;
+        }
+        if (length > 0 && length <= EARLY) {
+            readEarly();
+            if (early.length == length) {
+                return;
+            }
+        }
+        limits.await();
+        synchronized (this) {
+            awaited = true;
+        }
+    }
+
+    /** Reads what has arrived, without waiting. */
+    private void readEarly() {
+        ByteArrayOutputStream arrived = new ByteArrayOutputStream();
+        try {
+            while (arrived.size() < length && in.available() > 0) {
+                byte[] part = new byte[(int) length - arrived.size()];
+                int read = in.read(part);
+                if (read < 0) {
+                    break;
+                }
+                arrived.write(part, 0, read);
+            }
+        } catch (IOException e) {
+            // The next read reports it.
+        }
+        early = arrived.toByteArray();
+    }
+
+    /**
+     * Charges memory for each further byte of the body, for readers that keep them. A body whose declared length cannot
+     * be charged now fails before it is read.
+     *
+     * @param bytes memory that a byte of the body takes
+     * @return this
+     * @throws ResponseStatusException as {@link #charge}
+     */
+    public synchronized LimitedBody weighing(int bytes) {
+        weight = bytes;
+        if (length > 0) {
+            try {
+                limits.charge(remaining() * bytes, charged);
+                limits.refund(remaining() * bytes);
+            } catch (ResponseStatusException e) {
+                close();
+                throw e;
+            }
+        }
+        return this;
+    }
+
+    /**
+     * Returns the maximum number of bytes left.
+     *
+     * @return bytes
+     */
+    public long remaining() {
+        return (length < 0 ? maximum : length) - count;
+    }
+
+    /**
+     * Charges memory that is allocated for the request until {@link #close}.
+     *
+     * @param bytes more memory
+     * @throws ResponseStatusException 503 when requests in flight hold too much; 413 when this one alone does
+     */
+    public synchronized void charge(long bytes) {
+        if (!closed) {
+            limits.charge(bytes, charged);
+            charged += bytes;
+        }
+    }
+
+    /**
+     * Returns memory before the request has ended.
+     *
+     * @param bytes of those charged
+     */
+    public synchronized void refund(long bytes) {
+        if (!closed) {
+            charged -= bytes;
+            limits.refund(bytes);
+        }
+    }
+
+    /** Counts bytes that have arrived. */
+    void received(int bytes) {
+        count += bytes;
+        if (count > maximum) {
+            throw tooLarge("without a length");
+        }
+        long nanos = limits.now() - begun - limits.timeout().toNanos();
+        if (nanos > 0 && count / RATE < TimeUnit.NANOSECONDS.toSeconds(nanos) + 1) {
+            throw tooSlow(null);
+        }
+        if (weight > 0) {
+            charge((long) bytes * weight);
+        }
+        if (count == length) {
+            arrived();
+        }
+    }
+
+    private synchronized void arrived() {
+        if (awaited) {
+            awaited = false;
+            limits.arrived();
+        }
+    }
+
+    private ResponseStatusException tooLarge(String size) {
+        return new ResponseStatusException(
+                HttpStatus.CONTENT_TOO_LARGE,
+                "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property));
+    }
+
+    ResponseStatusException tooSlow(@Nullable Exception cause) {
+        return new ResponseStatusException(
+                HttpStatus.REQUEST_TIMEOUT,
+                "the body is too slow: %d bytes in %d ms; send it faster, or raise '%s'"
+                        .formatted(count, TimeUnit.NANOSECONDS.toMillis(limits.now() - begun), BodyLimits.TIMEOUT),
+                cause);
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int wanted) throws IOException {
+        if (wanted == 0) {
+            return 0;
+        }
+        int read;
+        if (earlyRead < early.length) {
+            read = Math.min(wanted, early.length - earlyRead);
+            System.arraycopy(early, earlyRead, target, offset, read);
+            earlyRead += read;
+        } else {
+            try {
+                // One byte beyond the limit, so that a body of exactly the limit is accepted.
+                read = in.read(target, offset, (int) Math.min(wanted, maximum - count + 1));
+            } catch (SocketTimeoutException e) {
+                throw tooSlow(e);
+            }
+        }
+        if (read < 0) {
+            arrived();
+        } else {
+            received(read);
+        }
+        return read;
+    }
+
+    @Override
+    public int available() throws IOException {
+        return early.length - earlyRead + in.available();
+    }
+
+    /** Ends the request's use of memory. Idempotent; does not close the stream. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            arrived();
+            limits.refund(charged);
+            charged = 0;
+        }
+    }
+}

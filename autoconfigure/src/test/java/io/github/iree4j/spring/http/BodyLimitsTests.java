@@ -1,0 +1,201 @@
+package io.github.iree4j.spring.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.server.ResponseStatusException;
+
+class BodyLimitsTests {
+
+    private static final int MEMORY = 64_000;
+    private static final int MAXIMUM = 1 << 20;
+
+    private long now = -5; // any origin
+    private final BodyLimits limits = new BodyLimits(MEMORY, Duration.ofSeconds(10), 2, () -> now);
+
+    /** A body whose parts arrive when they are read, none with the headers. */
+    private static InputStream late(int length) {
+        return new ByteArrayInputStream(new byte[length]) {
+            @Override
+            public synchronized int available() {
+                return 0;
+            }
+        };
+    }
+
+    private LimitedBody body(int length) {
+        return limits.receive(late(length), length, MAXIMUM, "some.property");
+    }
+
+    private static void fails(int status, String message, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        ResponseStatusException.class,
+                        e -> assertThat(e.getStatusCode().value()).isEqualTo(status))
+                .hasMessageContaining(message);
+    }
+
+    private void advance(long millis) {
+        now += TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    @Test
+    void announcedBytesAreNotCharged() throws IOException {
+        try (LimitedBody body = body(40_000).weighing(1)) {
+            assertThat(limits.inFlight()).isZero();
+            body.readNBytes(100);
+            assertThat(limits.inFlight()).isEqualTo(100);
+        }
+        assertThat(limits.inFlight()).isZero();
+    }
+
+    @Test
+    void requestsTogetherAreRefusedBeyondTheLimitAndAdmittedLater() {
+        LimitedBody first = body(10);
+        LimitedBody second = body(10);
+        first.charge(30_000);
+        fails(
+                503,
+                "requests in flight hold 30000 of 64000 bytes, and this one needs 20000 more",
+                () -> second.charge(20_000));
+        first.close();
+        second.charge(20_000);
+        second.close();
+        assertThat(limits.inFlight()).isZero();
+    }
+
+    @Test
+    void refusalsTellWhenToTryAgain() {
+        try (LimitedBody first = body(10);
+                LimitedBody second = body(10)) {
+            first.charge(40_000);
+            assertThatThrownBy(() -> second.charge(20_000))
+                    .isInstanceOfSatisfying(
+                            ResponseStatusException.class,
+                            e -> assertThat(e.getHeaders().getFirst(HttpHeaders.RETRY_AFTER))
+                                    .isEqualTo("1"));
+        }
+    }
+
+    @Test
+    void aQuarterIsReservedForSmallRequests() {
+        try (LimitedBody large = body(10);
+                LimitedBody small = body(10)) {
+            large.charge(48_000);
+            fails(413, "takes 48001 bytes of memory, of at most 48000", () -> large.charge(1));
+            small.charge(1000);
+            fails(503, "iree.http.max-in-flight-size", () -> small.charge(1));
+        }
+    }
+
+    @Test
+    void bodyThatCanNeverFitFailsBeforeItIsRead() {
+        InputStream unread = late(50_000);
+        fails(
+                413,
+                "iree.http.max-in-flight-size",
+                () -> limits.receive(unread, 50_000, MAXIMUM, "").weighing(1));
+        assertThat(limits.awaited()).isZero();
+    }
+
+    @Test
+    void closingGivesBackWhatIsLeftAndLaterChargesNothing() {
+        LimitedBody body = body(10);
+        body.charge(1000);
+        body.refund(400);
+        assertThat(limits.inFlight()).isEqualTo(600);
+        body.close();
+        body.close();
+        body.charge(100);
+        body.refund(100);
+        assertThat(limits.inFlight()).isZero();
+    }
+
+    @Test
+    void tooManyAwaitedBodiesAreRefused() throws IOException {
+        LimitedBody first = body(10);
+        LimitedBody second = body(10);
+        fails(
+                503,
+                "2 requests are already awaited; try again later, or raise 'iree.http.max-concurrent-bodies'",
+                () -> body(10));
+        first.readNBytes(10); // has arrived
+        assertThat(limits.awaited()).isEqualTo(1);
+        body(10).close();
+        second.close();
+        assertThat(limits.awaited()).isZero();
+        first.close();
+    }
+
+    @Test
+    void bodyThatHasArrivedIsNotAwaited() throws IOException {
+        LimitedBody first = body(10);
+        LimitedBody second = body(10);
+        byte[] sent = {1, 2, 3};
+        try (LimitedBody here = limits.receive(new ByteArrayInputStream(sent), 3, MAXIMUM, "")) {
+            assertThat(here.readAllBytes()).isEqualTo(sent);
+        }
+        limits.receive(late(0), 0, MAXIMUM, "").close();
+        first.close();
+        second.close();
+    }
+
+    @Test
+    void slowBodyIsEnded() throws IOException {
+        try (LimitedBody body = body(1000)) {
+            body.read();
+            advance(10_000);
+            body.read();
+            advance(1);
+            fails(
+                    408,
+                    "the body is too slow: 3 bytes in 10001 ms; send it faster, or raise 'iree.http.body-timeout'",
+                    body::read);
+        }
+        assertThat(limits.awaited()).isZero();
+    }
+
+    @Test
+    void bodyThatKeepsArrivingMayTakeLonger() throws IOException {
+        try (LimitedBody body = body(1 << 20)) {
+            body.readNBytes(1 << 17); // two seconds' worth
+            advance(11_999);
+            body.read();
+            advance(1);
+            fails(408, "131074 bytes", body::read);
+        }
+    }
+
+    @Test
+    void silenceThatTheServerEndsIsReported() {
+        InputStream silent = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw new SocketTimeoutException();
+            }
+        };
+        try (LimitedBody body = limits.receive(silent, 5, MAXIMUM, "")) {
+            fails(408, "0 bytes in", body::read);
+        }
+    }
+
+    @Test
+    void bodiesBeyondTheMaximumAreRefused() {
+        fails(
+                413,
+                "the body of 2000000 bytes is larger than 1048576 bytes; send less, or raise 'some.property'",
+                () -> body(2_000_000));
+        LimitedBody unknown = limits.receive(late(11), -1, 10, "some.property");
+        fails(413, "without a length", unknown::readAllBytes);
+        unknown.close();
+    }
+}

@@ -1,0 +1,27 @@
+package io.github.iree4j.status;
+
+/**
+ * Reads of Java code beyond the end of a mapped file that has become shorter. The virtual machine survives the signal and throws {@link
+ * InternalError}.
+ */
+public final class FileFault {
+    private FileFault() {}
+
+    /**
+     * Returns the failure of a read; INTERNAL when the virtual machine threw for another reason.
+     *
+     * @param what the file or program that was read
+     * @param fault what the virtual machine threw
+     * @return DATA_LOSS with the remedy
+     */
+    public static IreeException of(String what, InternalError fault) {
+        if (!String.valueOf(fault.getMessage()).contains("unsafe memory access")) {
+            return new IreeException(StatusCode.INTERNAL, "%s: %s".formatted(what, fault), fault);
+        }
+        return new IreeException(
+                StatusCode.DATA_LOSS,
+                "%s: a mapped file has become shorter while it was read (%s); write files under another name and rename them, or do not map them"
+                        .formatted(what, fault.getMessage()),
+                fault);
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.iree4j.tensor;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Bytes of a stream that have arrived before memory for all of them is allocated: a quarter, so that a sender gets at most four times the
+ * memory of what it has sent, whatever it has announced. Few bytes are not waited for. Confined to one thread.
+ */
+public final class ArrivedBytes implements AutoCloseable {
+    /** Bytes that are allocated before any has arrived. */
+    private static final int AT_ONCE = 1 << 18;
+
+    private static final int SHARE = 4;
+    private static final int FIRST = 1 << 16;
+
+    private final Arena arena = Arena.ofConfined();
+    private final List<MemorySegment> parts = new ArrayList<>();
+    private final InputStream in;
+    private final long size;
+    private final String what;
+    private long arrived;
+
+    private ArrivedBytes(InputStream in, long size, String what) {
+        this.in = in;
+        this.size = size;
+        this.what = what;
+    }
+
+    /**
+     * Reads the first bytes. Blocks.
+     *
+     * @param in the stream; not closed
+     * @param size all bytes that will be read from it
+     * @param what what they are, in messages
+     * @throws IreeException OUT_OF_RANGE when the stream ends early
+     */
+    public static ArrivedBytes of(InputStream in, long size, String what) throws IOException {
+        ArrivedBytes bytes = new ArrivedBytes(in, size, what);
+        boolean failed = true;
+        try {
+            bytes.await(size <= AT_ONCE ? 0 : Math.max(AT_ONCE, size / SHARE));
+            failed = false;
+            return bytes;
+        } finally {
+            if (failed) {
+                bytes.close();
+            }
+        }
+    }
+
+    private void await(long enough) throws IOException {
+        while (arrived < enough) {
+            MemorySegment part = arena.allocate(Math.min(enough - arrived, Math.max(FIRST, arrived)));
+            read(part);
+            parts.add(part);
+        }
+    }
+
+    private void read(MemorySegment target) throws IOException {
+        long before = arrived;
+        arrived += TensorStreams.read(in, target);
+        if (arrived - before < target.byteSize()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE, "%s: the data ends after %d of %d bytes".formatted(what, arrived, size));
+        }
+    }
+
+    /**
+     * Moves all bytes, those that have arrived and the rest of the stream. Blocks.
+     *
+     * @param target as many bytes
+     * @throws IreeException OUT_OF_RANGE when the stream ends early
+     */
+    public void fill(MemorySegment target) throws IOException {
+        long at = 0;
+        for (MemorySegment part : parts) {
+            MemorySegment.copy(part, 0, target, at, part.byteSize());
+            at += part.byteSize();
+        }
+        read(target.asSlice(at));
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

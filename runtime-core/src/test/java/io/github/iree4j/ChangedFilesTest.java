@@ -1,0 +1,180 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.modules.parameters.ParameterArchive;
+import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** Files of programs that change while they are in use. */
+class ChangedFilesTest {
+
+    /** What happens to a file. */
+    enum Change {
+        TRUNCATED {
+            @Override
+            void to(Path file) throws IOException {
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                    channel.truncate(channel.size() / 2);
+                }
+            }
+        },
+        OVERWRITTEN {
+            @Override
+            void to(Path file) throws IOException {
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                    channel.write(ByteBuffer.allocate((int) channel.size()));
+                }
+                // Clocks of file systems are coarse, and this test is not.
+                Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10)));
+            }
+        },
+        GROWN {
+            @Override
+            void to(Path file) throws IOException {
+                Files.write(file, new byte[] {1}, StandardOpenOption.APPEND);
+            }
+        },
+        REPLACED {
+            @Override
+            void to(Path file) throws IOException {
+                Path other = Files.writeString(file.resolveSibling("other"), "something else");
+                Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            }
+        },
+        DELETED {
+            @Override
+            void to(Path file) throws IOException {
+                Files.delete(file);
+            }
+        };
+
+        abstract void to(Path file) throws IOException;
+    }
+
+    @TempDir
+    Path directory;
+
+    private Path module;
+    private Path weights;
+
+    @BeforeEach
+    void copyFiles() throws IOException {
+        module = Files.copy(Fixtures.file("3.13.0/cpu/weights.vmfb"), directory.resolve("weights.vmfb"));
+        weights = Files.copy(Fixtures.file("weights.irpa"), directory.resolve("weights.irpa"));
+    }
+
+    private static float[] weighed(Program program) {
+        try (Tensor x = Tensor.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2, 4);
+                Results results = program.function("weigh").invoke(x)) {
+            return results.tensor(0).toFloatArray();
+        }
+    }
+
+    private static void sameResults(Program program, Path changing, Change change) throws IOException {
+        float[] right = weighed(program);
+        change.to(changing);
+        assertThat(weighed(program)).containsExactly(right);
+        try (Program second = program.newInstance()) {
+            assertThat(weighed(second)).containsExactly(right);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void changesOfAModuleThatWasReadDoNotMatter(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters("model", weights)
+                        .build())) {
+            sameResults(program, module, change);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void changesOfParametersThatWereReadDoNotMatter(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                ModuleBytes bytes = ModuleBytes.read(weights);
+                ParameterArchive archive = ParameterArchive.of(weights, bytes.segment(), bytes);
+                ParameterProvider provider = ParameterProvider.of("model", archive);
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters(provider)
+                        .build())) {
+            sameResults(program, weights, change);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REPLACED", "DELETED"})
+    void parametersInPlaceKeepTheBytesOfAFileThatIsGone(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters("model", weights)
+                        .build())) {
+            sameResults(program, weights, change);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.EXCLUDE,
+            names = {"REPLACED", "DELETED"})
+    void changesOfParametersInPlaceAreDetectedByTheNextLoad(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters("model", weights)
+                        .build())) {
+            weighed(program);
+            change.to(weights);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(program::newInstance)
+                    .withMessageContaining("parameter file '" + weights + "' had ")
+                    .withMessageContaining("it was changed while it is in use; load the program again")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
+        }
+    }
+
+    @Test
+    void readOfJavaBeyondTheEndOfAMappedFileIsAStatus() throws IOException {
+        try (Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(weights, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(1), 1 << 16);
+            MemorySegment bytes = channel.map(MapMode.READ_ONLY, 0, 1 << 16, arena);
+            channel.truncate(0);
+            try (HalFile file = HalFile.ofMemory(bytes, MemoryAccess.READ, null)) {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> file.read(1 << 15, MemorySegment.ofArray(new byte[100])))
+                        .withMessageContaining("a mapped file has become shorter while it was read")
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
+            }
+        }
+    }
+}

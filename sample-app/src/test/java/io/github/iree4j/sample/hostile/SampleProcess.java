@@ -1,0 +1,90 @@
+package io.github.iree4j.sample.hostile;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The sample in a JVM of its own, with little memory. An OutOfMemoryError of its heap ends it. */
+final class SampleProcess implements AutoCloseable {
+    private static final Pattern PORT = Pattern.compile("(?:Tomcat|Netty) started on port (\\d+)");
+    private static final Pattern PEAK = Pattern.compile("VmHWM:\\s+(\\d+) kB");
+    private static final Duration START = Duration.ofMinutes(3);
+
+    private final Process process;
+    private final Path log;
+    private final int port;
+
+    /**
+     * Starts it.
+     *
+     * @param stack {@code servlet} or {@code reactive}
+     * @param directory for its log
+     */
+    SampleProcess(String stack, Path directory, String... properties) throws IOException {
+        log = directory.resolve(stack + ".log");
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+ExitOnOutOfMemoryError",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.github.iree4j.sample.SampleApplication",
+                "--server.address=127.0.0.1",
+                "--server.port=0",
+                "--spring.main.web-application-type=" + stack,
+                "--spring.main.banner-mode=off"));
+        command.addAll(List.of(properties));
+        process = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        port = awaitPort();
+    }
+
+    private int awaitPort() throws IOException {
+        for (long end = System.nanoTime() + START.toNanos(); System.nanoTime() < end && process.isAlive(); ) {
+            Matcher started = PORT.matcher(log());
+            if (started.find()) {
+                return Integer.parseInt(started.group(1));
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50)); // another process has no other way to say it
+        }
+        process.destroyForcibly();
+        throw new IOException("the sample did not start:\n" + log());
+    }
+
+    int port() {
+        return port;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    String log() throws IOException {
+        return Files.readString(log);
+    }
+
+    /** The most memory that the process has had, bytes. */
+    long peakMemory() throws IOException {
+        Matcher peak = PEAK.matcher(Files.readString(Path.of("/proc/" + process.pid() + "/status")));
+        if (!peak.find()) {
+            throw new IOException("the process has no VmHWM");
+        }
+        return Long.parseLong(peak.group(1)) << 10;
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

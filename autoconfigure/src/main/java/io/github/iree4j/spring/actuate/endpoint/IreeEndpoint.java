@@ -5,18 +5,23 @@ import io.github.iree4j.Program;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
+import io.github.iree4j.spring.problems.Problem;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -38,13 +43,14 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 public final class IreeEndpoint {
 
     private static final List<String> SELECTORS =
-            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events");
+            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "problems", "events");
 
     private static final int MOST_EVENTS = 100;
 
     private final IreeRuntime runtime;
     private final Programs programs;
     private final IreeEvents events;
+    private final Supplier<List<Problem>> problems;
 
     /**
      * Creates an endpoint for one runtime.
@@ -52,11 +58,14 @@ public final class IreeEndpoint {
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
+     * @param problems returns the problems that are known
      */
-    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
+    public IreeEndpoint(
+            IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
         this.runtime = runtime;
         this.programs = programs;
         this.events = events;
+        this.problems = problems;
     }
 
     /** Returns a summary. */
@@ -67,13 +76,19 @@ public final class IreeEndpoint {
             modules.putIfAbsent(status.source().name(), status.state());
         }
         return new IreeDescriptor(
-                devices().devices(), modules, TaskDescriptor.of(runtime), programs.activeCalls(), waiting(), SELECTORS);
+                devices().devices(),
+                modules,
+                TaskDescriptor.of(runtime),
+                programs.activeCalls(),
+                waiting(),
+                problems.get().size(),
+                SELECTORS);
     }
 
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, modules, timelines or events
+     * @param part devices, queues, frontiers, taint, pools, modules, timelines, problems or events
      * @param since for events, the cursor of the previous response; all retained events when absent
      * @return the part, or null when there is none of that name
      */
@@ -87,6 +102,7 @@ public final class IreeEndpoint {
             case "pools" -> pools();
             case "modules" -> modules();
             case "timelines" -> timelines();
+            case "problems" -> ProblemsDescriptor.of(problems.get());
             case "events" ->
                 EventsDescriptor.of(since == null ? 0 : since, events.since(since == null ? 0 : since, MOST_EVENTS));
             default -> null;
@@ -159,14 +175,14 @@ public final class IreeEndpoint {
     }
 
     private QueueDescriptor.All queues() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         return new QueueDescriptor.All(allQueues().stream()
                 .map(queue -> QueueDescriptor.of(queue, names))
                 .toList());
     }
 
     private FrontierDescriptor.All frontiers() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         return new FrontierDescriptor.All(
                 runtime.device().schedulingDomain().frontierCapacity(),
                 allQueues().stream().map(queue -> OfQueue.of(queue, names)).toList(),
@@ -196,22 +212,34 @@ public final class IreeEndpoint {
     }
 
     private TimelinesDescriptor timelines() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         List<TimelinesDescriptor.Operation> operations = new ArrayList<>();
         for (DeviceQueue queue : allQueues()) {
             queue.pending(TimelinesDescriptor.LISTED)
                     .forEach(each -> operations.add(TimelinesDescriptor.operation(queue, each, names)));
         }
-        return new TimelinesDescriptor(
-                waiting(),
-                operations,
-                programs.activeCalls(),
-                calls(names),
-                runtime.timelines().stream().map(IreeEndpoint::describe).toList());
+        return new TimelinesDescriptor(waiting(), operations, programs.activeCalls(), calls(names), listed());
+    }
+
+    /** The timelines of the application, and those that work waits for. */
+    private List<TimelinesDescriptor.Timeline> listed() {
+        Map<Long, TimelinesDescriptor.Timeline> listed = new TreeMap<>();
+        Stream<PendingOperation.Wait> ofOperations = allQueues().stream()
+                .flatMap(queue -> queue.pending(TimelinesDescriptor.LISTED).stream())
+                .flatMap(operation -> operation.waits().stream());
+        Stream<PendingOperation.Wait> ofCalls = runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream())
+                .flatMap(call -> call.waits().stream());
+        Stream.concat(ofOperations, ofCalls)
+                .forEach(wait -> listed.put(
+                        wait.semaphore(),
+                        new TimelinesDescriptor.Timeline(wait.semaphore(), wait.timeline(), wait.reached(), "")));
+        runtime.timelines().forEach(timeline -> listed.put(timeline.semaphore().id(), describe(timeline)));
+        return List.copyOf(listed.values());
     }
 
     /** The oldest calls in flight, of all programs. */
-    private List<TimelinesDescriptor.Call> calls(AxisNames axes) {
+    private List<TimelinesDescriptor.Call> calls(QueueNames axes) {
         Map<Program, String> names = new IdentityHashMap<>();
         for (ProgramStatus status : programs.statuses()) {
             String name = status.source().name();
@@ -229,6 +257,7 @@ public final class IreeEndpoint {
     private static TimelinesDescriptor.Timeline describe(Timeline timeline) {
         return new TimelinesDescriptor.Timeline(
                 timeline.semaphore().id(),
+                timeline.semaphore().name(),
                 timeline.value(),
                 timeline.semaphore().failure() == null
                         ? ""

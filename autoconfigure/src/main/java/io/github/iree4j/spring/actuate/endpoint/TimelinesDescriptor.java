@@ -3,6 +3,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -12,9 +13,9 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param waiting number of pending operations, of which the oldest are listed
  * @param operations the deferred operations
- * @param activeCalls number of calls in flight; of those that wait, the oldest are listed
- * @param calls waiting calls, and asynchronous calls that run
- * @param timelines the timelines that the application holds
+ * @param activeCalls number of calls in flight, of which the oldest are listed
+ * @param calls the calls in flight
+ * @param timelines the timelines that the application holds, and all that work waits for
  */
 public record TimelinesDescriptor(
         long waiting, List<Operation> operations, int activeCalls, List<Call> calls, List<Timeline> timelines)
@@ -28,10 +29,20 @@ public record TimelinesDescriptor(
      *
      * @param queue device and number of its queue
      * @param operation the kind of operation
+     * @param program the program whose call submitted it; empty when none did
+     * @param function the function of that call; empty when none did
      * @param since how long it has been waiting
      * @param waitsFor one description for each point that is not reached
+     * @param signals the points that it will signal
      */
-    public record Operation(String queue, String operation, Duration since, List<String> waitsFor) {}
+    public record Operation(
+            String queue,
+            String operation,
+            String program,
+            String function,
+            Duration since,
+            List<String> waitsFor,
+            List<String> signals) {}
 
     /**
      * A call in flight.
@@ -39,62 +50,34 @@ public record TimelinesDescriptor(
      * @param program the name under which its program is configured
      * @param function the function with the name of its module
      * @param state its state
-     * @param since its age; for a call whose thread waits, how long that thread has waited
+     * @param since its age
      * @param waitsFor one description for each point that is not reached; empty when it runs
      */
     public record Call(
             String program, String function, PendingCall.State state, Duration since, List<String> waitsFor) {}
 
     /**
-     * A timeline that the application holds.
+     * A timeline that the application holds, or that work waits for.
      *
      * @param timeline its id
+     * @param name its name: as given by the application, or the call that created it; empty for none
      * @param value its current value
      * @param failure what it failed with; empty when it has not failed
      */
-    public record Timeline(long timeline, long value, String failure) {}
+    public record Timeline(long timeline, String name, long value, String failure) {}
 
-    static Operation operation(DeviceQueue queue, PendingOperation operation, AxisNames names) {
+    static Operation operation(DeviceQueue queue, PendingOperation operation, QueueNames names) {
         return new Operation(
                 names.name(queue.axis()),
                 operation.name(),
+                operation.program(),
+                operation.function(),
                 operation.since(),
-                operation.forMemory()
-                        ? List.of("memory held by other work, see 'pools'")
-                        : operation.waits().stream()
-                                .map(wait -> describe(wait, names))
-                                .toList());
+                names.waitsOf(operation),
+                operation.signals().stream().map(QueueNames::describe).toList());
     }
 
-    static Call call(String program, PendingCall call, AxisNames names) {
-        return new Call(program, call.function(), call.state(), call.since(), waitsFor(call, names));
-    }
-
-    private static List<String> waitsFor(PendingCall call, AxisNames names) {
-        if (!call.waits().isEmpty()) {
-            return call.waits().stream().map(wait -> describe(wait, names)).toList();
-        }
-        return switch (call.state()) {
-            case IN_LINE -> List.of("its turn; another call of the program is running");
-            case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
-            case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");
-            case RUNNING -> List.of();
-        };
-    }
-
-    private static String describe(PendingOperation.Wait wait, AxisNames names) {
-        String point =
-                "timeline %d to reach %d, currently %d; ".formatted(wait.semaphore(), wait.value(), wait.reached());
-        if (!wait.promised()) {
-            return point + "no submitted operation that can run signals it";
-        }
-        return wait.producerEpoch() == 0
-                ? point + "promised externally"
-                : point
-                        + "signalled by operation %d of queue %s, which is at %d"
-                                .formatted(
-                                        wait.producerEpoch(),
-                                        names.name(wait.producerAxis()),
-                                        names.completed(wait.producerAxis()));
+    static Call call(String program, PendingCall call, QueueNames names) {
+        return new Call(program, call.function(), call.state(), call.since(), names.waitsOf(call));
     }
 }

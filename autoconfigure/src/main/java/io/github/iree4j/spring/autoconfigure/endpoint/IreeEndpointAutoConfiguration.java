@@ -5,6 +5,8 @@ import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.problems.Watchdog;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -27,7 +29,12 @@ public final class IreeEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean
-    IreeEndpoint ireeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
-        return new IreeEndpoint(runtime, programs, events);
+    IreeEndpoint ireeEndpoint(
+            IreeRuntime runtime, Programs programs, IreeEvents events, ObjectProvider<Watchdog> watchdog) {
+        return new IreeEndpoint(
+                runtime,
+                programs,
+                events,
+                () -> watchdog.stream().flatMap(each -> each.problems().stream()).toList());
     }
 }

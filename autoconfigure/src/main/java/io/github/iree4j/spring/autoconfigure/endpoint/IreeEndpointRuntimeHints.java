@@ -6,6 +6,7 @@ import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.IreeDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.PoolDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.ProblemsDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.QueueDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TaintDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TimelinesDescriptor;
@@ -36,6 +37,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 ModuleDescriptor.class,
                 ModuleDescriptor.All.class,
                 TimelinesDescriptor.class,
+                ProblemsDescriptor.class,
                 EventsDescriptor.class);
     }
 }

@@ -15,6 +15,7 @@ import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -255,7 +256,7 @@ class IreeEndpointTests {
     static class OwnEndpoint {
         @Bean
         IreeEndpoint myEndpoint(IreeRuntime runtime, Programs programs) {
-            return new IreeEndpoint(runtime, programs, new IreeEvents());
+            return new IreeEndpoint(runtime, programs, new IreeEvents(), List::of);
         }
     }
 }

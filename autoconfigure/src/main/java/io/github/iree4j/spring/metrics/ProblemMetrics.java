@@ -37,6 +37,7 @@ public final class ProblemMetrics implements MeterBinder {
                 .register(registry);
         Gauge.builder(IreeMeters.STALLED.getName(), watchdog, each -> each.isStalled() ? 1 : 0)
                 .description(IreeMeters.STALLED.getDescription())
+                .baseUnit(IreeMeters.STALLED.getBaseUnit())
                 .register(registry);
     }
 

@@ -65,7 +65,9 @@ final class Leaks {
     List<LeakReport.Site> sites() {
         return sites.entrySet().stream()
                 .map(each -> new LeakReport.Site(
-                        each.getKey().program, each.getKey().place, each.getValue().sum()))
+                        each.getKey().program,
+                        each.getKey().place,
+                        each.getValue().sum()))
                 .sorted(Comparator.comparingLong(LeakReport.Site::count).reversed())
                 .toList();
     }
@@ -252,7 +254,8 @@ final class Leaks {
             return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
                     .walk(frames -> frames.filter(frame -> {
                                 Class<?> type = frame.getDeclaringClass();
-                                return !Objects.equals(type.getProtectionDomain().getCodeSource(), own)
+                                return !Objects.equals(
+                                                type.getProtectionDomain().getCodeSource(), own)
                                         && !type.getName().startsWith("io.github.iree4j.spring.");
                             })
                             .findFirst())

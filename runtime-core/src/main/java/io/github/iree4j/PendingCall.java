@@ -16,12 +16,7 @@ import java.util.List;
  * @param unchanged how long it has been in this state
  */
 public record PendingCall(
-        String function,
-        State state,
-        Duration since,
-        List<PendingOperation.Wait> waits,
-        long id,
-        Duration unchanged) {
+        String function, State state, Duration since, List<PendingOperation.Wait> waits, long id, Duration unchanged) {
     static PendingCall of(
             String function,
             CallState state,

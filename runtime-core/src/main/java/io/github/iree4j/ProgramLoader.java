@@ -108,8 +108,7 @@ final class ProgramLoader {
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
-                return new Loaded(
-                        create(shared.linked, consumer(), operations, limits, givenUp), shared, operations);
+                return new Loaded(create(shared.linked, consumer(), operations, limits, givenUp), shared, operations);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;

@@ -26,9 +26,8 @@ public record RuntimeOptions(
         TaskOptions tasks,
         @Nullable Duration closeLimit) {
     /** The device {@code local}; limits of {@link ContextOptions#DEFAULTS}. */
-    public static final RuntimeOptions DEFAULTS =
-            new RuntimeOptions(
-                    List.of(DeviceSource.of("local")), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, null);
+    public static final RuntimeOptions DEFAULTS = new RuntimeOptions(
+            List.of(DeviceSource.of("local")), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, null);
 
     /**
      * Keeps its own copy of the list.

@@ -315,7 +315,9 @@ class EveryCallEndsTest {
         runtime.close(Duration.ofMillis(50)); // before the code returns, and whether or not all else is freed by then
         assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get);
         go.countDown();
-        assertThat(runtime.close(Duration.ofMinutes(1))).as("once it has returned").isTrue();
+        assertThat(runtime.close(Duration.ofMinutes(1)))
+                .as("once it has returned")
+                .isTrue();
     }
 
     private static final String INITIALISER = """
@@ -334,26 +336,33 @@ class EveryCallEndsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"vm.br ^bb1()", "vm.yield ^bb1()", "vm.call.yieldable @work.waits() -> ^bb2()\n^bb2:\n  vm.return"})
+            strings = {
+                "vm.br ^bb1()",
+                "vm.yield ^bb1()",
+                "vm.call.yieldable @work.waits() -> ^bb2()\n^bb2:\n  vm.return"
+            })
     void aLoadEndsWithItsRuntimeOrTheInterruptOfItsThread(String stuck) throws Exception {
         for (boolean closing : new boolean[] {false, true}) {
             CountDownLatch began = new CountDownLatch(1);
             VmModule work = NativeModule.builder("work", 1, Object::new)
                     .function("entered", "0v_v", (_, _) -> began.countDown())
-                    .function("waits", "0v_v", (_, call) -> call.defer(new io.github.iree4j.vm.VmWait() {
-                        @Override
-                        public boolean isReady() {
-                            return false;
-                        }
+                    .function(
+                            "waits",
+                            "0v_v",
+                            (_, call) -> call.defer(new io.github.iree4j.vm.VmWait() {
+                                @Override
+                                public boolean isReady() {
+                                    return false;
+                                }
 
-                        @Override
-                        public void whenReady(Runnable callback) {}
+                                @Override
+                                public void whenReady(Runnable callback) {}
 
-                        @Override
-                        public void await() {
-                            throw new UnsupportedOperationException();
-                        }
-                    }))
+                                @Override
+                                public void await() {
+                                    throw new UnsupportedOperationException();
+                                }
+                            }))
                     .build();
             ProgramOptions options = ProgramOptions.builder()
                     .module(work)

@@ -67,7 +67,8 @@ class LeakCheckTest {
                     .satisfies(e -> assertThat(e.getMessage()).doesNotContain("3xf32", "\nprogram 'java'"));
             assertThat(runtime.leakReport().open())
                     .extracting(LeakReport.Open::what)
-                    .containsExactly("program 'java'", "result 3xf32 of program 'java'", "result 2xf32 of program 'java'");
+                    .containsExactly(
+                            "program 'java'", "result 3xf32 of program 'java'", "result 2xf32 of program 'java'");
             left.close();
             check.close();
         }

@@ -158,8 +158,9 @@ class PendingCallsTest {
                         }
                         """))
                 .build())) {
-            Thread caller = Thread.ofPlatform().start(() -> assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(() -> spinning.function("spin").invoke()));
+            Thread caller = Thread.ofPlatform()
+                    .start(() -> assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() -> spinning.function("spin").invoke()));
             while (spinning.pendingCalls(10).stream().noneMatch(call -> call.state() == State.RUNNING)) {
                 Thread.onSpinWait();
             }
@@ -190,9 +191,11 @@ class PendingCallsTest {
                         .containsExactly(
                                 new PendingOperation.Point(results.semaphore().id(), 4, "results"));
             });
-            assertThat(program.pendingCalls(10)).singleElement().satisfies(call -> assertThat(call.waits())
-                    .extracting(PendingOperation.Wait::timeline)
-                    .containsExactly("results"));
+            assertThat(program.pendingCalls(10))
+                    .singleElement()
+                    .satisfies(call -> assertThat(call.waits())
+                            .extracting(PendingOperation.Wait::timeline)
+                            .containsExactly("results"));
             inputs.semaphore().signal(3);
             done.await();
         }
@@ -201,7 +204,8 @@ class PendingCallsTest {
     @Test
     void timelinesOfProgramsHaveTheNamesOfTheirCalls() {
         try (Fence ready = timeline.at(3)) {
-            CompletableFuture<Results> call = program.function("barrier").call(CallOptions.DEFAULTS.between(ready, null));
+            CompletableFuture<Results> call =
+                    program.function("barrier").call(CallOptions.DEFAULTS.between(ready, null));
             assertThat(calls(1, State.BEFORE_RESULTS).getFirst().waits())
                     .extracting(PendingOperation.Wait::timeline)
                     .containsExactly("call of 'waiter.barrier'");

@@ -218,9 +218,8 @@ final class CallsInFlight {
     /** The traces of the calls of a function, the oldest first. */
     List<String> traces(String program, String function) {
         return entries.stream()
-                .filter(entry -> !entry.trace.isEmpty()
-                        && entry.program.equals(program)
-                        && entry.function.equals(function))
+                .filter(entry ->
+                        !entry.trace.isEmpty() && entry.program.equals(program) && entry.function.equals(function))
                 .sorted(Comparator.comparingLong(entry -> entry.since))
                 .map(entry -> entry.trace)
                 .distinct()

@@ -61,8 +61,7 @@ public final class InvocationService {
         this(programs, interceptors, new CallsInFlight());
     }
 
-    InvocationService(
-            Programs programs, List<? extends InvocationInterceptor> interceptors, CallsInFlight inFlight) {
+    InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors, CallsInFlight inFlight) {
         this.inFlight = inFlight;
         this.programs = programs;
         this.interceptors = List.copyOf(interceptors);

@@ -218,7 +218,8 @@ public final class Programs implements AutoCloseable {
                             source,
                             new IreeException(
                                     StatusCode.DEADLINE_EXCEEDED,
-                                    "loading took longer than %s; raise iree.loading.timeout if it may".formatted(timeout),
+                                    "loading took longer than %s; raise iree.loading.timeout if it may"
+                                            .formatted(timeout),
                                     e))
                     : e;
         } catch (RuntimeException | Error e) {

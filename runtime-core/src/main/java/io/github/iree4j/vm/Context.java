@@ -61,8 +61,7 @@ public final class Context extends Resource {
      * @return the context, owned by the caller
      * @throws IreeException as {@link #create(List, ContextOptions)}
      */
-    public static Context create(
-            List<? extends VmModule> modules, ContextOptions options, BooleanSupplier givenUp) {
+    public static Context create(List<? extends VmModule> modules, ContextOptions options, BooleanSupplier givenUp) {
         Context context = new Context(options);
         try {
             for (VmModule module : modules) {

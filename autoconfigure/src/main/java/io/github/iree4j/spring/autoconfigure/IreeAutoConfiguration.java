@@ -82,7 +82,8 @@ public final class IreeAutoConfiguration {
                 poolCustomizers.orderedStream().toList());
         IreeRuntime.Builder builder = IreeRuntime.builder();
         mapping.apply(builder);
-        builder.traceLeaks(properties.leaks().trace()).closeLimit(StopTimes.of(environment).closing());
+        builder.traceLeaks(properties.leaks().trace())
+                .closeLimit(StopTimes.of(environment).closing());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         try {
             return builder.build();

@@ -219,7 +219,11 @@ public enum IreeMeters implements MeterDocumentation {
 
     PROBLEMS_FOUND("iree.problems.found", "problems", Meter.Type.COUNTER, "Problems that were found since the start."),
 
-    STALLED("iree.stalled", "runtimes", Meter.Type.GAUGE, "Whether calls are in flight and nothing advances: 1, else 0."),
+    STALLED(
+            "iree.stalled",
+            "runtimes",
+            Meter.Type.GAUGE,
+            "Whether calls are in flight and nothing advances: 1, else 0."),
 
     CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions in flight."),
 

@@ -59,7 +59,8 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
     @Override
     public void onApplicationEvent(ProgramStatusEvent event) {
         if (event.status().state() == ProgramState.READY) {
-            registries.forEach(registry -> program(registry, event.status().source().name()));
+            registries.forEach(
+                    registry -> program(registry, event.status().source().name()));
         }
     }
 
@@ -103,8 +104,7 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
     }
 
     private static long live(Device device, String consumer) {
-        List<ConsumerStatistics> consumers =
-                device.allocator().poolStatistics().consumers();
+        List<ConsumerStatistics> consumers = device.allocator().poolStatistics().consumers();
         Stream<ConsumerStatistics> own =
                 consumers.stream().filter(each -> each.consumer().equals(consumer));
         return own.mapToLong(each -> each.bytesTransient() + each.bytesPersistent())

@@ -185,7 +185,8 @@ public final class ProblemFinder {
                 problems.add(new UnsignalledFence(
                         subject, wait.value(), wait.reached(), wait.promised(), root.chain, root.since));
             });
-            queues.forEach((subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.chain, root.since)));
+            queues.forEach(
+                    (subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.chain, root.since)));
             memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
             endless.forEach((subject, root) -> problems.add(new EndlessCall(subject, "runs", root.chain, root.since)));
             leaks(problems);
@@ -230,7 +231,8 @@ public final class ProblemFinder {
                 } else if (!wait.promised() && stuck != null) { // queues without order make no promises
                     root(queues, "queue " + names.name(stuck.axis())).add(line, age);
                 } else if (wait.promised() && wait.producerEpoch() != 0) {
-                    root(queues, "queue " + names.name(wait.producerAxis()), wait).add(line, age);
+                    root(queues, "queue " + names.name(wait.producerAxis()), wait)
+                            .add(line, age);
                 } else {
                     root(fences, QueueNames.timeline(wait.semaphore(), wait.timeline()), wait)
                             .add(line, age);
@@ -243,7 +245,8 @@ public final class ProblemFinder {
             switch (call.state()) {
                 case RUNNING -> root(endless, subject(work)).add(line, age);
                 case FOR_MEMORY ->
-                    root(memory, runtime.nameOf(work.instance.devices().getFirst())).add(line, age);
+                    root(memory, runtime.nameOf(work.instance.devices().getFirst()))
+                            .add(line, age);
                 case IN_LINE -> {
                     ActiveCall holder = depth == 0 ? null : holderOfTurn(work);
                     if (holder == null || !isLong(holder.call.unchanged())) {
@@ -370,8 +373,7 @@ public final class ProblemFinder {
 
         private String describe(Operation work) {
             PendingOperation operation = work.operation;
-            return "%s on queue %s"
-                            .formatted(operation.name(), names.name(work.queue.axis()))
+            return "%s on queue %s".formatted(operation.name(), names.name(work.queue.axis()))
                     + (operation.function().isEmpty()
                             ? ""
                             : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))

@@ -61,7 +61,9 @@ public final class QueueNames {
                 : point
                         + "signalled by operation %d of queue %s, which is at %d"
                                 .formatted(
-                                        wait.producerEpoch(), name(wait.producerAxis()), completed(wait.producerAxis()));
+                                        wait.producerEpoch(),
+                                        name(wait.producerAxis()),
+                                        completed(wait.producerAxis()));
     }
 
     /** Describes what an operation waits for. */

@@ -113,7 +113,9 @@ public final class Watchdog implements SmartLifecycle {
                         problem.kind(),
                         problem.summary(),
                         problem.remedy(),
-                        problem.chain().isEmpty() ? "" : "; first: " + problem.chain().getFirst());
+                        problem.chain().isEmpty()
+                                ? ""
+                                : "; first: " + problem.chain().getFirst());
         events.add("problem." + problem.kind(), problem.subject(), problem.summary());
         publisher.publishEvent(new ProblemEvent(this, problem, false));
     }
@@ -153,9 +155,7 @@ public final class Watchdog implements SmartLifecycle {
     }
 
     private static boolean hasMoved(PendingCall then, @Nullable PendingCall now) {
-        return now == null
-                || now.state() != then.state()
-                || now.unchanged().compareTo(then.unchanged()) < 0;
+        return now == null || now.state() != then.state() || now.unchanged().compareTo(then.unchanged()) < 0;
     }
 
     @Override

@@ -40,7 +40,12 @@ class DeadlineTests {
                     AutoConfigurations.of(IreeAutoConfiguration.class, IreeResilienceAutoConfiguration.class));
 
     @ParameterizedTest
-    @CsvSource({"iree.device=local, 60s", "iree.invocation.timeout=5s, 5s", "iree.invocation.timeout=0,", "iree.modules.adding.timeout=0,"})
+    @CsvSource({
+        "iree.device=local, 60s",
+        "iree.invocation.timeout=5s, 5s",
+        "iree.invocation.timeout=0,",
+        "iree.modules.adding.timeout=0,"
+    })
     void aCallHasTheDeadlineOfTheConfiguration(String property, @Nullable String expected) throws Exception {
         runner.withUserConfiguration(Seen.class)
                 .withPropertyValues("iree.modules.adding.location=" + TestModules.adder(directory), property)
@@ -49,19 +54,19 @@ class DeadlineTests {
                             .invoke("adding.add", 1, 2)
                             .close();
                     assertThat(context.getBean(Seen.class).timeouts)
-                            .containsExactly(
-                                    expected == null ? null : Duration.parse("PT" + expected.toUpperCase()));
+                            .containsExactly(expected == null ? null : Duration.parse("PT" + expected.toUpperCase()));
                 });
     }
 
     @Test
     void aThreadInACallThatIsLateGoesOnWithoutAnInterrupt() throws Exception {
         runner.withPropertyValues(
-                        "iree.modules.spinning.location=" + TestModules.spinner(directory), "iree.invocation.timeout=1s")
+                        "iree.modules.spinning.location=" + TestModules.spinner(directory),
+                        "iree.invocation.timeout=1s")
                 .run(context -> {
                     assertThatExceptionOfType(IreeException.class)
-                            .isThrownBy(() -> context.getBean(InvocationService.class)
-                                    .invoke("spinning.spin"))
+                            .isThrownBy(() ->
+                                    context.getBean(InvocationService.class).invoke("spinning.spin"))
                             .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
                     assertThat(Thread.interrupted()).isFalse();
                     assertThat(context.getBean(Programs.class).activeCalls()).isZero();
@@ -72,8 +77,8 @@ class DeadlineTests {
     void aLoadThatIsLateFails() throws Exception {
         runner.withPropertyValues("iree.loading.timeout=200ms").run(context -> {
             Programs programs = context.getBean(Programs.class);
-            ProgramSource endless = ProgramSource.of(
-                    "endless", TestModules.endless(directory).toString());
+            ProgramSource endless =
+                    ProgramSource.of("endless", TestModules.endless(directory).toString());
             assertThatExceptionOfType(ProgramLoadException.class)
                     .isThrownBy(() -> programs.load(endless))
                     .havingCause()

@@ -150,7 +150,8 @@ class IreeLifecycleTests {
             CompletableFuture<Results> call = call(context, after);
             long start = System.nanoTime();
             context.close();
-            assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(6).toNanos());
+            assertThat(System.nanoTime() - start)
+                    .isLessThan(Duration.ofSeconds(6).toNanos());
             assertThat(call).isDone();
             go.countDown();
         }

@@ -101,8 +101,8 @@ class IreeHealthContributorTests {
         try (IreeRuntime gpu = vulkan();
                 Programs onGpu = new Programs(gpu, new DefaultResourceLoader())) {
             onGpu.load(ProgramSource.of("comparing", location));
-            CompositeHealthContributor modules =
-                    (CompositeHealthContributor) new IreeHealthContributor(gpu, onGpu, () -> null).getContributor("modules");
+            CompositeHealthContributor modules = (CompositeHealthContributor)
+                    new IreeHealthContributor(gpu, onGpu, () -> null).getContributor("modules");
             Health health = ((HealthIndicator) modules.getContributor("comparing")).health();
             assertThat(health.getStatus()).isEqualTo(Status.UP);
             assertThat(health.getDetails().get("warnings")).asString().contains("--iree-vulkan-target=");

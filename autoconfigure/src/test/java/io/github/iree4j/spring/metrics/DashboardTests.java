@@ -102,14 +102,20 @@ class DashboardTests {
         }
     }
 
-    @Test
-    void eachPanelAsksForWhatIsExposed() throws Exception {
+    /** The expressions of the dashboard. */
+    static List<String> panels() throws IOException {
         JsonNode dashboard = new ObjectMapper().readTree(Files.readString(DOCS.resolve("iree4j.json")));
         List<String> expressions = new ArrayList<>();
         dashboard
                 .get("panels")
                 .forEach(panel -> panel.get("targets")
                         .forEach(target -> expressions.add(target.get("expr").stringValue())));
+        return expressions;
+    }
+
+    @Test
+    void eachPanelAsksForWhatIsExposed() throws Exception {
+        List<String> expressions = panels();
         assertExposed(expressions, exposed());
         assertThat(expressions)
                 .as("percentiles, instances, batches, memory by program")
@@ -129,8 +135,9 @@ class DashboardTests {
         assertExposed(expressions, exposed());
     }
 
+    /** The alert rules. */
     @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> rules() throws IOException {
+    static List<Map<String, Object>> rules() throws IOException {
         Map<String, Object> file = new Yaml().load(Files.readString(DOCS.resolve("alerts.yaml")));
         List<Map<String, Object>> all = new ArrayList<>();
         for (Map<String, Object> group : (List<Map<String, Object>>) file.get("groups")) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -19,7 +20,6 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.Tensor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -234,8 +234,10 @@ class ProblemFinderTests {
             System.gc();
             found = finder.find(Duration.ofMinutes(1));
         }
-        assertThat(found).singleElement().isInstanceOfSatisfying(Leak.class, leak -> assertThat(leak.count())
-                .isEqualTo(1));
+        assertThat(found)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Leak.class, leak -> assertThat(leak.count()).isEqualTo(1));
         assertDocumented(found.getFirst(), "were never closed");
     }
 

@@ -90,7 +90,10 @@ class WatchdogTests {
             for (int i = 0; i < 3; i++) {
                 calls.add(invocations.invokeAsync("waiting.wait", never));
             }
-            while (watchdog.problems().stream().mapToInt(each -> each.chain().size()).sum() < 3) {
+            while (watchdog.problems().stream()
+                            .mapToInt(each -> each.chain().size())
+                            .sum()
+                    < 3) {
                 watchdog.look();
             }
             for (int i = 0; i < 5; i++) {
@@ -114,7 +117,8 @@ class WatchdogTests {
     void theApplicationIsNotReadyWhileNothingAdvances() throws Exception {
         programs.load(ProgramSource.of(
                 "waiting", TestModules.waiter(directory).toUri().toString()));
-        programs.load(ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        programs.load(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
         Watchdog patient = new Watchdog(
                 new ProblemFinder(runtime, programs, invocations),
                 Duration.ofSeconds(30),
@@ -137,7 +141,9 @@ class WatchdogTests {
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             patient.look();
-            assertThat(patient.isStalled()).as("20 s after another call has ended").isFalse();
+            assertThat(patient.isStalled())
+                    .as("20 s after another call has ended")
+                    .isFalse();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             patient.look();
             assertThat(patient.isStalled()).isTrue();
@@ -146,8 +152,7 @@ class WatchdogTests {
             call.join().close();
             patient.look();
             assertThat(patient.isStalled()).isFalse();
-            assertThat(readiness())
-                    .containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
         }
     }
 }

@@ -60,8 +60,7 @@ public final class IreeEndpoint {
      * @param events the recent events
      * @param problems returns the problems that are known
      */
-    public IreeEndpoint(
-            IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
+    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
         this.runtime = runtime;
         this.programs = programs;
         this.events = events;

@@ -35,6 +35,8 @@ public final class IreeEndpointAutoConfiguration {
                 runtime,
                 programs,
                 events,
-                () -> watchdog.stream().flatMap(each -> each.problems().stream()).toList());
+                () -> watchdog.stream()
+                        .flatMap(each -> each.problems().stream())
+                        .toList());
     }
 }

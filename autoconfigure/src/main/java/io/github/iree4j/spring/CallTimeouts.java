@@ -17,8 +17,8 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     /**
      * Creates the interceptor.
      *
-     * @param general applies to programs without a timeout of their own; null for no timeout
-     * @param byModel timeouts by program name
+     * @param general applies to programs without a timeout of their own; null or zero for no timeout
+     * @param byModel timeouts by program name; zero for no timeout
      */
     public CallTimeouts(@Nullable Duration general, Map<String, Duration> byModel) {
         this.timeouts = new Timeouts(general, Map.copyOf(byModel));
@@ -27,8 +27,8 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     /**
      * Changes the timeouts of calls that are made from now on.
      *
-     * @param general applies to programs without a timeout of their own; null for no timeout
-     * @param byModel timeouts by program name
+     * @param general applies to programs without a timeout of their own; null or zero for no timeout
+     * @param byModel timeouts by program name; zero for no timeout
      */
     public void change(@Nullable Duration general, Map<String, Duration> byModel) {
         timeouts = new Timeouts(general, Map.copyOf(byModel));
@@ -45,7 +45,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
         Duration own = now.byModel().get(request.model());
         Duration timeout = own == null ? now.general() : own;
         return chain.proceed(
-                timeout == null || request.options().timeout() != null
+                timeout == null || timeout.isZero() || request.options().timeout() != null
                         ? request
                         : request.withOptions(request.options().within(timeout)));
     }

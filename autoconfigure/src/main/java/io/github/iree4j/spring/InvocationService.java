@@ -7,13 +7,12 @@ import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -35,10 +34,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InvocationService {
 
+    /** Shorter timeouts are kept exactly, by a thread other than the caller's. */
+    private static final Duration COARSE = Duration.ofSeconds(1);
+
     private final Programs programs;
     private final List<InvocationInterceptor> interceptors;
     private final InvocationChain chain;
-    private final Set<CompletableFuture<Results>> underWay = ConcurrentHashMap.newKeySet();
+    private final CallsInFlight inFlight;
 
     /**
      * Creates a service that finds its functions in the given programs.
@@ -56,6 +58,11 @@ public final class InvocationService {
      * @param interceptors the first is the outermost
      */
     public InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors) {
+        this(programs, interceptors, new CallsInFlight());
+    }
+
+    InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors, CallsInFlight inFlight) {
+        this.inFlight = inFlight;
         this.programs = programs;
         this.interceptors = List.copyOf(interceptors);
         InvocationChain next = this::call;
@@ -133,8 +140,8 @@ public final class InvocationService {
     }
 
     Results invoke(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
-        if (interceptors.isEmpty() && options.equals(CallOptions.DEFAULTS)) {
-            return callHere(located.program(), located.function(), inputs);
+        if (interceptors.isEmpty() && isForThisThread(options)) {
+            return callHere(located.program(), located.function(), options.timeout(), inputs);
         }
         InvocationRequest request = request(located, options, true, inputs);
         return await(chain.proceed(request), request);
@@ -152,10 +159,11 @@ public final class InvocationService {
     /** The end of the chain. */
     private CompletableFuture<Results> call(InvocationRequest request) {
         try {
-            return request.blocking() && request.options().equals(CallOptions.DEFAULTS)
+            return request.blocking() && isForThisThread(request.options())
                     ? CompletableFuture.completedFuture(callHere(
                             request.program(),
                             request.function(),
+                            request.options().timeout(),
                             request.inputs().toArray()))
                     : start(request);
         } catch (IreeException e) {
@@ -163,7 +171,31 @@ public final class InvocationService {
         }
     }
 
-    private Results callHere(LoadedProgram program, ProgramFunction function, @Nullable Object[] inputs) {
+    /** Whether it has nothing but a timeout that is long enough to be looked at now and then. */
+    private static boolean isForThisThread(CallOptions options) {
+        Duration timeout = options.timeout();
+        return timeout == null
+                ? options.equals(CallOptions.DEFAULTS)
+                : timeout.compareTo(COARSE) >= 0 && options.equals(CallOptions.DEFAULTS.within(timeout));
+    }
+
+    private Results callHere(
+            LoadedProgram program, ProgramFunction function, @Nullable Duration timeout, @Nullable Object[] inputs) {
+        CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), timeout);
+        Results results;
+        try {
+            results = invoke(program, function, inputs);
+        } catch (IreeException e) {
+            throw here.failed(e);
+        } catch (RuntimeException | Error e) {
+            here.end();
+            throw e;
+        }
+        here.end();
+        return results;
+    }
+
+    private Results invoke(LoadedProgram program, ProgramFunction function, @Nullable Object[] inputs) {
         try {
             return function.invoke(inputs);
         } catch (IreeException e) {
@@ -180,24 +212,38 @@ public final class InvocationService {
             call = successor(request.program(), request.function(), e).call(request.options(), inputs);
         }
         if (!call.isDone()) {
-            CompletableFuture<Results> started = call;
-            underWay.add(started);
-            started.whenComplete((_, _) -> underWay.remove(started));
+            inFlight.add(request.program().source().name(), request.function().fullName(), call);
         }
         return call;
     }
 
     /**
-     * Cancels all asynchronous calls in flight.
+     * Cancels all calls in flight. A thread that waits in a call gets CANCELLED, and is not interrupted afterwards.
      *
      * @return how many
      */
     public int cancelCalls() {
-        int cancelled = 0;
-        for (CompletableFuture<Results> call : underWay) {
-            cancelled += call.cancel(true) ? 1 : 0;
-        }
-        return cancelled;
+        return inFlight.cancel();
+    }
+
+    /**
+     * Returns how many calls have ended, which shows whether anything advances.
+     *
+     * @return calls that were made through this service
+     */
+    public long endedCalls() {
+        return inFlight.ended();
+    }
+
+    /**
+     * Returns the traces that calls in flight belong to.
+     *
+     * @param program the program's name
+     * @param function the function with the name of its module
+     * @return the trace ids, those of the oldest calls first; empty without tracing
+     */
+    public List<String> traces(String program, String function) {
+        return inFlight.traces(program, function);
     }
 
     /**

@@ -84,7 +84,7 @@ final class ProgramSlot {
             LoadedProgram before = loaded;
             LoadedProgram fresh;
             try {
-                fresh = programs.opening(source, new Report(source)).open(copy);
+                fresh = programs.open(source, new Report(source), copy);
             } catch (RuntimeException | Error e) {
                 if (before == null) {
                     become(source, ProgramState.FAILED, since(start), e);

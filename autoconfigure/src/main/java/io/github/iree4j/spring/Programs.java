@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -33,6 +34,8 @@ public final class Programs implements AutoCloseable {
     private final Consumer<ProgramStatus> listener;
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
+    private final CallsInFlight loads = new CallsInFlight();
+    private volatile Duration loadTimeout = Duration.ZERO;
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -179,6 +182,50 @@ public final class Programs implements AutoCloseable {
 
     ProgramOpening opening(ProgramSource source, ProgramOpening.Progress progress) {
         return new ProgramOpening(runtime, resources, source, everyProgram, progress);
+    }
+
+    /**
+     * Limits how long a program may take to load, warm-up included. A load that takes longer fails with
+     * DEADLINE_EXCEEDED.
+     *
+     * @param timeout for each load that begins from now on; zero for no limit, the default
+     */
+    public void limitLoading(Duration timeout) {
+        loadTimeout = timeout;
+    }
+
+    /**
+     * Ends all loads in progress, which fail with CANCELLED.
+     *
+     * @return how many
+     */
+    public int cancelLoads() {
+        return loads.cancel();
+    }
+
+    /** Loads within the time limit. */
+    LoadedProgram open(ProgramSource source, ProgramOpening.Progress progress, boolean copy) {
+        Duration timeout = loadTimeout;
+        CallsInFlight.Here here = loads.begin(source.name(), "load", timeout.isZero() ? null : timeout);
+        try {
+            LoadedProgram fresh = opening(source, progress).open(copy);
+            here.end();
+            return fresh;
+        } catch (ProgramLoadException e) {
+            here.end();
+            throw here.isLate()
+                    ? new ProgramLoadException(
+                            source,
+                            new IreeException(
+                                    StatusCode.DEADLINE_EXCEEDED,
+                                    "loading took longer than %s; raise iree.loading.timeout if it may"
+                                            .formatted(timeout),
+                                    e))
+                    : e;
+        } catch (RuntimeException | Error e) {
+            here.end();
+            throw e;
+        }
     }
 
     void changed(ProgramStatus status) {

@@ -123,6 +123,28 @@ public final class TestModules {
             }
             """;
 
+    /** Never returns. */
+    private static final String SPINNER = """
+            vm.module @spinner version 0
+
+            vm.export @spin
+            vm.func @spin() -> () {
+            ^entry:
+              vm.br ^entry
+            }
+            """;
+
+    /** Its initialiser never returns. */
+    private static final String ENDLESS = """
+            vm.module @endless version 0
+
+            vm.export @__init
+            vm.func @__init() -> () {
+            ^entry:
+              vm.br ^entry
+            }
+            """;
+
     /** Waits for the fence that it is given. */
     private static final String WAITER = """
             vm.module @waiter version 0
@@ -323,6 +345,16 @@ public final class TestModules {
     /** Writes module {@code doubling} with function {@code fourfold}, which imports from {@code custom}. */
     public static Path doubling(Path directory) throws IOException {
         return Files.write(directory.resolve("doubling.vmfb"), VmAssembler.assemble(DOUBLING));
+    }
+
+    /** Writes a module whose function {@code spin} never returns. */
+    public static Path spinner(Path directory) throws IOException {
+        return Files.write(directory.resolve("spinner.vmfb"), VmAssembler.assemble(SPINNER));
+    }
+
+    /** Writes a module whose initialiser never returns. */
+    public static Path endless(Path directory) throws IOException {
+        return Files.write(directory.resolve("endless.vmfb"), VmAssembler.assemble(ENDLESS));
     }
 
     /** Writes module {@code waiter} with function {@code wait}, which takes a fence. */

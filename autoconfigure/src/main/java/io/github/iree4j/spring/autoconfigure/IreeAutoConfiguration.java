@@ -15,6 +15,8 @@ import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.problems.ProblemFinder;
+import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -39,6 +41,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.metrics.StartupStep;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
 @AutoConfiguration(after = ApplicationAvailabilityAutoConfiguration.class)
@@ -96,6 +99,7 @@ public final class IreeAutoConfiguration {
     IreeRuntime ireeRuntime(
             IreeProperties properties,
             SchedulingDomain domain,
+            Environment environment,
             ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
             ObjectProvider<IreePoolCustomizer> poolCustomizers,
             ObjectProvider<IreeRuntimeCustomizer> customizers,
@@ -108,6 +112,8 @@ public final class IreeAutoConfiguration {
                 poolCustomizers.orderedStream().toList());
         IreeRuntime.Builder builder = IreeRuntime.builder();
         mapping.apply(builder);
+        builder.traceLeaks(properties.leaks().trace())
+                .closeLimit(StopTimes.of(environment).closing());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         try {
             return builder.build();
@@ -133,6 +139,7 @@ public final class IreeAutoConfiguration {
                 publisher,
                 new JavaModuleBeans(beans)
                         .andThen(new VariantListeners(listeners.orderedStream().toList())));
+        programs.limitLoading(properties.loading().timeout());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {
@@ -190,7 +197,36 @@ public final class IreeAutoConfiguration {
                 events,
                 executor("iree-lifecycle-", environment),
                 properties.backgroundModules(),
-                properties.invocation().drainTimeout());
+                StopTimes.of(environment).within(properties.invocation().drainTimeout()));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ProblemFinder ireeProblemFinder(IreeRuntime runtime, Programs programs, InvocationService invocations) {
+        return new ProblemFinder(runtime, programs, invocations);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBooleanProperty(name = "iree.watchdog.enabled", matchIfMissing = true)
+    Watchdog ireeWatchdog(
+            ProblemFinder finder,
+            IreeEvents events,
+            IreeProperties properties,
+            ApplicationEventPublisher publisher,
+            Environment environment) {
+        SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler();
+        scheduler.setThreadNamePrefix("iree-watchdog-");
+        scheduler.setVirtualThreads(Threading.VIRTUAL.isActive(environment));
+        scheduler.setDaemon(true);
+        return new Watchdog(
+                finder,
+                properties.watchdog().after(),
+                properties.watchdog().interval(),
+                events,
+                publisher,
+                scheduler,
+                System::nanoTime);
     }
 
     private static SimpleAsyncTaskExecutor executor(String threads, Environment environment) {

@@ -28,7 +28,6 @@ final class IreeLifecycle implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(IreeLifecycle.class);
     private static final long LOOK_NANOS = 2_000_000;
-    private static final Duration CANCEL_LIMIT = Duration.ofSeconds(2);
 
     private final IreeRuntime runtime;
     private final Programs programs;
@@ -36,7 +35,7 @@ final class IreeLifecycle implements SmartLifecycle {
     private final IreeEvents events;
     private final AsyncTaskExecutor executor;
     private final List<String> background;
-    private final Duration drainTimeout;
+    private final StopTimes times;
     private volatile boolean running;
 
     /**
@@ -44,7 +43,7 @@ final class IreeLifecycle implements SmartLifecycle {
      *
      * @param executor runs tasks that may block
      * @param background names of programs to load in the background
-     * @param drainTimeout how long calls in flight may continue
+     * @param times how long each part of stopping may take
      */
     IreeLifecycle(
             IreeRuntime runtime,
@@ -53,14 +52,14 @@ final class IreeLifecycle implements SmartLifecycle {
             IreeEvents events,
             AsyncTaskExecutor executor,
             List<String> background,
-            Duration drainTimeout) {
+            StopTimes times) {
         this.runtime = runtime;
         this.programs = programs;
         this.invocations = invocations;
         this.events = events;
         this.executor = executor;
         this.background = background;
-        this.drainTimeout = drainTimeout;
+        this.times = times;
     }
 
     @Override
@@ -101,22 +100,36 @@ final class IreeLifecycle implements SmartLifecycle {
     private void drain() {
         running = false;
         programs.refuseCalls();
+        programs.cancelLoads();
         int calls = programs.activeCalls();
         if (calls > 0) {
-            log.info("waiting up to {} for {} calls in flight", drainTimeout, calls);
+            log.info("waiting up to {} for {} calls in flight", times.draining(), calls);
             events.add("runtime.draining", "runtime", calls + " calls in flight");
         }
-        if (awaitNoCalls(drainTimeout)) {
+        if (awaitNoCalls(times.draining())) {
             return;
         }
         int cancelled = invocations.cancelCalls();
-        if (!awaitNoCalls(CANCEL_LIMIT)) {
-            runtime.devices().forEach(Device::close); // fails what waits there
-            awaitNoCalls(CANCEL_LIMIT);
+        if (!awaitNoCalls(times.cancelling())) {
+            closeDevices(); // fails what waits there
+            awaitNoCalls(times.cancelling());
         }
         int left = programs.activeCalls();
-        log.warn("cancelled {} calls that did not end within {}; {} remain", cancelled, drainTimeout, left);
+        log.warn("cancelled {} calls that did not end within {}; {} remain", cancelled, times.draining(), left);
         events.add("runtime.cancelled", "runtime", cancelled + " calls cancelled, " + left + " remain");
+    }
+
+    /** Closes them elsewhere: a device whose kernel does not return takes longer to close than there is time. */
+    private void closeDevices() {
+        for (Device device : runtime.devices()) {
+            executor.execute(() -> {
+                try {
+                    device.close();
+                } catch (IreeException e) {
+                    log.warn("device '{}' is not closed: {}", runtime.nameOf(device), e.getMessage());
+                }
+            });
+        }
     }
 
     private boolean awaitNoCalls(Duration limit) {

@@ -27,6 +27,9 @@ import org.springframework.util.unit.DataSize;
  * @param frontier Tracking of the order of work.
  * @param invocation Calls of functions.
  * @param recorder The flight recorder.
+ * @param loading Loading of programs.
+ * @param watchdog Reports of calls, operations and devices that do not advance.
+ * @param leaks Results that are not closed.
  */
 @ConfigurationProperties("iree")
 public record IreeProperties(
@@ -40,6 +43,9 @@ public record IreeProperties(
         @DefaultValue Task task,
         @DefaultValue Frontier frontier,
         @DefaultValue Invocation invocation,
+        @DefaultValue Loading loading,
+        @DefaultValue Watchdog watchdog,
+        @DefaultValue Leaks leaks,
         @DefaultValue Recorder recorder) {
 
     /** The device of programs when none is configured. */
@@ -188,7 +194,7 @@ public record IreeProperties(
      * @param load When to load the program.
      * @param warmUp Calls to make before the program counts as loaded.
      * @param variants Functions with shape variants, by name. Each call selects the variant that fits its shapes.
-     * @param timeout Maximum duration of a call. Same as 'iree.invocation.timeout' when not set.
+     * @param timeout Maximum duration of a call. Zero for no limit. Same as 'iree.invocation.timeout' when not set.
      * @param batching Batching of calls.
      * @param resilience Protection of the program and its callers when it fails or is slow.
      */
@@ -347,11 +353,39 @@ public record IreeProperties(
     /**
      * Calls of functions.
      *
-     * @param timeout Maximum duration of a call. No limit when not set.
+     * @param timeout Maximum duration of a call. Zero for no limit.
      * @param drainTimeout How long calls in flight may continue when the application stops, before they are cancelled.
      */
     public record Invocation(
-            @Nullable Duration timeout, @DefaultValue("20s") Duration drainTimeout) {}
+            @DefaultValue("60s") Duration timeout,
+            @DefaultValue("20s") Duration drainTimeout) {}
+
+    /**
+     * Loading of programs.
+     *
+     * @param timeout Maximum time to load a program, warm-up calls included. Zero for no limit.
+     */
+    public record Loading(@DefaultValue("10m") Duration timeout) {}
+
+    /**
+     * Reports of calls, operations and devices that do not advance.
+     *
+     * @param enabled Whether to look for them.
+     * @param after How long a call, an operation or a device may stay as it is before it is reported.
+     * @param interval How often to look.
+     */
+    public record Watchdog(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("30s") Duration after,
+            @DefaultValue("1s") Duration interval) {}
+
+    /**
+     * Results that are not closed.
+     *
+     * @param trace Whether to record where each result is created, so that the place is reported for those that are never
+     *     closed. Costs a stack walk per result.
+     */
+    public record Leaks(@DefaultValue("false") boolean trace) {}
 
     /**
      * The flight recorder.

@@ -7,8 +7,11 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.problems.Problem;
+import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -20,11 +23,13 @@ import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with its current members.
+ * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with its current members, and
+ * {@code progress}.
  *
  * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
  * when it could not be loaded or none of its devices works, and out of service while it is being loaded; one that is
- * loaded at its first call is up. Pools are up and report their usage. Never waits for work on a device.
+ * loaded at its first call is up. Pools are up and report their usage. Progress is down
+ * while calls are in flight and nothing advances, and up but degraded while there are other problems. Never waits for work on a device.
  */
 public final class IreeHealthContributor implements CompositeHealthContributor {
 
@@ -33,16 +38,19 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
 
     private final IreeRuntime runtime;
     private final Programs programs;
+    private final Supplier<@Nullable Watchdog> watchdog;
 
     /**
      * Creates a contributor for one runtime.
      *
      * @param runtime the runtime whose devices to report
      * @param programs the programs to report
+     * @param watchdog knows the problems; null when there is none
      */
-    public IreeHealthContributor(IreeRuntime runtime, Programs programs) {
+    public IreeHealthContributor(IreeRuntime runtime, Programs programs, Supplier<@Nullable Watchdog> watchdog) {
         this.runtime = runtime;
         this.programs = programs;
+        this.watchdog = watchdog;
     }
 
     @Override
@@ -51,13 +59,18 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             case "devices" -> devices();
             case "modules" -> modules();
             case "pools" -> pools();
+            case "progress" -> progress();
             default -> null;
         };
     }
 
     @Override
     public Stream<Entry> stream() {
-        return Stream.of(new Entry("devices", devices()), new Entry("modules", modules()), new Entry("pools", pools()));
+        return Stream.of(
+                new Entry("devices", devices()),
+                new Entry("modules", modules()),
+                new Entry("pools", pools()),
+                new Entry("progress", progress()));
     }
 
     private Group devices() {
@@ -75,6 +88,29 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
 
     private Group pools() {
         return group(() -> runtime.options().devices(), name -> pool(runtime.device(name)));
+    }
+
+    /** Whether work advances, and the problems that keep it from that. */
+    private HealthIndicator progress() {
+        return () -> {
+            Watchdog dog = watchdog.get();
+            if (dog == null) {
+                return Health.unknown().build();
+            }
+            List<Problem> problems = dog.problems();
+            Health.Builder health = dog.isStalled() ? Health.down() : Health.up();
+            if (dog.isStalled()) {
+                health.withDetail("reason", "calls are in flight and nothing advances");
+            } else if (!problems.isEmpty()) {
+                health.withDetail("degraded", true);
+            }
+            for (Problem each : problems) {
+                health.withDetail(
+                        each.kind() + " of " + each.subject(),
+                        Map.of("summary", each.summary(), "remedy", each.remedy(), "chain", each.chain()));
+            }
+            return health.build();
+        };
     }
 
     private Health device(Device device) {

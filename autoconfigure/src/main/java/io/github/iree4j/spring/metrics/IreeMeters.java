@@ -188,6 +188,43 @@ public enum IreeMeters implements MeterDocumentation {
             Meter.Type.GAUGE,
             "Live processes of the workers: calls that run or wait, and device queues."),
 
+    CALLS_IN_LINE(
+            "iree.calls.in.line",
+            "calls",
+            Meter.Type.GAUGE,
+            "Calls that wait for their turn in their program.",
+            Key.MODULE),
+
+    CALLS_LINE(
+            "iree.calls.line",
+            null,
+            Meter.Type.TIMER,
+            "Time for which calls waited for their turn; those that found it free do not count.",
+            Key.MODULE),
+
+    POOL_USAGE(
+            "iree.pool.usage",
+            "bytes",
+            Meter.Type.GAUGE,
+            "Memory in use on a device by program; of no program: module 'none'.",
+            Key.DEVICE,
+            Key.MODULE),
+
+    PROBLEMS(
+            "iree.problems",
+            "problems",
+            Meter.Type.GAUGE,
+            "Problems that keep work from advancing, by kind, as the watchdog has found them at its last look.",
+            Key.PROBLEM),
+
+    PROBLEMS_FOUND("iree.problems.found", "problems", Meter.Type.COUNTER, "Problems that were found since the start."),
+
+    STALLED(
+            "iree.stalled",
+            "runtimes",
+            Meter.Type.GAUGE,
+            "Whether calls are in flight and nothing advances: 1, else 0."),
+
     CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions in flight."),
 
     TENSOR_OPEN("iree.tensor.open", "tensors", Meter.Type.GAUGE, "Open tensors with device memory."),
@@ -293,7 +330,8 @@ public enum IreeMeters implements MeterDocumentation {
         OUTCOME("outcome", "Outcome."),
         MODULE("module", "Name of the program in {@code iree.modules}."),
         FUNCTION("function", "Name of the function that was called."),
-        VARIANT("variant", "Name of the selected compiled function.");
+        VARIANT("variant", "Name of the selected compiled function."),
+        PROBLEM("problem", "Kind of problem.");
 
         private final String key;
         private final String description;

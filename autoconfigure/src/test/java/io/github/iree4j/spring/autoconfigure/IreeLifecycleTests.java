@@ -20,9 +20,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +107,66 @@ class IreeLifecycleTests {
                     .contains("runtime.draining", "runtime.cancelled");
         }
         LeakCheck.assertNone(runtime);
+    }
+
+    @Test
+    void stoppingEndsThreadsInCallsAndLoadsThatDoNotReturnInTheTimeOfAPhase() throws Exception {
+        ConfigurableApplicationContext context = start(
+                "--spring.lifecycle.timeout-per-shutdown-phase=12s",
+                "--iree.invocation.drain-timeout=50ms",
+                "--iree.modules.spinning.location=" + TestModules.spinner(directory),
+                "--iree.modules.endless.load=background",
+                "--iree.modules.endless.location=" + TestModules.endless(directory));
+        IreeRuntime runtime = context.getBean(IreeRuntime.class);
+        InvocationService invocations = context.getBean(InvocationService.class);
+        CompletableFuture<StatusCode> end = new CompletableFuture<>();
+        Thread caller = Thread.ofPlatform().start(() -> {
+            try {
+                invocations.invoke("spinning.spin").close();
+            } catch (IreeException e) {
+                end.complete(e.code());
+            }
+        });
+        while (context.getBean(Programs.class).activeCalls() == 0) {
+            Thread.onSpinWait();
+        }
+        long start = System.nanoTime();
+        context.close();
+        assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(12).toNanos());
+        assertThat(end.join()).isEqualTo(StatusCode.CANCELLED);
+        caller.join();
+        LeakCheck.assertNone(runtime);
+    }
+
+    @Test
+    void stoppingDoesNotWaitForCodeOfADeviceThatDoesNotReturn() throws Exception {
+        ConfigurableApplicationContext context =
+                start("--spring.lifecycle.timeout-per-shutdown-phase=6s", "--iree.invocation.drain-timeout=50ms");
+        IreeRuntime runtime = context.getBean(IreeRuntime.class);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            runtime.device().queue(0).hostCall(null, after, () -> waitFor(go), 0);
+            CompletableFuture<Results> call = call(context, after);
+            long start = System.nanoTime();
+            context.close();
+            assertThat(System.nanoTime() - start)
+                    .isLessThan(Duration.ofSeconds(6).toNanos());
+            assertThat(call).isDone();
+            go.countDown();
+        }
+    }
+
+    private static void waitFor(CountDownLatch go) {
+        boolean over = false;
+        while (!over) {
+            try {
+                go.await();
+                over = true;
+            } catch (InterruptedException e) {
+                // as code of a device, which has no interrupts
+            }
+        }
     }
 
     @Test

@@ -35,7 +35,7 @@ class IreeHealthContributorTests {
             .device("two", "local", DeviceOptions.DEFAULT)
             .build();
     private final Programs programs = new Programs(runtime, new DefaultResourceLoader());
-    private final IreeHealthContributor contributor = new IreeHealthContributor(runtime, programs);
+    private final IreeHealthContributor contributor = new IreeHealthContributor(runtime, programs, () -> null);
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(
@@ -101,8 +101,8 @@ class IreeHealthContributorTests {
         try (IreeRuntime gpu = vulkan();
                 Programs onGpu = new Programs(gpu, new DefaultResourceLoader())) {
             onGpu.load(ProgramSource.of("comparing", location));
-            CompositeHealthContributor modules =
-                    (CompositeHealthContributor) new IreeHealthContributor(gpu, onGpu).getContributor("modules");
+            CompositeHealthContributor modules = (CompositeHealthContributor)
+                    new IreeHealthContributor(gpu, onGpu, () -> null).getContributor("modules");
             Health health = ((HealthIndicator) modules.getContributor("comparing")).health();
             assertThat(health.getStatus()).isEqualTo(Status.UP);
             assertThat(health.getDetails().get("warnings")).asString().contains("--iree-vulkan-target=");

@@ -42,6 +42,8 @@ class IreeMetricsTests {
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
             context.getBean(IreeMetrics.class).bindTo(registry);
+            context.getBean(ProgramMetrics.class).bindTo(registry);
+            context.getBean(ProblemMetrics.class).bindTo(registry);
             context.getBean(BatchMetrics.class).batched("adding", "add", 2, 3, 4, 5_000_000);
             context.getBean(VariantMetrics.class).called("adding", "add", "add_8", 8, 3);
             context.getBean(VariantMetrics.class).aligned("adding", "add", 2);

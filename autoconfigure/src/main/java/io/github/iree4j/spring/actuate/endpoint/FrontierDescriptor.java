@@ -1,9 +1,12 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.FrontierCounters;
+import io.github.iree4j.spring.problems.QueueNames;
+import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -34,14 +37,14 @@ public final class FrontierDescriptor {
      */
     public record OfQueue(
             String queue, long completed, boolean tainted, List<Entry> entries, long merges, long evictions) {
-        static OfQueue of(DeviceQueue queue, AxisNames names) {
+        static OfQueue of(DeviceQueue queue, QueueNames names) {
             Frontier frontier = queue.frontier();
             FrontierCounters counters = queue.frontierCounters();
             return new OfQueue(
                     names.name(queue.axis()),
                     names.completed(queue.axis()),
                     frontier.isTainted(),
-                    names.entries(frontier),
+                    named(frontier, names),
                     counters.merges(),
                     counters.evictions());
         }
@@ -57,7 +60,7 @@ public final class FrontierDescriptor {
      * @param entries the known entries
      */
     public record OfTimeline(long timeline, long value, long watermark, boolean tainted, List<Entry> entries) {
-        static OfTimeline of(TimelineSemaphore semaphore, AxisNames names) {
+        static OfTimeline of(TimelineSemaphore semaphore, QueueNames names) {
             long value = semaphore.value();
             Frontier frontier = semaphore.frontierAt(value);
             return new OfTimeline(
@@ -65,7 +68,7 @@ public final class FrontierDescriptor {
                     value,
                     semaphore.watermark(),
                     semaphore.isTainted(value),
-                    frontier == null ? List.of() : names.entries(frontier));
+                    frontier == null ? List.of() : named(frontier, names));
         }
     }
 
@@ -78,4 +81,13 @@ public final class FrontierDescriptor {
      */
     public record All(int capacity, List<OfQueue> queues, List<OfTimeline> timelines)
             implements OperationResponseBody {}
+
+    private static List<Entry> named(Frontier frontier, QueueNames names) {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < frontier.size(); i++) {
+            long axis = frontier.axis(i);
+            entries.add(new Entry(names.name(axis), Axis.toString(axis), frontier.epoch(i), names.completed(axis)));
+        }
+        return entries;
+    }
 }

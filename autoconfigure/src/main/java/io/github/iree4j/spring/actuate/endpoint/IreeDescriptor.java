@@ -13,6 +13,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param task the workers
  * @param activeCalls number of calls in flight
  * @param waitingOperations number of deferred operations on all queues
+ * @param problems number of problems, see {@code /actuator/iree/problems}
  * @param selectors the selectors, as in {@code /actuator/iree/queues}
  */
 public record IreeDescriptor(
@@ -21,5 +22,6 @@ public record IreeDescriptor(
         TaskDescriptor task,
         int activeCalls,
         long waitingOperations,
+        int problems,
         List<String> selectors)
         implements OperationResponseBody {}

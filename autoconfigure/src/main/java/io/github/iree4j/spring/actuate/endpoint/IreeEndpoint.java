@@ -9,12 +9,15 @@ import io.github.iree4j.flight.FlightRecording;
 import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
+import io.github.iree4j.spring.problems.Problem;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Instant;
@@ -24,6 +27,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -55,6 +60,7 @@ public final class IreeEndpoint {
             "memory",
             "modules",
             "timelines",
+            "problems",
             "events",
             "live",
             "recording");
@@ -65,6 +71,7 @@ public final class IreeEndpoint {
     private final Programs programs;
     private final IreeEvents events;
     private final @Nullable FlightRecorder recorder;
+    private final Supplier<List<Problem>> problems;
 
     /**
      * Creates an endpoint for one runtime.
@@ -72,9 +79,10 @@ public final class IreeEndpoint {
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
+     * @param problems returns the problems that are known
      */
-    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
-        this(runtime, programs, events, null);
+    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
+        this(runtime, programs, events, problems, null);
     }
 
     /**
@@ -83,13 +91,20 @@ public final class IreeEndpoint {
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
+     * @param problems returns the problems that are known
      * @param recorder the flight recorder; null for none
      */
-    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, @Nullable FlightRecorder recorder) {
+    public IreeEndpoint(
+            IreeRuntime runtime,
+            Programs programs,
+            IreeEvents events,
+            Supplier<List<Problem>> problems,
+            @Nullable FlightRecorder recorder) {
         this.recorder = recorder;
         this.runtime = runtime;
         this.programs = programs;
         this.events = events;
+        this.problems = problems;
     }
 
     /** Returns a summary. */
@@ -100,13 +115,19 @@ public final class IreeEndpoint {
             modules.putIfAbsent(status.source().name(), status.state());
         }
         return new IreeDescriptor(
-                devices().devices(), modules, TaskDescriptor.of(runtime), programs.activeCalls(), waiting(), SELECTORS);
+                devices().devices(),
+                modules,
+                TaskDescriptor.of(runtime),
+                programs.activeCalls(),
+                waiting(),
+                problems.get().size(),
+                SELECTORS);
     }
 
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, events or recording; live for all but the recording
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording; live for all but the recording
      * @param since for events, live and the recording, the cursor of the previous response; all that is retained when absent
      * @return the part, or null when there is none of that name
      */
@@ -121,6 +142,7 @@ public final class IreeEndpoint {
             case "memory" -> memory();
             case "modules" -> modules();
             case "timelines" -> timelines();
+            case "problems" -> ProblemsDescriptor.of(problems.get());
             case "events" -> events(since);
             case "live" ->
                 new LiveDescriptor(
@@ -238,14 +260,14 @@ public final class IreeEndpoint {
     }
 
     private QueueDescriptor.All queues() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         return new QueueDescriptor.All(allQueues().stream()
                 .map(queue -> QueueDescriptor.of(queue, names))
                 .toList());
     }
 
     private FrontierDescriptor.All frontiers() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         return new FrontierDescriptor.All(
                 runtime.device().schedulingDomain().frontierCapacity(),
                 allQueues().stream().map(queue -> OfQueue.of(queue, names)).toList(),
@@ -261,7 +283,7 @@ public final class IreeEndpoint {
     }
 
     private MemoryDescriptor.All memory() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         return new MemoryDescriptor.All(runtime.devices().stream()
                 .map(device -> MemoryDescriptor.of(runtime, device, names))
                 .toList());
@@ -287,22 +309,34 @@ public final class IreeEndpoint {
     }
 
     private TimelinesDescriptor timelines() {
-        AxisNames names = new AxisNames(runtime);
+        QueueNames names = new QueueNames(runtime);
         List<TimelinesDescriptor.Operation> operations = new ArrayList<>();
         for (DeviceQueue queue : allQueues()) {
             queue.pending(TimelinesDescriptor.LISTED)
                     .forEach(each -> operations.add(TimelinesDescriptor.operation(queue, each, names)));
         }
-        return new TimelinesDescriptor(
-                waiting(),
-                operations,
-                programs.activeCalls(),
-                calls(names),
-                runtime.timelines().stream().map(IreeEndpoint::describe).toList());
+        return new TimelinesDescriptor(waiting(), operations, programs.activeCalls(), calls(names), listed());
+    }
+
+    /** The timelines of the application, and those that work waits for. */
+    private List<TimelinesDescriptor.Timeline> listed() {
+        Map<Long, TimelinesDescriptor.Timeline> listed = new TreeMap<>();
+        Stream<PendingOperation.Wait> ofOperations = allQueues().stream()
+                .flatMap(queue -> queue.pending(TimelinesDescriptor.LISTED).stream())
+                .flatMap(operation -> operation.waits().stream());
+        Stream<PendingOperation.Wait> ofCalls = runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream())
+                .flatMap(call -> call.waits().stream());
+        Stream.concat(ofOperations, ofCalls)
+                .forEach(wait -> listed.put(
+                        wait.semaphore(),
+                        new TimelinesDescriptor.Timeline(wait.semaphore(), wait.timeline(), wait.reached(), "")));
+        runtime.timelines().forEach(timeline -> listed.put(timeline.semaphore().id(), describe(timeline)));
+        return List.copyOf(listed.values());
     }
 
     /** The oldest calls in flight, of all programs. */
-    private List<TimelinesDescriptor.Call> calls(AxisNames axes) {
+    private List<TimelinesDescriptor.Call> calls(QueueNames axes) {
         Map<Program, String> names = new IdentityHashMap<>();
         for (ProgramStatus status : programs.statuses()) {
             String name = status.source().name();
@@ -320,6 +354,7 @@ public final class IreeEndpoint {
     private static TimelinesDescriptor.Timeline describe(Timeline timeline) {
         return new TimelinesDescriptor.Timeline(
                 timeline.semaphore().id(),
+                timeline.semaphore().name(),
                 timeline.value(),
                 timeline.semaphore().failure() == null
                         ? ""

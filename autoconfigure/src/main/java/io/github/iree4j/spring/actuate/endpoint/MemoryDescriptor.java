@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.Entry;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -46,7 +47,7 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
      */
     public record All(List<MemoryDescriptor> devices) implements OperationResponseBody {}
 
-    static MemoryDescriptor of(IreeRuntime runtime, Device device, AxisNames names) {
+    static MemoryDescriptor of(IreeRuntime runtime, Device device, QueueNames names) {
         MemoryMap map = device.allocator().memoryMap(LISTED);
         return new MemoryDescriptor(
                 runtime.nameOf(device),
@@ -61,7 +62,7 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
                 map.omitted());
     }
 
-    private static Block block(MemoryMap.Span span, AxisNames names) {
+    private static Block block(MemoryMap.Span span, QueueNames names) {
         return new Block(
                 span.offset(),
                 span.length(),

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -46,7 +47,7 @@ public record QueueDescriptor(
     public record Decisions(
             long reached, long elidedByFifo, long elidedByFrontier, long covered, long deviceWaits, long deferred) {}
 
-    static QueueDescriptor of(DeviceQueue queue, AxisNames names) {
+    static QueueDescriptor of(DeviceQueue queue, QueueNames names) {
         QueueCounters counters = queue.counters();
         return new QueueDescriptor(
                 names.name(queue.axis()),

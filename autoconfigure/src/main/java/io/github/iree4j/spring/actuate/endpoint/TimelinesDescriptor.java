@@ -3,6 +3,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.spring.problems.QueueNames;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +14,9 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param waiting number of pending operations, of which the oldest are listed
  * @param operations the deferred operations
- * @param activeCalls number of calls in flight; of those that wait, the oldest are listed
- * @param calls waiting calls, and asynchronous calls that run
- * @param timelines the timelines that the application holds
+ * @param activeCalls number of calls in flight, of which the oldest are listed
+ * @param calls the calls in flight
+ * @param timelines the timelines that the application holds, and all that work waits for
  */
 public record TimelinesDescriptor(
         long waiting, List<Operation> operations, int activeCalls, List<Call> calls, List<Timeline> timelines)
@@ -29,11 +30,22 @@ public record TimelinesDescriptor(
      *
      * @param queue device and number of its queue
      * @param operation the kind of operation
+     * @param program the program whose call submitted it; empty when none did
+     * @param function the function of that call; empty when none did
      * @param since how long it has been waiting
      * @param waitsFor one description for each point that is not reached
      * @param waits the same points, for programs
+     * @param signals the points that it will signal
      */
-    public record Operation(String queue, String operation, Duration since, List<String> waitsFor, List<Wait> waits) {}
+    public record Operation(
+            String queue,
+            String operation,
+            String program,
+            String function,
+            Duration since,
+            List<String> waitsFor,
+            List<Wait> waits,
+            List<String> signals) {}
 
     /**
      * A point of a timeline that is not reached.
@@ -52,7 +64,7 @@ public record TimelinesDescriptor(
             boolean promised,
             @Nullable String producer,
             long epoch) {
-        static Wait of(PendingOperation.Wait wait, AxisNames names) {
+        static Wait of(PendingOperation.Wait wait, QueueNames names) {
             return new Wait(
                     wait.semaphore(),
                     wait.value(),
@@ -69,7 +81,7 @@ public record TimelinesDescriptor(
      * @param program the name under which its program is configured
      * @param function the function with the name of its module
      * @param state its state
-     * @param since its age; for a call whose thread waits, how long that thread has waited
+     * @param since its age
      * @param waitsFor one description for each point that is not reached; empty when it runs
      * @param waits the same points, for programs
      */
@@ -82,67 +94,38 @@ public record TimelinesDescriptor(
             List<Wait> waits) {}
 
     /**
-     * A timeline that the application holds.
+     * A timeline that the application holds, or that work waits for.
      *
      * @param timeline its id
+     * @param name its name: as given by the application, or the call that created it; empty for none
      * @param value its current value
      * @param failure what it failed with; empty when it has not failed
      */
-    public record Timeline(long timeline, long value, String failure) {}
+    public record Timeline(long timeline, String name, long value, String failure) {}
 
-    static Operation operation(DeviceQueue queue, PendingOperation operation, AxisNames names) {
+    static Operation operation(DeviceQueue queue, PendingOperation operation, QueueNames names) {
         return new Operation(
                 names.name(queue.axis()),
                 operation.name(),
+                operation.program(),
+                operation.function(),
                 operation.since(),
-                operation.forMemory()
-                        ? List.of("memory held by other work, see 'pools'")
-                        : operation.waits().stream()
-                                .map(wait -> describe(wait, names))
-                                .toList(),
-                waits(operation.waits(), names));
+                names.waitsOf(operation),
+                waits(operation.waits(), names),
+                operation.signals().stream().map(QueueNames::describe).toList());
     }
 
-    static Call call(String program, PendingCall call, AxisNames names) {
+    static Call call(String program, PendingCall call, QueueNames names) {
         return new Call(
                 program,
                 call.function(),
                 call.state(),
                 call.since(),
-                waitsFor(call, names),
+                names.waitsOf(call),
                 waits(call.waits(), names));
     }
 
-    private static List<Wait> waits(List<PendingOperation.Wait> waits, AxisNames names) {
+    private static List<Wait> waits(List<PendingOperation.Wait> waits, QueueNames names) {
         return waits.stream().map(wait -> Wait.of(wait, names)).toList();
-    }
-
-    private static List<String> waitsFor(PendingCall call, AxisNames names) {
-        if (!call.waits().isEmpty()) {
-            return call.waits().stream().map(wait -> describe(wait, names)).toList();
-        }
-        return switch (call.state()) {
-            case FOR_MEMORY -> List.of("memory held by other work, see 'pools'");
-            case IN_LINE -> List.of("its turn; another call of the program is running");
-            case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
-            case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");
-            case RUNNING -> List.of();
-        };
-    }
-
-    private static String describe(PendingOperation.Wait wait, AxisNames names) {
-        String point =
-                "timeline %d to reach %d, currently %d; ".formatted(wait.semaphore(), wait.value(), wait.reached());
-        if (!wait.promised()) {
-            return point + "no submitted operation that can run signals it";
-        }
-        return wait.producerEpoch() == 0
-                ? point + "promised externally"
-                : point
-                        + "signalled by operation %d of queue %s, which is at %d"
-                                .formatted(
-                                        wait.producerEpoch(),
-                                        names.name(wait.producerAxis()),
-                                        names.completed(wait.producerAxis()));
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.actuate.endpoint.IreeLabEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.problems.Watchdog;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,8 +33,19 @@ public final class IreeEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean
     IreeEndpoint ireeEndpoint(
-            IreeRuntime runtime, Programs programs, IreeEvents events, ObjectProvider<FlightRecorder> recorder) {
-        return new IreeEndpoint(runtime, programs, events, recorder.getIfAvailable());
+            IreeRuntime runtime,
+            Programs programs,
+            IreeEvents events,
+            ObjectProvider<Watchdog> watchdog,
+            ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpoint(
+                runtime,
+                programs,
+                events,
+                () -> watchdog.stream()
+                        .flatMap(each -> each.problems().stream())
+                        .toList(),
+                recorder.getIfAvailable());
     }
 
     @Bean

@@ -9,6 +9,7 @@ import io.github.iree4j.spring.actuate.endpoint.LiveDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.MemoryDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.PoolDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.ProblemsDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.QueueDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.RecordingDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TaintDescriptor;
@@ -40,6 +41,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 ModuleDescriptor.class,
                 ModuleDescriptor.All.class,
                 TimelinesDescriptor.class,
+                ProblemsDescriptor.class,
                 EventsDescriptor.class,
                 MemoryDescriptor.All.class,
                 LiveDescriptor.class,

@@ -4,6 +4,8 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.health.IreeHealthContributor;
+import io.github.iree4j.spring.problems.Watchdog;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,7 +27,8 @@ public final class IreeHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnEnabledHealthIndicator("iree")
     @ConditionalOnMissingBean(name = {"ireeHealthIndicator", "ireeHealthContributor"})
-    IreeHealthContributor ireeHealthContributor(IreeRuntime runtime, Programs programs) {
-        return new IreeHealthContributor(runtime, programs);
+    IreeHealthContributor ireeHealthContributor(
+            IreeRuntime runtime, Programs programs, ObjectProvider<Watchdog> watchdog) {
+        return new IreeHealthContributor(runtime, programs, watchdog::getIfAvailable);
     }
 }

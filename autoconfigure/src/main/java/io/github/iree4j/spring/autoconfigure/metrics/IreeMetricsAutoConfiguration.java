@@ -5,8 +5,11 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.metrics.BatchMetrics;
 import io.github.iree4j.spring.metrics.IreeMetrics;
+import io.github.iree4j.spring.metrics.ProblemMetrics;
 import io.github.iree4j.spring.metrics.ProgramLoadMetrics;
+import io.github.iree4j.spring.metrics.ProgramMetrics;
 import io.github.iree4j.spring.metrics.VariantMetrics;
+import io.github.iree4j.spring.problems.Watchdog;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,6 +33,19 @@ public final class IreeMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     IreeMetrics ireeMetrics(IreeRuntime runtime, Programs programs) {
         return new IreeMetrics(runtime, programs);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ProgramMetrics ireeProgramMetrics(IreeRuntime runtime, Programs programs) {
+        return new ProgramMetrics(runtime, programs);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(Watchdog.class)
+    ProblemMetrics ireeProblemMetrics(Watchdog watchdog) {
+        return new ProblemMetrics(watchdog);
     }
 
     @Bean

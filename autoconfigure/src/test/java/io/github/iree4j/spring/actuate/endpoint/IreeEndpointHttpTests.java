@@ -6,10 +6,13 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.problems.ProblemEvent;
+import io.github.iree4j.spring.problems.UnsignalledFence;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -21,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -159,6 +163,100 @@ class IreeEndpointHttpTests {
         assertThat(call.get("function").stringValue()).isEqualTo("waiter.wait");
         assertThat(call.get("state").stringValue()).isEqualTo(state);
         assertThat(call.get("waitsFor").get(0).stringValue()).contains(waitsFor);
+    }
+
+    @Test
+    void timelinesHaveNamesAndOperationsSayWhatTheySignalAndCountsAgree() throws Exception {
+        try (ConfigurableApplicationContext context =
+                start("--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            InvocationService service = context.getBean(InvocationService.class);
+            Timeline speech = runtime.createTimeline("speech");
+            Fence spoken = speech.at(7);
+            try (Timeline copied = runtime.createTimeline("copied");
+                    Fence done = copied.at(1)) {
+                runtime.device().queue(0).barrier(spoken, done, 0);
+                List<Thread> callers = new ArrayList<>();
+                for (int i = 0; i < 3; i++) {
+                    callers.add(Thread.ofVirtual()
+                            .start(() -> service.invoke("waiting.wait", done).close()));
+                }
+                JsonNode answer = null;
+                while (answer == null || answer.get("calls").size() < 3) {
+                    answer = new ObjectMapper()
+                            .readTree(send(context, "iree/timelines", null).body());
+                }
+                JsonNode operation = answer.get("operations").get(0);
+                assertThat(operation.get("waitsFor").get(0).stringValue()).contains("'speech' to reach 7");
+                assertThat(operation.get("signals").get(0).stringValue()).endsWith("'copied' to 1");
+                assertThat(answer.get("activeCalls").intValue()).isEqualTo(3);
+                JsonNode root = new ObjectMapper()
+                        .readTree(send(context, "iree", null).body());
+                assertThat(root.get("activeCalls").intValue())
+                        .isEqualTo(answer.get("calls").size());
+                assertThat(root.get("waitingOperations").intValue())
+                        .isEqualTo(answer.get("operations").size());
+                TimelineSemaphore kept = speech.semaphore();
+                speech.close(); // its fence keeps it, and the operation waits for it
+                assertThat(send(context, "iree/timelines", null).body())
+                        .contains("\"name\":\"speech\"")
+                        .contains("\"name\":\"copied\"");
+                kept.signal(7);
+                for (Thread each : callers) {
+                    each.join();
+                }
+            }
+            spoken.close();
+            assertThat(send(context, "iree/timelines", null).body()).contains("\"timelines\":[]");
+        }
+    }
+
+    @Test
+    void aProblemShowsInTheEndpointHealthReadinessEventsAndMeters() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                "--iree.watchdog.after=0s",
+                "--iree.watchdog.interval=5ms",
+                "--management.endpoint.health.probes.enabled=true",
+                "--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            InvocationService service = context.getBean(InvocationService.class);
+            CompletableFuture<ProblemEvent> heard = new CompletableFuture<>();
+            context.addApplicationListener((ProblemEvent event) -> {
+                if (event.problem() instanceof UnsignalledFence) { // without patience a call that just begins is a problem
+                    heard.complete(event);
+                }
+            });
+            try (Timeline timeline = runtime.createTimeline("speech");
+                    Fence never = timeline.at(3)) {
+                CompletableFuture<Results> call = service.invokeAsync("waiting.wait", never);
+                assertThat(heard.get().problem().kind()).isEqualTo("unsignalled-fence");
+                while (!send(context, "health/readiness", null).body().contains("OUT_OF_SERVICE")) {
+                    Thread.onSpinWait();
+                }
+                assertThat(send(context, "iree/problems", null).body())
+                        .contains("\"kind\":\"unsignalled-fence\"")
+                        .contains("program 'waiting'")
+                        .contains("'speech'")
+                        .contains("\"remedy\":\"signal the timeline");
+                assertThat(send(context, "iree", null).body()).contains("\"problems\":1");
+                assertThat(send(context, "health/iree/progress", null).body())
+                        .contains("\"status\":\"DOWN\"")
+                        .contains("nothing advances")
+                        .contains("'speech'");
+                assertThat(send(context, "iree/events", null).body())
+                        .contains("\"type\":\"problem.unsignalled-fence\"")
+                        .contains("\"type\":\"runtime.stalled\"");
+                assertThat(send(context, "metrics/iree.problems?tag=problem:unsignalled-fence", null)
+                                .body())
+                        .contains("\"value\":1.0");
+                timeline.semaphore().signal(3);
+                call.join().close();
+                while (!send(context, "health/readiness", null).body().contains("UP")) {
+                    Thread.onSpinWait();
+                }
+                assertThat(send(context, "iree/problems", null).body()).isEqualTo("{\"problems\":[]}");
+            }
+        }
     }
 
     @Test

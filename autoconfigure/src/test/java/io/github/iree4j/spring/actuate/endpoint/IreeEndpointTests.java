@@ -301,7 +301,7 @@ class IreeEndpointTests {
     static class OwnEndpoint {
         @Bean
         IreeEndpoint myEndpoint(IreeRuntime runtime, Programs programs) {
-            return new IreeEndpoint(runtime, programs, new IreeEvents());
+            return new IreeEndpoint(runtime, programs, new IreeEvents(), List::of);
         }
     }
 }

@@ -1,0 +1,228 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
+
+/**
+ * The calls and loads of an application in flight: with the trace that each belongs to, and the deadlines of those that
+ * run on the thread that made them, which is interrupted when they are late. Deadlines are looked at every {@value
+ * #LOOK_MILLIS} ms while there are any, so that a call pays for none of its own. Thread-safe.
+ */
+final class CallsInFlight {
+
+    static final int LOOK_MILLIS = 100;
+
+    /** The key under which tracing libraries put the trace into the diagnostic context. */
+    private static final String TRACE = "traceId";
+
+    private final LongSupplier clock;
+    private final Executor later;
+    private final Set<Entry> entries = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean armed = new AtomicBoolean();
+    private final LongAdder ended = new LongAdder();
+
+    CallsInFlight() {
+        this(System::nanoTime, CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+    }
+
+    /**
+     * Creates an empty set.
+     *
+     * @param clock nanoseconds
+     * @param later runs a task once, after a while
+     */
+    CallsInFlight(LongSupplier clock, Executor later) {
+        this.clock = clock;
+        this.later = later;
+    }
+
+    /** One of them. */
+    class Entry {
+        final String program;
+        final String function;
+        final long since = clock.getAsLong();
+        final String trace;
+
+        Entry(String program, String function) {
+            this.program = program;
+            this.function = function;
+            String current = MDC.get(TRACE);
+            this.trace = current == null ? "" : current;
+        }
+
+        void look(long now) {}
+
+        boolean hasDeadline() {
+            return false;
+        }
+
+        /** Ends it soon; false when it has ended. */
+        boolean interrupt() {
+            return false;
+        }
+    }
+
+    /** One that runs on the current thread. */
+    final class Here extends Entry {
+        private enum State {
+            RUNNING,
+            INTERRUPTING,
+            LATE,
+            CANCELLED,
+            OVER
+        }
+
+        private final Thread thread = Thread.currentThread();
+        private final @Nullable Duration timeout;
+        private final long nanos;
+        private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+
+        Here(String program, String function, @Nullable Duration timeout) {
+            super(program, function);
+            this.timeout = timeout;
+            this.nanos = timeout == null ? Long.MAX_VALUE : saturated(timeout);
+        }
+
+        @Override
+        boolean hasDeadline() {
+            return timeout != null;
+        }
+
+        @Override
+        void look(long now) {
+            if (now - since >= nanos) {
+                interrupt(State.LATE);
+            }
+        }
+
+        @Override
+        boolean interrupt() {
+            return interrupt(State.CANCELLED);
+        }
+
+        private boolean interrupt(State why) {
+            if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
+                return false;
+            }
+            thread.interrupt(); // the thread does not leave before the state says that this has happened
+            state.set(why);
+            return true;
+        }
+
+        /** It has ended. Takes back the interrupt of this class, if there was one. */
+        void end() {
+            entries.remove(this);
+            ended.increment();
+            if (state.compareAndSet(State.RUNNING, State.OVER)) {
+                return;
+            }
+            while (state.get() == State.INTERRUPTING) {
+                Thread.onSpinWait();
+            }
+            Thread.interrupted();
+        }
+
+        /** It has ended with a failure; returns the one that the caller gets: DEADLINE_EXCEEDED if it was late. */
+        IreeException failed(IreeException failure) {
+            end();
+            return isLate()
+                    ? new IreeException(
+                            StatusCode.DEADLINE_EXCEEDED,
+                            "'%s' of program '%s' took longer than %s".formatted(function, program, timeout),
+                            failure)
+                    : failure;
+        }
+
+        /** Whether it was interrupted because it was late; once it has ended. */
+        boolean isLate() {
+            return state.get() == State.LATE;
+        }
+    }
+
+    private static long saturated(Duration timeout) {
+        try {
+            return timeout.toNanos();
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /** Begins one on this thread, which must {@link Here#end} it. */
+    Here begin(String program, String function, @Nullable Duration timeout) {
+        Here here = new Here(program, function, timeout);
+        entries.add(here);
+        if (timeout != null) {
+            arm();
+        }
+        return here;
+    }
+
+    /** Lists one that runs elsewhere until its future is complete. */
+    void add(String program, String function, CompletableFuture<?> call) {
+        Entry entry = new Entry(program, function) {
+            @Override
+            boolean interrupt() {
+                return call.cancel(true);
+            }
+        };
+        entries.add(entry);
+        call.whenComplete((_, _) -> {
+            entries.remove(entry);
+            ended.increment();
+        });
+    }
+
+    private void arm() {
+        if (armed.compareAndSet(false, true)) {
+            later.execute(this::look);
+        }
+    }
+
+    private void look() {
+        long now = clock.getAsLong();
+        entries.forEach(entry -> entry.look(now));
+        armed.set(false); // before the check: one that begins meanwhile arms it itself
+        if (entries.stream().anyMatch(Entry::hasDeadline)) {
+            arm();
+        }
+    }
+
+    /** Ends all of them soon; returns how many. */
+    int cancel() {
+        int cancelled = 0;
+        for (Entry entry : entries) {
+            cancelled += entry.interrupt() ? 1 : 0;
+        }
+        return cancelled;
+    }
+
+    /** How many have ended. */
+    long ended() {
+        return ended.sum();
+    }
+
+    /** The traces of the calls of a function, the oldest first. */
+    List<String> traces(String program, String function) {
+        return entries.stream()
+                .filter(entry ->
+                        !entry.trace.isEmpty() && entry.program.equals(program) && entry.function.equals(function))
+                .sorted(Comparator.comparingLong(entry -> entry.since))
+                .map(entry -> entry.trace)
+                .distinct()
+                .toList();
+    }
+}

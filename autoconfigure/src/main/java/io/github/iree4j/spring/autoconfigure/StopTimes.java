@@ -1,0 +1,38 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import java.time.Duration;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.env.Environment;
+
+/**
+ * How stopping divides the time that a phase of it may take: calls in flight may end in the first two thirds; those that
+ * are cancelled then, devices that are closed, and what remains at the end share the rest.
+ *
+ * @param draining how long calls in flight may continue
+ * @param cancelling how long those that are cancelled may take to end, and again once devices are closed
+ * @param closing how long closing the runtime may take
+ */
+record StopTimes(Duration draining, Duration cancelling, Duration closing) {
+
+    private static final String PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
+    private static final Duration USUAL = Duration.ofSeconds(30); // Spring Boot's own default
+    private static final Duration LONGEST_CANCELLING = Duration.ofSeconds(2);
+
+    static StopTimes of(Environment environment) {
+        String configured = environment.getProperty(PHASE);
+        return ofPhase(configured == null ? USUAL : DurationStyle.detectAndParse(configured));
+    }
+
+    static StopTimes ofPhase(Duration phase) {
+        Duration twelfth = phase.dividedBy(12);
+        return new StopTimes(
+                phase.multipliedBy(2).dividedBy(3),
+                twelfth.compareTo(LONGEST_CANCELLING) < 0 ? twelfth : LONGEST_CANCELLING,
+                phase.dividedBy(6));
+    }
+
+    /** The same with less time for calls in flight, if that is less. */
+    StopTimes within(Duration drainTimeout) {
+        return drainTimeout.compareTo(draining) < 0 ? new StopTimes(drainTimeout, cancelling, closing) : this;
+    }
+}

@@ -1,0 +1,113 @@
+package io.github.iree4j.spring.metrics;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.TurnStatistics;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.ConsumerStatistics;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.ProgramStatusEvent;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.metrics.IreeMeters.Key;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.springframework.context.ApplicationListener;
+
+/**
+ * Binds the {@linkplain IreeMeters meters} of each program: its line, and its memory on each device. Programs that are
+ * loaded later get theirs when they are ready.
+ */
+public final class ProgramMetrics implements MeterBinder, ApplicationListener<ProgramStatusEvent> {
+
+    /** Stands for memory of no program. */
+    private static final String NONE = "none";
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+    private final Set<MeterRegistry> registries = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Creates the meters of one runtime.
+     *
+     * @param runtime the runtime whose devices to measure
+     * @param programs the programs to measure
+     */
+    public ProgramMetrics(IreeRuntime runtime, Programs programs) {
+        this.runtime = runtime;
+        this.programs = programs;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        registries.add(registry);
+        memory(registry, NONE, "");
+        for (ProgramStatus status : programs.statuses()) {
+            program(registry, status.source().name());
+        }
+    }
+
+    @Override
+    public void onApplicationEvent(ProgramStatusEvent event) {
+        if (event.status().state() == ProgramState.READY) {
+            registries.forEach(
+                    registry -> program(registry, event.status().source().name()));
+        }
+    }
+
+    private void program(MeterRegistry registry, String name) {
+        Tags tags = Tags.of(Key.MODULE.asString(), name);
+        Gauge.builder(IreeMeters.CALLS_IN_LINE.getName(), programs, _ -> sum(name, TurnStatistics::inLine))
+                .description(IreeMeters.CALLS_IN_LINE.getDescription())
+                .baseUnit(IreeMeters.CALLS_IN_LINE.getBaseUnit())
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+        FunctionTimer.builder(
+                        IreeMeters.CALLS_LINE.getName(),
+                        programs,
+                        _ -> sum(name, TurnStatistics::waited),
+                        _ -> sum(name, turns -> turns.time().toNanos()),
+                        TimeUnit.NANOSECONDS)
+                .description(IreeMeters.CALLS_LINE.getDescription())
+                .tags(tags)
+                .register(registry);
+        memory(registry, name, name);
+    }
+
+    private long sum(String name, ToLongFunction<TurnStatistics> number) {
+        return programs.find(name).stream()
+                .flatMap(loaded -> loaded.instances().stream())
+                .map(Program::turns)
+                .mapToLong(number)
+                .sum();
+    }
+
+    private void memory(MeterRegistry registry, String module, String consumer) {
+        for (Device device : runtime.devices()) {
+            Gauge.builder(IreeMeters.POOL_USAGE.getName(), device, each -> live(each, consumer))
+                    .description(IreeMeters.POOL_USAGE.getDescription())
+                    .baseUnit(IreeMeters.POOL_USAGE.getBaseUnit())
+                    .tags(Tags.of(Key.DEVICE.asString(), runtime.nameOf(device), Key.MODULE.asString(), module))
+                    .strongReference(true)
+                    .register(registry);
+        }
+    }
+
+    private static long live(Device device, String consumer) {
+        List<ConsumerStatistics> consumers = device.allocator().poolStatistics().consumers();
+        Stream<ConsumerStatistics> own =
+                consumers.stream().filter(each -> each.consumer().equals(consumer));
+        return own.mapToLong(each -> each.bytesTransient() + each.bytesPersistent())
+                .sum();
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.iree4j.spring.problems;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A call runs, or waits for a function written in Java, without an end.
+ *
+ * @param subject the program and the function
+ * @param state what it does
+ * @param chain the call, and the calls in line behind it
+ * @param since for how long it has done so
+ */
+public record EndlessCall(String subject, String state, List<String> chain, Duration since) implements Problem {
+
+    @Override
+    public String kind() {
+        return "endless-call";
+    }
+
+    @Override
+    public String summary() {
+        return "%s %s for %s; %d are in line behind it".formatted(subject, state, since, chain.size() - 1);
+    }
+
+    @Override
+    public String remedy() {
+        return "cancel it or lower iree.invocation.timeout; a loop in the program or in a Java function does not end";
+    }
+}

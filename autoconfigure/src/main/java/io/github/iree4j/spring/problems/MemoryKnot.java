@@ -1,0 +1,30 @@
+package io.github.iree4j.spring.problems;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Work waits for memory that other work holds.
+ *
+ * @param subject the device
+ * @param holders what each program holds
+ * @param chain the work that waits
+ * @param since the longest wait
+ */
+public record MemoryKnot(String subject, String holders, List<String> chain, Duration since) implements Problem {
+
+    @Override
+    public String kind() {
+        return "memory-knot";
+    }
+
+    @Override
+    public String summary() {
+        return "%d wait for memory of %s: %s".formatted(chain.size(), subject, holders);
+    }
+
+    @Override
+    public String remedy() {
+        return "raise iree.pools.<device>.budget or quotas, make fewer calls at once, or cancel one of them";
+    }
+}

@@ -1,0 +1,35 @@
+package io.github.iree4j.spring.problems;
+
+import org.springframework.context.ApplicationEvent;
+
+/** Published once when a problem is found, and once when it is over. */
+public final class ProblemEvent extends ApplicationEvent {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Problem problem;
+    private final boolean over;
+
+    /**
+     * Creates an event.
+     *
+     * @param source the publisher of the event
+     * @param problem the problem, as it was found last
+     * @param over whether it is over
+     */
+    public ProblemEvent(Object source, Problem problem, boolean over) {
+        super(source);
+        this.problem = problem;
+        this.over = over;
+    }
+
+    /** The problem. */
+    public Problem problem() {
+        return problem;
+    }
+
+    /** Whether it is over. */
+    public boolean isOver() {
+        return over;
+    }
+}

@@ -1,0 +1,400 @@
+package io.github.iree4j.spring.problems;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.LeakReport;
+import io.github.iree4j.PendingCall;
+import io.github.iree4j.Program;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.Programs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds problems in the state of a runtime at one moment. Each piece of work that has stayed as it is for too long is
+ * followed to its root: what it waits for, the operation that would signal that, what that waits for in turn; and a call
+ * in line, to the call that has the turn. Work with the same root is one problem. Remembers from one look to the next
+ * what queues have completed. Thread-safe.
+ */
+public final class ProblemFinder {
+
+    /** The most operations of a queue and calls of a program that are looked at. */
+    private static final int MOST = 1000;
+
+    /** The longest chain that is followed; chains may be cyclic. */
+    private static final int DEEPEST = 64;
+
+    /** The most lines of a chain. */
+    private static final int LINES = 50;
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+    private final @Nullable InvocationService invocations;
+    private final Map<Long, Standstill> standstills = new HashMap<>(); // by queue; guarded by this
+
+    /**
+     * Creates a finder.
+     *
+     * @param runtime the runtime
+     * @param programs its programs
+     * @param invocations knows the traces of calls; null for none
+     */
+    public ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations) {
+        this.runtime = runtime;
+        this.programs = programs;
+        this.invocations = invocations;
+    }
+
+    /** A call with the name of its program. */
+    record ActiveCall(String program, Program instance, PendingCall call) {}
+
+    /** A pending operation with its queue. */
+    private record Operation(DeviceQueue queue, PendingOperation operation) {}
+
+    /** Work with one root. */
+    private static final class Root {
+        private final List<String> chain = new ArrayList<>();
+        private Duration since = Duration.ZERO;
+        private PendingOperation.@Nullable Wait wait;
+
+        void add(String line, Duration age) {
+            if (chain.size() < LINES) {
+                chain.add(line);
+            }
+            since = since.compareTo(age) < 0 ? age : since;
+        }
+    }
+
+    /**
+     * Looks for problems.
+     *
+     * @param patience how long work may stay as it is
+     * @return the problems of this moment
+     */
+    public List<Problem> find(Duration patience) {
+        return new Look(patience).problems();
+    }
+
+    /** The calls in flight, of all programs. */
+    List<ActiveCall> calls() {
+        Map<Program, String> names = new IdentityHashMap<>();
+        for (ProgramStatus status : programs.statuses()) {
+            String name = status.source().name();
+            programs.find(name, status.source().version())
+                    .ifPresent(loaded -> loaded.instances().forEach(instance -> names.put(instance, name)));
+        }
+        List<ActiveCall> calls = new ArrayList<>();
+        for (Program program : runtime.programs()) {
+            for (PendingCall call : program.pendingCalls(MOST)) {
+                calls.add(new ActiveCall(names.getOrDefault(program, program.name()), program, call));
+            }
+        }
+        return calls;
+    }
+
+    /** Work that is complete; grows whenever something advances. */
+    long completed() {
+        long completed = invocations == null ? 0 : invocations.endedCalls();
+        for (Device device : runtime.devices()) {
+            for (int i = 0; i < device.queueCount(); i++) {
+                completed += device.queue(i).counters().retired();
+            }
+        }
+        return completed;
+    }
+
+    /** What a queue has completed, and since when it has stayed so. */
+    private record Standstill(long completed, long since) {}
+
+    /** A queue that has work in flight of which none has ended for too long; null when there is none. */
+    private synchronized @Nullable DeviceQueue stuckQueue(Duration patience) {
+        long now = System.nanoTime();
+        DeviceQueue stuck = null;
+        for (Device device : runtime.devices()) {
+            for (int i = 0; i < device.queueCount(); i++) {
+                DeviceQueue queue = device.queue(i);
+                QueueCounters counters = queue.counters();
+                Standstill before = standstills.get(queue.axis());
+                if (counters.inFlight() == 0) {
+                    standstills.remove(queue.axis());
+                } else if (before == null || before.completed != counters.retired()) {
+                    standstills.put(queue.axis(), new Standstill(counters.retired(), now));
+                } else if (stuck == null && now - before.since >= patience.toNanos()) {
+                    stuck = queue;
+                }
+            }
+        }
+        return stuck;
+    }
+
+    /** One look at the runtime. */
+    private final class Look {
+        private final Duration patience;
+        private final QueueNames names = new QueueNames(runtime);
+        private final List<ActiveCall> calls = calls();
+        private final List<Operation> operations = new ArrayList<>();
+        private final @Nullable DeviceQueue stuck;
+        private final Map<String, Root> fences = new LinkedHashMap<>();
+        private final Map<String, Root> queues = new LinkedHashMap<>();
+        private final Map<String, Root> memory = new LinkedHashMap<>();
+        private final Map<String, Root> endless = new LinkedHashMap<>();
+
+        Look(Duration patience) {
+            this.patience = patience;
+            for (Device device : runtime.devices()) {
+                for (int i = 0; i < device.queueCount(); i++) {
+                    DeviceQueue queue = device.queue(i);
+                    queue.pending(MOST).forEach(each -> operations.add(new Operation(queue, each)));
+                }
+            }
+            this.stuck = stuckQueue(patience);
+        }
+
+        private boolean isLong(Duration time) {
+            return time.compareTo(patience) >= 0;
+        }
+
+        List<Problem> problems() {
+            for (Operation each : operations) {
+                if (isLong(each.operation.since())) {
+                    follow(each, describe(each), each.operation.since());
+                }
+            }
+            for (ActiveCall each : calls) {
+                if (isLong(each.call.unchanged())) {
+                    follow(each, describe(each), each.call.unchanged(), DEEPEST);
+                }
+            }
+            List<Problem> problems = new ArrayList<>();
+            lostDevices(problems);
+            fences.forEach((subject, root) -> {
+                PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
+                problems.add(new UnsignalledFence(
+                        subject, wait.value(), wait.reached(), wait.promised(), root.chain, root.since));
+            });
+            queues.forEach(
+                    (subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.chain, root.since)));
+            memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
+            endless.forEach((subject, root) -> problems.add(new EndlessCall(subject, "runs", root.chain, root.since)));
+            leaks(problems);
+            return problems;
+        }
+
+        private String cause(Root root) {
+            PendingOperation.Wait wait = root.wait;
+            return wait == null
+                    ? "it is busy with work that began before"
+                    : "it is at operation %d, and %d is awaited"
+                            .formatted(names.completed(wait.producerAxis()), wait.producerEpoch());
+        }
+
+        // ---- Roots.
+
+        private void follow(Operation work, String line, Duration age) {
+            follow(work.queue, work.operation.forMemory(), work.operation.waits(), line, age, DEEPEST);
+        }
+
+        private void follow(
+                @Nullable DeviceQueue queue,
+                boolean forMemory,
+                List<PendingOperation.Wait> waits,
+                String line,
+                Duration age,
+                int depth) {
+            if (forMemory && queue != null) {
+                root(memory, deviceOf(queue)).add(line, age);
+                return;
+            }
+            for (PendingOperation.Wait wait : waits) {
+                Operation signaller = depth == 0 ? null : signallerOf(wait);
+                if (signaller != null) {
+                    follow(
+                            signaller.queue,
+                            signaller.operation.forMemory(),
+                            signaller.operation.waits(),
+                            line,
+                            age,
+                            depth - 1);
+                } else if (!wait.promised() && stuck != null) { // queues without order make no promises
+                    root(queues, "queue " + names.name(stuck.axis())).add(line, age);
+                } else if (wait.promised() && wait.producerEpoch() != 0) {
+                    root(queues, "queue " + names.name(wait.producerAxis()), wait)
+                            .add(line, age);
+                } else {
+                    root(fences, QueueNames.timeline(wait.semaphore(), wait.timeline()), wait)
+                            .add(line, age);
+                }
+            }
+        }
+
+        private void follow(ActiveCall work, String line, Duration age, int depth) {
+            PendingCall call = work.call;
+            switch (call.state()) {
+                case RUNNING -> root(endless, subject(work)).add(line, age);
+                case FOR_MEMORY ->
+                    root(memory, runtime.nameOf(work.instance.devices().getFirst()))
+                            .add(line, age);
+                case IN_LINE -> {
+                    ActiveCall holder = depth == 0 ? null : holderOfTurn(work);
+                    if (holder == null || !isLong(holder.call.unchanged())) {
+                        root(queues, "line of program '" + work.program + "'").add(line, age);
+                    } else {
+                        follow(holder, line, age, depth - 1);
+                    }
+                }
+                default -> {
+                    if (call.waits().isEmpty()) {
+                        root(endless, subject(work)).add(line, age);
+                    } else {
+                        follow(null, false, call.waits(), line, age, DEEPEST);
+                    }
+                }
+            }
+        }
+
+        /** The pending operation that will signal a point. */
+        private @Nullable Operation signallerOf(PendingOperation.Wait wait) {
+            for (Operation each : operations) {
+                for (PendingOperation.Point point : each.operation.signals()) {
+                    if (point.semaphore() == wait.semaphore() && point.value() >= wait.value()) {
+                        return each;
+                    }
+                }
+            }
+            return null;
+        }
+
+        /** The call that has the turn that another waits for. */
+        private @Nullable ActiveCall holderOfTurn(ActiveCall waiting) {
+            for (ActiveCall each : calls) {
+                boolean holds = each.call.state() == PendingCall.State.RUNNING
+                        || each.call.state() == PendingCall.State.SUSPENDED;
+                if (holds && each.instance.equals(waiting.instance)) {
+                    return each;
+                }
+            }
+            return null;
+        }
+
+        private static Root root(Map<String, Root> roots, String subject) {
+            return roots.computeIfAbsent(subject, _ -> new Root());
+        }
+
+        private static Root root(Map<String, Root> roots, String subject, PendingOperation.Wait wait) {
+            Root root = root(roots, subject);
+            if (root.wait == null) {
+                root.wait = wait;
+            }
+            return root;
+        }
+
+        // ---- Problems.
+
+        private void lostDevices(List<Problem> problems) {
+            for (Device device : runtime.devices()) {
+                if (device.failure() != null) {
+                    problems.add(new LostDevice(
+                            "device '" + runtime.nameOf(device) + "'",
+                            String.valueOf(device.failure()),
+                            programs.all().stream()
+                                    .filter(each -> each.instances().stream()
+                                            .anyMatch(instance ->
+                                                    instance.devices().contains(device)))
+                                    .map(each -> "program '" + each.source().name() + "' runs on it")
+                                    .toList()));
+                }
+            }
+        }
+
+        private Problem ofMemory(String device, Root root) {
+            PoolSetStatistics pools = runtime.device(device).allocator().poolStatistics();
+            String holders = pools.consumers().stream()
+                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
+                    .map(each -> "%s holds %d bytes"
+                            .formatted(
+                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
+                                    each.bytesTransient() + each.bytesPersistent()))
+                    .collect(Collectors.joining(", "));
+            boolean byHost = pools.pools().stream().anyMatch(each -> each.waitingForHost() > 0)
+                    || pools.bytesPersistent() > pools.bytesTransient();
+            return byHost
+                    ? new SlowConsumer(
+                            "device '" + device + "'",
+                            runtime.openResults(),
+                            pools.bytesPersistent(),
+                            holders,
+                            root.chain,
+                            root.since)
+                    : new MemoryKnot("device '" + device + "'", holders, root.chain, root.since);
+        }
+
+        private void leaks(List<Problem> problems) {
+            for (LeakReport.Site site : runtime.leakReport().sites()) {
+                problems.add(new Leak(
+                        (site.program().isEmpty() ? "the application" : "program '" + site.program() + "'")
+                                + (site.place().isEmpty() ? "" : ", created in " + site.place()),
+                        site.count()));
+            }
+        }
+
+        // ---- Lines.
+
+        private String deviceOf(DeviceQueue queue) {
+            String name = names.name(queue.axis());
+            return name.substring(0, name.lastIndexOf('/'));
+        }
+
+        private static String subject(ActiveCall work) {
+            return "call of '%s' of program '%s'".formatted(work.call.function(), work.program);
+        }
+
+        private String describe(ActiveCall work) {
+            List<String> traces =
+                    invocations == null ? List.of() : invocations.traces(work.program, work.call.function());
+            return subject(work)
+                    + (traces.isEmpty() ? "" : " (trace " + traces.getFirst() + ")")
+                    + " is " + work.call.state() + " for " + work.call.unchanged()
+                    + waits(names.waitsOf(work.call))
+                    + signallers(work.call.waits());
+        }
+
+        private String describe(Operation work) {
+            PendingOperation operation = work.operation;
+            return "%s on queue %s".formatted(operation.name(), names.name(work.queue.axis()))
+                    + (operation.function().isEmpty()
+                            ? ""
+                            : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))
+                    + " waits since " + operation.since()
+                    + waits(names.waitsOf(operation))
+                    + signallers(operation.waits());
+        }
+
+        private static String waits(List<String> waits) {
+            return waits.isEmpty() ? "" : ", for " + String.join(", and ", waits);
+        }
+
+        private String signallers(List<PendingOperation.Wait> waits) {
+            String found = waits.stream()
+                    .map(this::signallerOf)
+                    .filter(each -> each != null)
+                    .map(each -> "%s on queue %s will signal it and waits"
+                            .formatted(each.operation.name(), names.name(each.queue.axis())))
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+            return found.isEmpty() ? "" : "; " + found;
+        }
+    }
+}

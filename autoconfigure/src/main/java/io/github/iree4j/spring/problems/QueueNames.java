@@ -1,0 +1,89 @@
+package io.github.iree4j.spring.problems;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.PendingCall;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.PendingOperation;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Names the queues of a runtime, and says what work waits for. */
+public final class QueueNames {
+
+    private final IreeRuntime runtime;
+    private final Map<Long, String> names = new HashMap<>();
+
+    /**
+     * Creates the names.
+     *
+     * @param runtime the runtime whose queues are named
+     */
+    public QueueNames(IreeRuntime runtime) {
+        this.runtime = runtime;
+        for (Device device : runtime.devices()) {
+            for (int i = 0; i < device.queueCount(); i++) {
+                names.put(device.queue(i).axis(), runtime.nameOf(device) + "/" + i);
+            }
+        }
+    }
+
+    /** Device and queue, or the textual form of the axis when it is not of this runtime. */
+    public String name(long axis) {
+        return names.getOrDefault(axis, Axis.toString(axis));
+    }
+
+    /** The last operation that a queue has completed, with all before it. */
+    public long completed(long axis) {
+        return runtime.device().schedulingDomain().tracker().completed(axis);
+    }
+
+    /** Names a timeline, for example {@code timeline 12 'tts'}. */
+    public static String timeline(long id, String name) {
+        return "timeline " + id + (name.isEmpty() ? "" : " '" + name + "'");
+    }
+
+    /** Describes a point that an operation will signal. */
+    public static String describe(PendingOperation.Point point) {
+        return timeline(point.semaphore(), point.timeline()) + " to " + point.value();
+    }
+
+    /** Describes a point that is awaited, and what will signal it. */
+    public String describe(PendingOperation.Wait wait) {
+        String point = "%s to reach %d, currently %d; "
+                .formatted(timeline(wait.semaphore(), wait.timeline()), wait.value(), wait.reached());
+        if (!wait.promised()) {
+            return point + "no submitted operation that can run signals it";
+        }
+        return wait.producerEpoch() == 0
+                ? point + "promised externally"
+                : point
+                        + "signalled by operation %d of queue %s, which is at %d"
+                                .formatted(
+                                        wait.producerEpoch(),
+                                        name(wait.producerAxis()),
+                                        completed(wait.producerAxis()));
+    }
+
+    /** Describes what an operation waits for. */
+    public List<String> waitsOf(PendingOperation operation) {
+        return operation.forMemory()
+                ? List.of("memory held by other work, see 'pools'")
+                : operation.waits().stream().map(this::describe).toList();
+    }
+
+    /** Describes what a call waits for; empty when it runs. */
+    public List<String> waitsOf(PendingCall call) {
+        if (!call.waits().isEmpty()) {
+            return call.waits().stream().map(this::describe).toList();
+        }
+        return switch (call.state()) {
+            case IN_LINE -> List.of("its turn; another call of the program is running");
+            case FOR_MEMORY -> List.of("memory that it is likely to need, see 'pools'");
+            case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
+            case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");
+            case RUNNING -> List.of();
+        };
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.iree4j.spring.problems;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A queue does not advance although it has work, or a line does not although calls of its program end.
+ *
+ * @param subject the queue of a device, or the line of a program
+ * @param cause what it is at
+ * @param chain the work that waits
+ * @param since for how long it has been like this
+ */
+public record StarvedQueue(String subject, String cause, List<String> chain, Duration since) implements Problem {
+
+    @Override
+    public String kind() {
+        return "starved-queue";
+    }
+
+    @Override
+    public String summary() {
+        return "%s does not advance: %s; %d wait".formatted(subject, cause, chain.size());
+    }
+
+    @Override
+    public String remedy() {
+        return "for a device, look at its driver and at the kernel that it runs; for a program, raise contexts or make fewer calls";
+    }
+}

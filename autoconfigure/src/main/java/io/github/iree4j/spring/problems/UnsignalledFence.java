@@ -1,0 +1,37 @@
+package io.github.iree4j.spring.problems;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Work waits for a point of a timeline that no submitted operation signals.
+ *
+ * @param subject the timeline
+ * @param value the awaited value
+ * @param reached the value that it has reached
+ * @param external whether external code has promised to signal it
+ * @param chain the work that waits
+ * @param since the longest wait
+ */
+public record UnsignalledFence(
+        String subject, long value, long reached, boolean external, List<String> chain, Duration since)
+        implements Problem {
+
+    @Override
+    public String kind() {
+        return "unsignalled-fence";
+    }
+
+    @Override
+    public String summary() {
+        return "%s is at %d and nothing that was submitted signals %d%s; %d wait for it"
+                .formatted(subject, reached, value, external ? ", which external code has promised" : "", chain.size());
+    }
+
+    @Override
+    public String remedy() {
+        return external
+                ? "look at the process or device that promised the signal"
+                : "signal the timeline, submit the work that does, or fail it; otherwise cancel what waits";
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.iree4j.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+
+/** Deadlines of calls that run on the thread that made them; the tests tell the time. */
+class CallsInFlightTests {
+
+    private static final IreeException FAILURE = new IreeException(StatusCode.CANCELLED, "interrupted");
+
+    private final AtomicLong clock = new AtomicLong();
+    private final Queue<Runnable> looks = new ArrayDeque<>();
+    private final CallsInFlight calls = new CallsInFlight(clock::get, looks::add);
+
+    @AfterEach
+    void noInterruptIsLeft() {
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    private void look() {
+        looks.remove().run();
+    }
+
+    @Test
+    void aCallThatIsLateIsInterruptedOnceAndFailsWithItsDeadline() {
+        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        clock.set(Duration.ofSeconds(4).toNanos());
+        look();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        clock.set(Duration.ofSeconds(5).toNanos());
+        look();
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        IreeException seen = here.failed(FAILURE);
+        assertThat(seen.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(seen).hasMessageContaining("'module.step' of program 'draft' took longer than PT5S");
+        assertThat(calls.ended()).isEqualTo(1);
+    }
+
+    @Test
+    void aCallThatEndsJustAsItIsLateKeepsItsResultsAndNoInterrupt() {
+        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        clock.set(Duration.ofSeconds(6).toNanos());
+        look();
+        here.end();
+    }
+
+    @Test
+    void aFailureInTimeStaysAsItIs() {
+        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
+        look();
+        assertThat(looks).as("looks while there is no deadline").isEmpty();
+    }
+
+    @Test
+    void cancellingInterruptsThreadsAndCancelsFutures() {
+        CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+        CompletableFuture<Void> future = new CompletableFuture<>();
+        calls.add("draft", "module.step", future);
+        assertThat(looks).as("looks without deadlines").isEmpty();
+        assertThat(calls.cancel()).isEqualTo(2);
+        assertThat(future).isCancelled();
+        assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
+        assertThat(calls.cancel()).isZero();
+        assertThat(calls.ended()).isEqualTo(2);
+    }
+
+    @Test
+    void tracesAreThoseOfTheThreadsThatMadeTheCalls() {
+        MDC.put("traceId", "first");
+        CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+        clock.set(1);
+        MDC.put("traceId", "second");
+        calls.add("draft", "module.step", new CompletableFuture<>());
+        calls.add("other", "module.step", new CompletableFuture<>());
+        MDC.remove("traceId");
+        calls.add("draft", "module.step", new CompletableFuture<>());
+        assertThat(calls.traces("draft", "module.step")).containsExactly("first", "second");
+        here.end();
+        assertThat(calls.traces("draft", "module.step")).containsExactly("second");
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.resilience.IreeResilienceAutoConfiguration;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Calls and loads have a deadline unless the configuration says otherwise. */
+@Timeout(300)
+class DeadlineTests {
+
+    @TempDir
+    Path directory;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeResilienceAutoConfiguration.class));
+
+    @ParameterizedTest
+    @CsvSource({
+        "iree.device=local, 60s",
+        "iree.invocation.timeout=5s, 5s",
+        "iree.invocation.timeout=0,",
+        "iree.modules.adding.timeout=0,"
+    })
+    void aCallHasTheDeadlineOfTheConfiguration(String property, @Nullable String expected) throws Exception {
+        runner.withUserConfiguration(Seen.class)
+                .withPropertyValues("iree.modules.adding.location=" + TestModules.adder(directory), property)
+                .run(context -> {
+                    context.getBean(InvocationService.class)
+                            .invoke("adding.add", 1, 2)
+                            .close();
+                    assertThat(context.getBean(Seen.class).timeouts)
+                            .containsExactly(expected == null ? null : Duration.parse("PT" + expected.toUpperCase()));
+                });
+    }
+
+    @Test
+    void aThreadInACallThatIsLateGoesOnWithoutAnInterrupt() throws Exception {
+        runner.withPropertyValues(
+                        "iree.modules.spinning.location=" + TestModules.spinner(directory),
+                        "iree.invocation.timeout=1s")
+                .run(context -> {
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() ->
+                                    context.getBean(InvocationService.class).invoke("spinning.spin"))
+                            .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+                    assertThat(Thread.interrupted()).isFalse();
+                    assertThat(context.getBean(Programs.class).activeCalls()).isZero();
+                });
+    }
+
+    @Test
+    void aLoadThatIsLateFails() throws Exception {
+        runner.withPropertyValues("iree.loading.timeout=200ms").run(context -> {
+            Programs programs = context.getBean(Programs.class);
+            ProgramSource endless =
+                    ProgramSource.of("endless", TestModules.endless(directory).toString());
+            assertThatExceptionOfType(ProgramLoadException.class)
+                    .isThrownBy(() -> programs.load(endless))
+                    .havingCause()
+                    .isInstanceOf(IreeException.class)
+                    .withMessageContaining("iree.loading.timeout")
+                    .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            assertThat(Thread.interrupted()).isFalse();
+            assertThat(context.getBean(IreeRuntime.class).programs()).isEmpty();
+        });
+    }
+
+    @Test
+    void aWarmUpThatIsLateFails() throws Exception {
+        String location = TestModules.spinner(directory).toString();
+        runner.withPropertyValues("iree.loading.timeout=200ms").run(context -> {
+            Programs programs = context.getBean(Programs.class);
+            ProgramSource spinning = ProgramSource.builder("spinning", location)
+                    .warmUps(List.of(new ProgramSource.WarmUp("spin", List.of(), 1)))
+                    .build();
+            assertThatExceptionOfType(ProgramLoadException.class).isThrownBy(() -> programs.load(spinning));
+            assertThat(context.getBean(IreeRuntime.class).programs())
+                    .as("left of it")
+                    .noneMatch(program -> !program.isClosed());
+        });
+    }
+
+    /** Sees the timeouts of calls as they are made. */
+    @Configuration(proxyBeanMethods = false)
+    static class Seen {
+        private final List<@Nullable Duration> timeouts = new ArrayList<>();
+
+        @Bean
+        InvocationInterceptor seeing() {
+            return (request, chain) -> {
+                timeouts.add(request.options().timeout());
+                return chain.proceed(request);
+            };
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package io.github.iree4j.spring.problems;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.local.HostDevice;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.MDC;
+import org.springframework.core.io.DefaultResourceLoader;
+
+/** Each kind of problem is produced, found, and explained by a row of the table of symptoms in the documentation. */
+@Timeout(300)
+class ProblemFinderTests {
+
+    /** Everything that is not over at once has stayed for too long. */
+    private static final Duration AT_ONCE = Duration.ZERO;
+
+    private static final int SIZE = 1 << 20;
+
+    @TempDir
+    Path directory;
+
+    private final IreeRuntime runtime = IreeRuntime.builder()
+            .device(
+                    "local",
+                    "local",
+                    DeviceOptions.builder()
+                            .memoryLimit(2 * SIZE)
+                            .memoryWait(Duration.ofMinutes(5))
+                            .memoryHostWait(Duration.ofMinutes(5))
+                            .build())
+            .taskWorkers(2)
+            .build();
+    private final Programs programs = new Programs(runtime, new DefaultResourceLoader());
+    private final InvocationService invocations = new InvocationService(programs);
+    private final ProblemFinder finder = new ProblemFinder(runtime, programs, invocations);
+
+    @AfterEach
+    void close() {
+        programs.close();
+        runtime.close();
+    }
+
+    private void load(String name, Path location) {
+        programs.load(ProgramSource.of(name, location.toUri().toString()));
+    }
+
+    /** The only problem, once it is there with so much work affected. */
+    private <P extends Problem> P only(Class<P> kind, int chain) {
+        long start = System.nanoTime();
+        while (true) {
+            List<Problem> found = finder.find(AT_ONCE);
+            assertThat(System.nanoTime() - start)
+                    .as("time until there is only a %s with %d lines, but %s", kind.getSimpleName(), chain, found)
+                    .isLessThan(Duration.ofSeconds(20).toNanos());
+            if (found.size() == 1
+                    && kind.isInstance(found.getFirst())
+                    && found.getFirst().chain().size() == chain) {
+                return kind.cast(found.getFirst());
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    /** The documentation has a row for the kind with what the endpoint says, of which the parts are given. */
+    private static void assertDocumented(Problem problem, String... parts) throws Exception {
+        String row = Files.readAllLines(Path.of("../docs/operations.md")).stream()
+                .filter(line -> line.startsWith("| ") && line.contains("`" + problem.kind() + "`"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no row for " + problem.kind()));
+        for (String part : parts) {
+            assertThat(problem.summary()).contains(part);
+            assertThat(row).contains(part);
+        }
+        assertThat(Problem.KINDS).contains(problem.kind());
+        assertThat(problem.remedy()).isNotEmpty();
+    }
+
+    @Test
+    void aFenceThatIsNotSignalledIsTheRootOfAllThatWaitsForItThroughOthers() throws Exception {
+        load("waiting", TestModules.waiter(directory));
+        try (Timeline speech = runtime.createTimeline("speech");
+                Timeline copied = runtime.createTimeline("copied");
+                Fence spoken = speech.at(7);
+                Fence done = copied.at(1)) {
+            runtime.device().queue(0).barrier(spoken, done, 0); // waits for speech, and signals copied
+            MDC.put("traceId", "4bf92f3577b34da6");
+            CompletableFuture<Results> first = invocations.invokeAsync("waiting.wait", done);
+            MDC.remove("traceId");
+            CompletableFuture<Results> second = invocations.invokeAsync("waiting.wait", done);
+            UnsignalledFence problem = only(UnsignalledFence.class, 3);
+            assertThat(problem.subject()).startsWith("timeline ").endsWith(" 'speech'");
+            assertThat(problem.chain().get(0)).startsWith("barrier on queue local/0");
+            assertThat(problem.chain().get(1))
+                    .startsWith("call of 'waiter.wait' of program 'waiting' (trace 4bf92f3577b34da6) is SUSPENDED")
+                    .contains("'copied' to reach 1, currently 0")
+                    .contains("barrier on queue local/0 will signal it and waits");
+            assertThat(problem.chain().get(2)).contains("is IN_LINE");
+            assertDocumented(problem, "nothing that was submitted signals");
+            speech.semaphore().signal(7);
+            first.join().close();
+            second.join().close();
+        }
+        assertThat(finder.find(AT_ONCE)).isEmpty();
+    }
+
+    @Test
+    void workThatWaitsForMemoryOfOtherWorkIsAKnot() throws Exception {
+        DeviceQueue queue = runtime.device().queue(0);
+        try (Timeline timeline = runtime.createTimeline("use");
+                TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence there = Fence.at(own, 1);
+                Fence freed = Fence.at(own, 2);
+                Fence also = Fence.at(own, 3);
+                Fence used = timeline.at(1)) {
+            BufferParams draft = BufferParams.DEFAULT.withConsumer("draft");
+            Buffer held = queue.alloca(null, there, draft, SIZE + SIZE / 2, 0);
+            there.await();
+            queue.dealloca(used, freed, held, 0);
+            Buffer waits = queue.alloca(null, also, draft, SIZE, 0);
+            List<Problem> found = List.of();
+            while (found.stream().noneMatch(each -> each instanceof MemoryKnot)) {
+                found = finder.find(AT_ONCE);
+            }
+            MemoryKnot knot = (MemoryKnot) found.stream()
+                    .filter(each -> each instanceof MemoryKnot)
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(knot.subject()).isEqualTo("device 'local'");
+            assertThat(knot.holders()).isEqualTo("program 'draft' holds " + (SIZE + SIZE / 2) + " bytes");
+            assertDocumented(knot, "wait for memory of", "holds");
+            timeline.semaphore().signal(1);
+            also.await();
+            held.release();
+            waits.release();
+        }
+    }
+
+    @Test
+    void workThatWaitsForMemoryOfOpenResultsHasASlowConsumer() throws Exception {
+        List<Tensor> kept = new ArrayList<>();
+        kept.add(runtime.upload(Tensor.of(new float[SIZE / 4])));
+        kept.add(runtime.upload(Tensor.of(new float[SIZE / 8])));
+        DeviceQueue queue = runtime.device().queue(0);
+        try (TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence there = Fence.at(own, 1)) {
+            Buffer waits = queue.alloca(null, there, BufferParams.DEFAULT, SIZE, 0);
+            SlowConsumer problem = only(SlowConsumer.class, 1);
+            assertThat(problem.openTensors()).isEqualTo(2);
+            assertThat(problem.kept()).isEqualTo(SIZE + SIZE / 2);
+            assertDocumented(problem, "open tensors keep");
+            kept.forEach(Tensor::close);
+            there.await();
+            waits.release();
+        }
+    }
+
+    @Test
+    void aLostDeviceNamesItsPrograms() throws Exception {
+        load("adding", TestModules.adder(directory));
+        ((HostDevice) runtime.device()).lose(new IreeException(StatusCode.ABORTED, "fell off the bus"));
+        LostDevice problem = only(LostDevice.class, 1);
+        assertThat(problem.chain()).containsExactly("program 'adding' runs on it");
+        assertDocumented(problem, "was lost");
+    }
+
+    @Test
+    void workBehindAKernelThatDoesNotReturnStarves() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        DeviceQueue queue = runtime.device().queue(0);
+        try (Timeline timeline = runtime.createTimeline("kernel");
+                Fence done = timeline.at(1)) {
+            queue.hostCall(null, done, () -> await(go), 0);
+            queue.barrier(done, null, 0);
+            StarvedQueue problem = only(StarvedQueue.class, 1);
+            assertThat(problem.subject()).isEqualTo("queue local/0");
+            assertDocumented(problem, "does not advance");
+            go.countDown();
+            done.await();
+        }
+    }
+
+    private static void await(CountDownLatch go) {
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void aCallThatDoesNotReturnIsTheRootOfItsLine() throws Exception {
+        load("spinning", TestModules.spinner(directory));
+        CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
+        CompletableFuture<Results> behind = invocations.invokeAsync("spinning.spin");
+        EndlessCall problem = only(EndlessCall.class, 2);
+        assertThat(problem.subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
+        assertDocumented(problem, "are in line behind it");
+        behind.cancel(true);
+        call.cancel(true);
+    }
+
+    @Test
+    void tensorsThatAreNotClosedAreALeakOfTheirProgram() throws Exception {
+        forget();
+        List<Problem> found = List.of();
+        while (found.isEmpty()) {
+            System.gc();
+            found = finder.find(Duration.ofMinutes(1));
+        }
+        assertThat(found)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Leak.class, leak -> assertThat(leak.count()).isEqualTo(1));
+        assertDocumented(found.getFirst(), "were never closed");
+    }
+
+    private void forget() {
+        runtime.upload(Tensor.of(new float[16]));
+    }
+
+    @Test
+    void workThatIsYoungIsNoProblem() throws Exception {
+        load("waiting", TestModules.waiter(directory));
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", never);
+            assertThat(finder.find(Duration.ofMinutes(5))).isEmpty();
+            timeline.semaphore().signal(1);
+            call.join().close();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.github.iree4j.spring.problems;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+
+/** The reports of work that does not advance; the tests look, and tell the time. */
+@Timeout(300)
+class WatchdogTests {
+
+    @TempDir
+    Path directory;
+
+    private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
+    private final Programs programs = new Programs(runtime, new DefaultResourceLoader());
+    private final InvocationService invocations = new InvocationService(programs);
+    private final IreeEvents events = new IreeEvents();
+    private final List<Object> published = new ArrayList<>();
+    private final AtomicLong clock = new AtomicLong();
+    private final Watchdog watchdog = new Watchdog(
+            new ProblemFinder(runtime, programs, invocations),
+            Duration.ZERO,
+            Duration.ofDays(1),
+            events,
+            published::add,
+            new SimpleAsyncTaskScheduler(),
+            clock::get);
+
+    @AfterEach
+    void close() {
+        programs.close();
+        runtime.close();
+    }
+
+    private List<ProblemEvent> problems() {
+        return published.stream()
+                .filter(each -> each instanceof ProblemEvent)
+                .map(each -> (ProblemEvent) each)
+                .toList();
+    }
+
+    private List<Object> readiness() {
+        List<Object> states = new ArrayList<>();
+        for (Object each : published) {
+            if (each instanceof AvailabilityChangeEvent<?> change) {
+                states.add(change.getState());
+            }
+        }
+        return states;
+    }
+
+    private void suspended(int calls) {
+        while (runtime.programs().stream()
+                        .mapToInt(program -> program.pendingCalls(10).size())
+                        .sum()
+                < calls) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aProblemIsToldOnceHoweverLongItLastsAndOnceWhenItIsOver() throws Exception {
+        programs.load(ProgramSource.of(
+                "waiting", TestModules.waiter(directory).toUri().toString()));
+        try (Timeline timeline = runtime.createTimeline("tts");
+                Fence never = timeline.at(3)) {
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                calls.add(invocations.invokeAsync("waiting.wait", never));
+            }
+            while (watchdog.problems().stream()
+                            .mapToInt(each -> each.chain().size())
+                            .sum()
+                    < 3) {
+                watchdog.look();
+            }
+            for (int i = 0; i < 5; i++) {
+                watchdog.look();
+            }
+            assertThat(watchdog.found()).isEqualTo(1);
+            assertThat(problems()).singleElement().satisfies(event -> {
+                assertThat(event.isOver()).isFalse();
+                assertThat(event.problem().subject()).endsWith("'tts'");
+            });
+            assertThat(events.since(0, 100)).extracting(IreeEvents.Event::type).contains("problem.unsignalled-fence");
+            timeline.semaphore().signal(3);
+            calls.forEach(call -> call.join().close());
+        }
+        watchdog.look();
+        assertThat(watchdog.problems()).isEmpty();
+        assertThat(problems()).extracting(ProblemEvent::isOver).containsExactly(false, true);
+    }
+
+    @Test
+    void theApplicationIsNotReadyWhileNothingAdvances() throws Exception {
+        programs.load(ProgramSource.of(
+                "waiting", TestModules.waiter(directory).toUri().toString()));
+        programs.load(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        Watchdog patient = new Watchdog(
+                new ProblemFinder(runtime, programs, invocations),
+                Duration.ofSeconds(30),
+                Duration.ofDays(1),
+                events,
+                published::add,
+                new SimpleAsyncTaskScheduler(),
+                clock::get);
+        patient.look();
+        clock.addAndGet(Duration.ofMinutes(5).toNanos());
+        patient.look();
+        assertThat(patient.isStalled()).as("without work").isFalse();
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(3)) {
+            CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", never);
+            suspended(1);
+            patient.look();
+            clock.addAndGet(Duration.ofSeconds(20).toNanos());
+            invocations.invoke("adding.add", 1, 2).close();
+            patient.look();
+            clock.addAndGet(Duration.ofSeconds(20).toNanos());
+            patient.look();
+            assertThat(patient.isStalled())
+                    .as("20 s after another call has ended")
+                    .isFalse();
+            clock.addAndGet(Duration.ofSeconds(20).toNanos());
+            patient.look();
+            assertThat(patient.isStalled()).isTrue();
+            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC);
+            timeline.semaphore().signal(3);
+            call.join().close();
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+        }
+    }
+}

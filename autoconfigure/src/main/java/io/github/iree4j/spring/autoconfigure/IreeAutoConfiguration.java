@@ -14,6 +14,8 @@ import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -35,18 +37,21 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.metrics.StartupStep;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.util.StringUtils;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
 @AutoConfiguration(after = ApplicationAvailabilityAutoConfiguration.class)
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(IreeProperties.class)
+@EnableConfigurationProperties({IreeProperties.class, IreeNativeProperties.class})
 @Import(IreeNamedBeansRegistrar.class)
 @ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
 
     /** For Spring. */
-    IreeAutoConfiguration() {}
+    IreeAutoConfiguration(IreeProperties properties) {
+        properties.checkRanges();
+    }
 
     @Bean
     @ConditionalOnMissingBean
@@ -67,10 +72,15 @@ public final class IreeAutoConfiguration {
     @ConditionalOnMissingBean
     IreeRuntime ireeRuntime(
             IreeProperties properties,
+            IreeNativeProperties nativeCode,
             SchedulingDomain domain,
             ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
             ObjectProvider<IreePoolCustomizer> poolCustomizers,
             ObjectProvider<IreeRuntimeCustomizer> customizers) {
+        if (nativeCode.libraryPath() != null) {
+            useNativeLibrary(nativeCode.libraryPath());
+        }
+        new PropertyChecks(properties).devices();
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
                 domain,
@@ -84,6 +94,15 @@ public final class IreeAutoConfiguration {
         } catch (IreeException e) {
             throw new RuntimeOpenException(
                     builder.devices().stream().map(DeviceSource::uri).toList(), e);
+        }
+    }
+
+    private static void useNativeLibrary(String path) {
+        try {
+            IreeRuntime.useNativeLibrary(Path.of(path));
+        } catch (IreeException | InvalidPathException e) {
+            throw PropertyChecks.invalid(
+                    "iree.native.library-path", path, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
         }
     }
 
@@ -124,6 +143,12 @@ public final class IreeAutoConfiguration {
             throw e;
         }
         return programs;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeQuotaCheck")
+    QuotaCheck ireeQuotaCheck(IreeProperties properties, Programs programs) {
+        return new QuotaCheck(properties, programs);
     }
 
     @Bean

@@ -17,6 +17,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.converter.HttpMessageConverter;
@@ -101,7 +102,7 @@ public final class IreeHttpAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
-    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    @Conditional(OnProblemDetails.class)
     static class ProblemConfiguration {
 
         @Bean
@@ -115,7 +116,7 @@ public final class IreeHttpAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @ConditionalOnWebApplication(type = Type.REACTIVE)
-    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    @Conditional(OnProblemDetails.class)
     static class ReactiveProblemConfiguration {
 
         @Bean

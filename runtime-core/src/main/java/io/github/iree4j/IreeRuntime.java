@@ -115,6 +115,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Names the native library of this process, before its first use.
+     *
+     * @param path its file, or its directory
+     * @throws IreeException FAILED_PRECONDITION when the library was searched already, under another name
+     */
+    public static void useNativeLibrary(Path path) {
+        NativeLibrary.use(path.toString());
+    }
+
+    /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
      * @return with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as its cause when native

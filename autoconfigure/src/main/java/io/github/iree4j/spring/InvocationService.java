@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * closes them; they stay on their device and may be inputs of further calls without a copy. A replaced program serves
  * the calls that were made before; later calls go to its successor. Thread-safe.
  */
-public final class InvocationService {
+public final class InvocationService implements InvocationOperations {
 
     /** Shorter timeouts are kept exactly, by a thread other than the caller's. */
     private static final Duration COARSE = Duration.ofSeconds(1);
@@ -73,28 +73,12 @@ public final class InvocationService {
         this.chain = next;
     }
 
-    /**
-     * Calls a function and waits for its results.
-     *
-     * @param function the program's name, a dot, the function's name
-     * @param inputs one for each argument of the function
-     * @return the results in order, to be closed by the caller
-     * @throws IreeException NOT_FOUND when there is no such program or function; INVALID_ARGUMENT when the inputs do not
-     *     fit it; otherwise what the program failed with
-     */
+    @Override
     public Results invoke(String function, @Nullable Object... inputs) {
         return invoke(programs.locate(function), CallOptions.DEFAULTS, inputs);
     }
 
-    /**
-     * Calls a function without waiting.
-     *
-     * @param function the program's name, a dot, the function's name
-     * @param inputs one for each argument of the function; they must stay open until the future is complete
-     * @return the results, to be closed by the receiver; every failure, including that of the function lookup,
-     *     completes the future exceptionally with an {@link IreeException}. Cancelling it cancels the call and frees
-     *     what it held
-     */
+    @Override
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
             return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, inputs);
@@ -103,34 +87,17 @@ public final class InvocationService {
         }
     }
 
-    /**
-     * Starts the specification of a call with fences, a deadline, a priority or a device.
-     *
-     * @param function the program's name, a dot, the function's name
-     * @return the specification of the call
-     */
+    @Override
     public InvocationSpec request(String function) {
         return new InvocationSpec(this, function, null);
     }
 
-    /**
-     * Starts the specification of a call of a function that was located before, for callers that first upload inputs
-     * into memory of its program.
-     *
-     * @param function the function, see {@link Programs#locate(String, String, String)}
-     * @return the specification of the call; version and device are those of the function
-     */
+    @Override
     public InvocationSpec request(LocatedFunction function) {
         return new InvocationSpec(this, function.function().name(), function);
     }
 
-    /**
-     * Returns the function of that name, for callers that look it up once. Calls made on it bypass interceptors.
-     *
-     * @param function the program's name, a dot, the function's name
-     * @return the function; it is borrowed from its program
-     * @throws IreeException NOT_FOUND when there is no such program or function
-     */
+    @Override
     public ProgramFunction function(String function) {
         return programs.function(function);
     }

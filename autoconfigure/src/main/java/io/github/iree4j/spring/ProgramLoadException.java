@@ -15,7 +15,7 @@ public final class ProgramLoadException extends RuntimeException {
      *
      * @param source the program that could not be loaded
      * @param cause the reason: an {@link io.github.iree4j.status.IreeException} from the runtime, or an {@link
-     *     java.io.IOException} when a location could not be read
+     *     java.io.IOException} when a location could not be read, or what a check threw, see {@link Programs#addCheck}
      */
     public ProgramLoadException(ProgramSource source, Throwable cause) {
         super(

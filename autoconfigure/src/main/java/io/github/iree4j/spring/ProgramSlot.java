@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
@@ -84,7 +85,7 @@ final class ProgramSlot {
             LoadedProgram before = loaded;
             LoadedProgram fresh;
             try {
-                fresh = programs.open(source, new Report(source), copy);
+                fresh = checked(programs.open(source, new Report(source), copy));
             } catch (RuntimeException | Error e) {
                 if (before == null) {
                     become(source, ProgramState.FAILED, since(start), e);
@@ -105,10 +106,21 @@ final class ProgramSlot {
         }
     }
 
+    private LoadedProgram checked(LoadedProgram fresh) {
+        try {
+            programs.check(fresh);
+            return fresh;
+        } catch (RuntimeException e) {
+            fresh.instances().forEach(Program::close);
+            throw new ProgramLoadException(fresh.source(), e);
+        }
+    }
+
     /** Takes over a program that was loaded elsewhere; replaces the current one, if any. */
     void register(LoadedProgram fresh) {
         lock.lock();
         try {
+            programs.check(fresh);
             LoadedProgram before = loaded;
             loaded = fresh;
             wanted = true;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ public final class Programs implements AutoCloseable {
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
     private final CallsInFlight loads = new CallsInFlight();
     private volatile Duration loadTimeout = Duration.ZERO;
+    private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -226,6 +228,24 @@ public final class Programs implements AutoCloseable {
             here.end();
             throw e;
         }
+    }
+
+    /**
+     * Adds a check that every program must pass from now on, those that are loaded already now.
+     *
+     * @param check called with a program before it replaces another and serves calls, on the thread that loads it; throws when the
+     *     program does not fit the configuration. Loading then fails for that reason, and the program is closed
+     * @throws RuntimeException what the check throws for a program that is loaded already; the check is added all the same
+     */
+    public void addCheck(Consumer<? super LoadedProgram> check) {
+        checks.add(check);
+        for (LoadedProgram loaded : all()) {
+            check.accept(loaded);
+        }
+    }
+
+    void check(LoadedProgram loaded) {
+        checks.forEach(check -> check.accept(loaded));
     }
 
     void changed(ProgramStatus status) {

@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -90,6 +91,60 @@ class ReferenceDocumentationTests {
         assertThat(metadata.path("properties"))
                 .as("%s; write it anew with -Diree4j.docs.update=true", METADATA)
                 .isEqualTo(values);
+    }
+
+    /** What editors read: both of the processor and of us. */
+    @Test
+    void metadataThatTheBuildPackagesDescribesEveryProperty() throws IOException {
+        Map<String, JsonNode> packaged = new TreeMap<>();
+        JSON.readTree(Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json")))
+                .required("properties")
+                .forEach(each -> packaged.put(each.required("name").stringValue(), each));
+        List<String> keys = new ArrayList<>();
+        for (Property property : properties()) {
+            keys.add(property.key());
+            JsonNode found = packaged.get(property.key());
+            assertThat(found).as("metadata of '%s'", property.key()).isNotNull();
+            assertThat(found.path("description").stringValue(""))
+                    .as(property.key())
+                    .endsWith(".");
+            assertThat(found.path("type").stringValue("")).as(property.key()).isNotEmpty();
+            if (!property.values().isEmpty() && property.raw() != Map.class && property.raw() != List.class) {
+                assertThat(found.path("defaultValue").asString(""))
+                        .as("default of '%s'", property.key())
+                        .isEqualTo(property.values().getFirst());
+            }
+        }
+        assertThat(packaged.keySet())
+                .filteredOn(name -> name.startsWith("iree.") && !isMap(packaged.get(name)))
+                .containsExactlyInAnyOrderElementsOf(
+                        keys.stream().filter(key -> !isMap(packaged.get(key))).toList());
+    }
+
+    private static boolean isMap(JsonNode property) {
+        return property.path("type").stringValue("").startsWith("java.util.Map<");
+    }
+
+    /** Conditions name properties that exist. */
+    @Test
+    void propertiesOfConditionsExist() throws IOException {
+        List<String> known =
+                properties().stream().map(each -> each.key().replace("*", "%s")).toList();
+        List<String> unknown = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                Matcher named = Pattern.compile("(?:Property|bind)\\((?:name = )?\"(iree\\.[a-z.-]+)\"")
+                        .matcher(Files.readString(file));
+                while (named.find()) {
+                    String name = named.group(1);
+                    if (!known.contains(name)) {
+                        unknown.add(file.getFileName() + ": " + name);
+                    }
+                }
+            }
+        }
+        assertThat(unknown).isEmpty();
     }
 
     @Test
@@ -210,6 +265,7 @@ class ReferenceDocumentationTests {
         }
         return Map.<Class<?>, String>of(
                         boolean.class, "boolean",
+                        Boolean.class, "boolean",
                         int.class, "number",
                         long.class, "number",
                         Integer.class, "number",

@@ -38,7 +38,39 @@ public final class NativeLibrary {
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
 
+    private static @Nullable String given; // guarded by the class
+    private static boolean searched; // guarded by the class
+    private static @Nullable String foundBy; // guarded by the class: what named the library; null for the resource
+
     private NativeLibrary() {}
+
+    /**
+     * Names the library, in place of the system property and the environment variable, which are then not read.
+     *
+     * @param path the library's file or its directory
+     * @throws IreeException FAILED_PRECONDITION when the library was searched already, under another name
+     */
+    public static synchronized void use(String path) {
+        if (searched && !path.equals(foundBy)) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "the native library of this process was already searched, %s; name '%s' before its first use, with -D%s=%s"
+                            .formatted(
+                                    foundBy == null ? "in the class path" : "at '" + foundBy + "'",
+                                    path,
+                                    LIBRARY_PATH,
+                                    path));
+        }
+        given = path;
+    }
+
+    private static synchronized @Nullable String configured() {
+        searched = true;
+        String configured =
+                given != null ? given : System.getProperty(LIBRARY_PATH, System.getenv(LIBRARY_PATH_VARIABLE));
+        foundBy = configured == null || configured.isBlank() ? null : configured;
+        return foundBy;
+    }
 
     /** Loads on first use, once. */
     private static final class Holder {
@@ -94,8 +126,8 @@ public final class NativeLibrary {
 
     private static @Nullable IreeException probe() {
         try {
-            String configured = System.getProperty(LIBRARY_PATH, System.getenv(LIBRARY_PATH_VARIABLE));
-            Path loaded = configured != null && !configured.isBlank() ? loadConfigured(configured) : loadResource();
+            String configured = configured();
+            Path loaded = configured == null ? loadResource() : loadConfigured(configured);
             checkInterface(loaded);
             LOG.debug("native library loaded from '{}'", loaded);
             return null;

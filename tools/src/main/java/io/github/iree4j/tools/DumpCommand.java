@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmDisassembler;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -36,7 +38,31 @@ final class DumpCommand implements Runnable {
         /** Tables and sizes. */
         metadata,
         /** The text that {@code iree4j asm} turns back into the module. */
-        disassembly
+        disassembly,
+        /** The tables as JSON. */
+        flatbuffer_json,
+        /** The tables as they are in the file, without what precedes and follows them. */
+        flatbuffer_binary;
+
+        static Output of(String name) {
+            return valueOf(name.replace('-', '_'));
+        }
+    }
+
+    /** Reads a name of {@code iree-dump-module}. */
+    static final class OutputConverter implements CommandLine.ITypeConverter<Output> {
+        OutputConverter() {}
+
+        @Override
+        public Output convert(String name) {
+            try {
+                return Output.of(name);
+            } catch (IllegalArgumentException e) {
+                throw new CommandLine.TypeConversionException(
+                        "'%s' is none of all, metadata, disassembly, flatbuffer-json, flatbuffer-binary"
+                                .formatted(name));
+            }
+        }
     }
 
     /** Maximum number of bytes of a constant shown next to metadata; {@code --output=disassembly} shows all. */
@@ -52,8 +78,13 @@ final class DumpCommand implements Runnable {
             names = "--output",
             paramLabel = "WHAT",
             description =
-                    "metadata (default), disassembly for text that 'iree4j asm' assembles to the same module, or all.")
+                    "metadata (default), disassembly for text that 'iree4j asm' assembles to the same module, all, "
+                            + "flatbuffer-json for the tables as JSON, or flatbuffer-binary for their bytes.",
+            converter = OutputConverter.class)
     private Output output = Output.metadata;
+
+    @Option(names = "--pretty", description = "Indents JSON.")
+    private boolean pretty;
 
     @Option(names = "--disassemble", description = "Shows the code after the metadata, like --output=all.")
     private boolean disassemble;
@@ -81,6 +112,15 @@ final class DumpCommand implements Runnable {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            if (output == Output.flatbuffer_json) {
+                new ModuleJson(out, pretty).print(new FlatBuffer(ModuleDef.flatbuffer(bytes)).root("module", "IREE"));
+                return;
+            }
+            if (output == Output.flatbuffer_binary) {
+                System.out.write(ModuleDef.flatbuffer(bytes).toArray(ValueLayout.JAVA_BYTE));
+                System.out.flush();
+                return;
+            }
             dump(ModuleDef.read(bytes, ModuleLimits.DEFAULTS), bytes.byteSize(), out);
         } catch (IreeException e) {
             throw new IreeException(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);

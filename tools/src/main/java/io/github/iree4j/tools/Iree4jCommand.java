@@ -4,6 +4,7 @@ import io.github.iree4j.status.IreeException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -58,8 +59,16 @@ public final class Iree4jCommand implements Runnable {
     }
 
     /** Runs the command and returns its exit status. */
-    static int execute(PrintWriter out, PrintWriter err, String... arguments) {
-        int status = commandLine(arguments)
+    static int execute(PrintWriter out, PrintWriter err, String... given) {
+        List<String> arguments;
+        try {
+            arguments = IreeFlags.redirected(IreeFlags.expanded(List.of(given)));
+        } catch (IreeException e) {
+            printFailure(err, e);
+            err.flush();
+            return FAILED;
+        }
+        CommandLine commandLine = commandLine(arguments)
                 .setOut(out)
                 .setErr(err)
                 .setExpandAtFiles(false) // --input @file.npy names the file's contents, not further flags
@@ -68,16 +77,29 @@ public final class Iree4jCommand implements Runnable {
                     printFailure(err, e);
                     return FAILED;
                 })
-                .execute(arguments);
+                .setOverwrittenOptionsAllowed(true); // by what follows a file of flags
+        int status;
+        try {
+            status = commandLine.execute(accepted(arguments, commandLine));
+        } catch (CommandLine.ParameterException e) {
+            err.println(e.getMessage());
+            status = commandLine.getCommandSpec().exitCodeOnInvalidInput();
+        }
         out.flush();
         err.flush();
         return status;
     }
 
+    private static String[] accepted(List<String> arguments, CommandLine commandLine) {
+        CommandLine named =
+                arguments.isEmpty() ? null : commandLine.getSubcommands().get(arguments.getFirst());
+        return (named == null ? arguments : IreeFlags.accepted(arguments, named)).toArray(String[]::new);
+    }
+
     /** Reads the annotations of the one command that the arguments name, or of all: it takes longer than most calls. */
-    private static CommandLine commandLine(String... arguments) {
+    private static CommandLine commandLine(List<String> arguments) {
         CommandLine all = new CommandLine(new Iree4jCommand());
-        Supplier<Object> named = arguments.length == 0 ? null : COMMANDS.get(arguments[0]);
+        Supplier<Object> named = arguments.isEmpty() ? null : COMMANDS.get(arguments.getFirst());
         if (named != null) {
             return all.addSubcommand(named.get());
         }

@@ -21,6 +21,11 @@ final class ParameterInputs {
 
     ParameterInputs() {}
 
+    @Option(names = "--parameter_mode", hidden = true)
+    void parameterMode(String mode) {
+        // Accepted for compatibility with IREE's tools; archives are always mapped.
+    }
+
     /** An open file with its scope. */
     record Input(String scope, ParameterArchive archive) {}
 

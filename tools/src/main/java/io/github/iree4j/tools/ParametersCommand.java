@@ -3,12 +3,12 @@ package io.github.iree4j.tools;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code iree4j parameters}: inspects and converts parameter files. */
+/** {@code iree4j parameters}: inspects, converts and creates parameter files. */
 @Command(
         name = "parameters",
-        description = "Shows and converts parameter files: .irpa, .gguf and .safetensors.",
+        description = "Shows, converts and creates parameter files: .irpa, .gguf and .safetensors.",
         mixinStandardHelpOptions = true,
-        subcommands = {ParametersDumpCommand.class, ParametersConvertCommand.class})
+        subcommands = {ParametersDumpCommand.class, ParametersConvertCommand.class, ParametersCreateCommand.class})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ParametersCommand implements Runnable {
     @CommandLine.Spec
@@ -18,6 +18,6 @@ final class ParametersCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "name a command: dump or convert");
+        throw new CommandLine.ParameterException(spec.commandLine(), "name a command: dump, convert or create");
     }
 }

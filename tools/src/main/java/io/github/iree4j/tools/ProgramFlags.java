@@ -21,8 +21,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The flags for the program and its devices, shared by all commands that run programs. */
@@ -62,6 +64,9 @@ final class ProgramFlags {
             description = "Reports opened parameter files and their load progress on standard error.")
     private boolean parameterProgress;
 
+    @Mixin
+    private TopologyFlags topology;
+
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
@@ -98,6 +103,7 @@ final class ProgramFlags {
     /** As {@link #open}, for a command with modules besides those of {@code --module}. */
     IreeRuntime openDevices() {
         IreeRuntime.Builder builder = IreeRuntime.builder();
+        topology.apply(builder);
         DeviceOptions options =
                 DeviceOptions.builder().executableFormats(executableFormats).build();
         Set<String> names = new HashSet<>();
@@ -105,6 +111,12 @@ final class ProgramFlags {
             int equals = device.indexOf('=');
             String uri = device.substring(equals + 1);
             String name = equals < 0 ? unused(uri, names) : device.substring(0, equals);
+            if (uri.isEmpty() || name.isEmpty()) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "'--device=%s' names no %s; write --device=DEVICE or --device=NAME=DEVICE, such as --device=%s=local ('iree4j devices' lists them)"
+                                .formatted(device, uri.isEmpty() ? "device" : "name", name.isEmpty() ? "a" : name));
+            }
             names.add(name); // a duplicate name is rejected when the runtime is built
             builder.device(name, uri, options);
         }

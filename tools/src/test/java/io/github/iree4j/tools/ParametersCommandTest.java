@@ -253,4 +253,60 @@ class ParametersCommandTest {
         assertThat(nowhere.status()).isEqualTo(1);
         assertThat(nowhere.err()).startsWith("UNAVAILABLE; ");
     }
+
+    @Test
+    void createWritesZerosAndPatterns() throws IOException {
+        CommandLineRun run = iree4j(
+                "parameters",
+                "create",
+                "--data=zeros=3x2xi16",
+                "--data=pattern=2x2xf32=2.5",
+                "--splat=splat=1024xi32=7",
+                "--splat=none=f64",
+                "--output=" + path("made.irpa"));
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("irpa '").contains("`zeros`").contains("splat 07000000");
+        CommandLineRun dump = iree4j(
+                "parameters",
+                "dump",
+                path("made.irpa"),
+                "--extract=zeros=" + path("zeros"),
+                "--extract=pattern=" + path("pattern"),
+                "--extract=splat=" + path("splat"),
+                "--extract=none=" + path("none"));
+        assertThat(dump.status()).as(dump.err()).isZero();
+        assertThat(Path.of(path("zeros"))).hasBinaryContent(new byte[12]);
+        assertThat(Path.of(path("pattern")))
+                .hasBinaryContent(little(16)
+                        .putFloat(2.5f)
+                        .putFloat(2.5f)
+                        .putFloat(2.5f)
+                        .putFloat(2.5f)
+                        .array());
+        assertThat(Path.of(path("splat"))).hasSize(4096);
+        assertThat(Path.of(path("none"))).hasBinaryContent(new byte[8]);
+        try (var left = Files.list(directory)) {
+            assertThat(left.map(file -> file.getFileName().toString())).noneMatch(name -> name.endsWith(".data"));
+        }
+    }
+
+    @Test
+    void createRejectsWhatItCannotWrite() {
+        for (String[] wrong : new String[][] {
+            {"--data=x", "--data needs KEY=SHAPExTYPE=VALUE"},
+            {"--splat==4xf32", "--splat needs KEY=SHAPExTYPE=VALUE"},
+            {"--data=x=9223372036854775807x4xf32", "has more bytes than a file can have"},
+            {"--data=x=99999999999999999999xf32", "has more bytes than a file can have"},
+            {"--data=x=3xi4", "does not fill whole bytes"},
+            {"--alignment=4096", "archives are written with 64"}
+        }) {
+            CommandLineRun run = iree4j("parameters", "create", wrong[0], "--output=" + path("made.irpa"));
+            assertThat(run.status()).as(wrong[0]).isEqualTo(2);
+            assertThat(run.err()).contains(wrong[1]);
+        }
+        assertThat(iree4j("parameters", "create", "--data=x=4xfoo", "--output=" + path("made.irpa"))
+                        .err())
+                .contains("foo");
+    }
 }

@@ -19,6 +19,7 @@ import io.github.iree4j.spring.problems.ProblemFinder;
 import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -42,18 +43,21 @@ import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.metrics.StartupStep;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+import org.springframework.util.StringUtils;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
 @AutoConfiguration(after = ApplicationAvailabilityAutoConfiguration.class)
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(IreeProperties.class)
+@EnableConfigurationProperties({IreeProperties.class, IreeNativeProperties.class})
 @Import(IreeNamedBeansRegistrar.class)
 @ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
 
     /** For Spring. */
-    IreeAutoConfiguration() {}
+    IreeAutoConfiguration(IreeProperties properties) {
+        properties.checkRanges();
+    }
 
     @Bean
     @ConditionalOnMissingBean
@@ -98,6 +102,7 @@ public final class IreeAutoConfiguration {
     @ConditionalOnMissingBean
     IreeRuntime ireeRuntime(
             IreeProperties properties,
+            IreeNativeProperties nativeCode,
             SchedulingDomain domain,
             Environment environment,
             ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
@@ -105,6 +110,10 @@ public final class IreeAutoConfiguration {
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
         recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
+        if (nativeCode.libraryPath() != null) {
+            useNativeLibrary(nativeCode.libraryPath());
+        }
+        new PropertyChecks(properties).devices();
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
                 domain,
@@ -120,6 +129,15 @@ public final class IreeAutoConfiguration {
         } catch (IreeException e) {
             throw new RuntimeOpenException(
                     builder.devices().stream().map(DeviceSource::uri).toList(), e);
+        }
+    }
+
+    private static void useNativeLibrary(String path) {
+        try {
+            IreeRuntime.useNativeLibrary(Path.of(path));
+        } catch (IreeException | InvalidPathException e) {
+            throw PropertyChecks.invalid(
+                    "iree.native.library-path", path, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
         }
     }
 
@@ -161,6 +179,12 @@ public final class IreeAutoConfiguration {
             throw e;
         }
         return programs;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeQuotaCheck")
+    QuotaCheck ireeQuotaCheck(IreeProperties properties, Programs programs) {
+        return new QuotaCheck(properties, programs);
     }
 
     @Bean

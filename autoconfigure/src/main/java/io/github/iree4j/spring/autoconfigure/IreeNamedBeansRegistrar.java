@@ -18,7 +18,8 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Registers a bean for each device, queue, pool and program of the properties, named like its properties ({@code
- * iree.modules.digits}) and qualified by its own name ({@code digits}). The beans are lazy: unused ones cost nothing,
+ * iree.modules.digits}) and qualified by its own name ({@code digits}), and one for the first queue of each device,
+ * qualified by the name of the device. The beans are lazy: unused ones cost nothing,
  * and a user-defined runtime need not have them. Definitions are plain factory methods with arguments, which
  * ahead-of-time processing can generate code for.
  */
@@ -43,6 +44,7 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
             register(registry, "devices", name, Device.class, "device", name.equals(primary), name);
             register(registry, "pools", name, Allocator.class, "pool", name.equals(primary), name);
         }
+        boolean onlyDefaults = properties.queues().isEmpty();
         properties
                 .queues()
                 .forEach((name, queue) -> register(
@@ -54,6 +56,17 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
                         properties.queues().size() == 1,
                         properties.deviceOf(queue),
                         queue.index()));
+        for (String name : properties.allDevices().keySet()) { // after those of 'iree.queues', which may have the name
+            register(
+                    registry,
+                    "queues",
+                    name,
+                    DeviceQueue.class,
+                    "queue",
+                    onlyDefaults && name.equals(primary),
+                    name,
+                    0);
+        }
         for (String name : properties.modules().keySet()) {
             register(
                     registry,

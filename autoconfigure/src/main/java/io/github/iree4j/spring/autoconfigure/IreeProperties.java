@@ -17,7 +17,7 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether to configure the runtime.
  * @param device Default device of programs. A name of 'iree.devices', or what to open: a driver's name or
- *     'driver://id'. When not set, 'local' if it is configured or no device is, else the first of 'iree.devices'.
+ *     'driver://id'. When not set, 'local', the CPU, whatever 'iree.devices' has: adding a device moves no program.
  * @param devices Devices by name.
  * @param queues Named queues of devices, for injection.
  * @param pools Memory of devices by device name.
@@ -51,14 +51,19 @@ public record IreeProperties(
     /** The device of programs when none is configured. */
     static final String DEFAULT_DEVICE = "local";
 
+    /**
+     * Checks what needs neither devices nor programs.
+     *
+     * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException naming the
+     *     first property that is out of range
+     */
+    public void checkRanges() {
+        new PropertyChecks(this).ranges();
+    }
+
     /** The name of the default device of programs. */
     String defaultDevice() {
-        if (device != null) {
-            return device;
-        }
-        return devices.isEmpty() || devices.containsKey(DEFAULT_DEVICE)
-                ? DEFAULT_DEVICE
-                : devices.keySet().iterator().next();
+        return device == null ? DEFAULT_DEVICE : device;
     }
 
     /**

@@ -23,6 +23,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
@@ -43,7 +44,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     }
 
     @Override
-    protected FailureAnalysis analyze(Throwable rootFailure, ProgramLoadException cause) {
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, ProgramLoadException cause) {
+        if (cause.getCause() instanceof InvalidConfigurationPropertyValueException) {
+            return null; // which Spring Boot analyses
+        }
         ProgramSource source = cause.source();
         String description = "Module '%s' could not be loaded from '%s':%n%n    %s"
                 .formatted(

@@ -10,8 +10,6 @@ import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import java.lang.management.ManagementFactory;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
@@ -37,17 +35,10 @@ final class RuntimeProperties {
     }
 
     void apply(IreeRuntime.Builder builder) {
-        Map<String, IreeProperties.Device> devices = properties.allDevices();
-        for (String pool : properties.pools().keySet()) {
-            if (!devices.containsKey(pool)) {
-                throw new InvalidConfigurationPropertyValueException(
-                        "iree.pools." + pool,
-                        properties.pools().get(pool),
-                        "There is no device of that name; there are %s.".formatted(new TreeSet<>(devices.keySet())));
-            }
-        }
-        devices.forEach((name, device) ->
-                builder.device(name, device.uri() == null ? name : device.uri(), options(name, device)));
+        properties
+                .allDevices()
+                .forEach((name, device) ->
+                        builder.device(name, device.uri() == null ? name : device.uri(), options(name, device)));
         apply(builder, properties.task());
     }
 

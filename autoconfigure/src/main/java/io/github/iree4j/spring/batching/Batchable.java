@@ -24,10 +24,10 @@ final class Batchable {
             for (ValueDeclaration value : values) {
                 List<Long> shape = value.shape();
                 if (!value.isTensor() || shape == null || shape.isEmpty()) {
-                    throw not(function, "'%s' is %s".formatted(value.name(), value.type()));
+                    throw not(function, "%s is %s".formatted(name(value), value.type()));
                 }
                 if (rows != -2 && rows != shape.getFirst()) {
-                    throw not(function, "first dimensions differ: '%s' is %s".formatted(value.name(), value.type()));
+                    throw not(function, "first dimensions differ: %s is %s".formatted(name(value), value.type()));
                 }
                 rows = shape.getFirst();
             }
@@ -36,6 +36,10 @@ final class Batchable {
             throw not(function, "it has no arguments");
         }
         return rows < 0 ? 0 : Math.toIntExact(Math.min(rows, Integer.MAX_VALUE));
+    }
+
+    private static String name(ValueDeclaration value) {
+        return value.name().isEmpty() ? "a value" : "'" + value.name() + "'";
     }
 
     private static IreeException not(ProgramFunction function, String why) {

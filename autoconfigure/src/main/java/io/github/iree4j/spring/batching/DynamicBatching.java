@@ -2,6 +2,7 @@ package io.github.iree4j.spring.batching;
 
 import io.github.iree4j.AlignedInputs;
 import io.github.iree4j.FunctionVariants;
+import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
@@ -65,6 +66,27 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         this.options = Map.copyOf(options);
         this.timer = timer;
         this.listener = listener;
+    }
+
+    /**
+     * Returns why calls of a program cannot be batched.
+     *
+     * @param program the program
+     * @return the reason for each of its functions; null when at least one can be batched
+     */
+    public static @Nullable String refusal(Program program) {
+        List<String> reasons = new ArrayList<>();
+        for (ProgramFunction function : program.functions()) {
+            try {
+                if (function.variants() == null) {
+                    Batchable.rows(function);
+                }
+                return null;
+            } catch (IreeException e) {
+                reasons.add(e.getMessage());
+            }
+        }
+        return reasons.isEmpty() ? "the program has no functions" : String.join("; ", reasons);
     }
 
     @Override

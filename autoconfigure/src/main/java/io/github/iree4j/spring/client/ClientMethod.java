@@ -2,7 +2,7 @@ package io.github.iree4j.spring.client;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationSpec;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
@@ -23,7 +23,7 @@ final class ClientMethod {
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Mono", ClientMethod.class.getClassLoader());
 
-    private final InvocationService invocations;
+    private final InvocationOperations invocations;
     private final String function;
     private final @Nullable String version;
     private final @Nullable Duration deadline;
@@ -32,7 +32,7 @@ final class ClientMethod {
     private final Function<InvocationSpec, @Nullable Object> making;
 
     private ClientMethod(
-            InvocationService invocations,
+            InvocationOperations invocations,
             String function,
             @Nullable String version,
             @Nullable Duration deadline,
@@ -48,7 +48,7 @@ final class ClientMethod {
         this.making = making;
     }
 
-    static ClientMethod of(IreeClient client, Method method, InvocationService invocations) {
+    static ClientMethod of(IreeClient client, Method method, InvocationOperations invocations) {
         IreeFunction annotation = AnnotatedElementUtils.findMergedAnnotation(method, IreeFunction.class);
         String name = annotation == null || annotation.value().isEmpty() ? method.getName() : annotation.value();
         try {

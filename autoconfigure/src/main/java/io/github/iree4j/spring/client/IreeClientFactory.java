@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.client;
 
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -12,14 +12,14 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 /** Creates implementations of {@link IreeClient} interfaces. The factory and its clients are thread-safe. */
 public final class IreeClientFactory {
 
-    private final InvocationService invocations;
+    private final InvocationOperations invocations;
 
     /**
      * Creates a factory.
      *
      * @param invocations makes the calls
      */
-    public IreeClientFactory(InvocationService invocations) {
+    public IreeClientFactory(InvocationOperations invocations) {
         this.invocations = invocations;
     }
 

@@ -16,7 +16,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 /**
  * Renders failures of calls as problem details (RFC 9457): the status tells what the client should do, member {@code
  * code} is the status code of the runtime. Internal failures are logged and not disclosed: responses with status 500
- * have no detail.
+ * have no detail. Covers all controllers, and is there only where the application asks for problem details.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.reactive;
 
 import io.github.iree4j.Results;
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.context.SubscriberContext;
 import java.util.concurrent.CompletableFuture;
@@ -19,14 +19,14 @@ import reactor.core.publisher.Mono;
  */
 public final class ReactiveInvocationService {
 
-    private final InvocationService invocations;
+    private final InvocationOperations invocations;
 
     /**
      * Creates a service.
      *
      * @param invocations makes the calls
      */
-    public ReactiveInvocationService(InvocationService invocations) {
+    public ReactiveInvocationService(InvocationOperations invocations) {
         this.invocations = invocations;
     }
 
@@ -62,7 +62,7 @@ public final class ReactiveInvocationService {
     /**
      * Makes a specified call.
      *
-     * @param request see {@link InvocationService#request}; made at each subscription
+     * @param request see {@link InvocationOperations#request(String)}; made at each subscription
      * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
      */
     public Mono<Results> invoke(InvocationSpec request) {

@@ -72,10 +72,10 @@ class IreePropertiesTests {
     }
 
     @Test
-    void firstDeviceIsTheDefaultDevice() {
+    void otherDevicesAreNotTheDefaultDevice() {
         IreeProperties properties = bind(Map.of("iree.devices.cpu.uri", "local"));
-        assertThat(properties.allDevices()).containsOnlyKeys("cpu");
-        assertThat(properties.defaultDevice()).isEqualTo("cpu");
+        assertThat(properties.allDevices()).containsOnlyKeys("local", "cpu");
+        assertThat(properties.defaultDevice()).isEqualTo("local");
     }
 
     @Test
@@ -91,7 +91,7 @@ class IreePropertiesTests {
                 "iree.queues.copies.index", "2",
                 "iree.queues.other.device", "b",
                 "iree.devices.b.queue-count", "4"));
-        assertThat(properties.defaultDevice()).isEqualTo("b");
+        assertThat(properties.queueCount("local")).isEqualTo(3);
         assertThat(properties.queueCount("b")).isEqualTo(4);
     }
 

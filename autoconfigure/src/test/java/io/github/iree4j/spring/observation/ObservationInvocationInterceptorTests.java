@@ -38,7 +38,9 @@ class ObservationInvocationInterceptorTests {
     private ApplicationContextRunner runner(Path directory) throws Exception {
         return bare.withUserConfiguration(Registry.class)
                 .withPropertyValues(
-                        "iree.modules.adding.location=" + TestModules.adder(directory), "iree.devices.cpu.uri=local");
+                        "iree.modules.adding.location=" + TestModules.adder(directory),
+                        "iree.device=cpu",
+                        "iree.devices.cpu.uri=local");
     }
 
     @Test

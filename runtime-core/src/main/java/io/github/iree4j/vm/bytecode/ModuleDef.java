@@ -149,20 +149,39 @@ public record ModuleDef(
      * @throws IreeException INVALID_ARGUMENT when it is damaged or not a module, RESOURCE_EXHAUSTED when it exceeds the limits
      */
     public static ModuleDef read(MemorySegment file, ModuleLimits limits) {
-        long start = skipZipHeader(file);
-        long remaining = file.byteSize() - start;
-        if (remaining < MIN_BYTES) {
-            throw invalid("it has %d bytes where a module has at least %d".formatted(remaining, MIN_BYTES));
+        Layout layout = Layout.of(file);
+        FlatBuffer buffer = new FlatBuffer(file.asSlice(layout.first(), layout.length()));
+        return new Reader(file, layout.rodata(), limits).read(buffer.root("module", IDENTIFIER));
+    }
+
+    /**
+     * Returns the part of a module file that holds its tables.
+     *
+     * @param file the bytes of the file
+     * @return a slice of it
+     * @throws IreeException INVALID_ARGUMENT when it is not a module
+     */
+    public static MemorySegment flatbuffer(MemorySegment file) {
+        Layout layout = Layout.of(file);
+        return file.asSlice(layout.first(), layout.length());
+    }
+
+    /** Where in a file the tables and the constants after them are. */
+    private record Layout(long first, long length, long rodata) {
+        static Layout of(MemorySegment file) {
+            long start = skipZipHeader(file);
+            long remaining = file.byteSize() - start;
+            if (remaining < MIN_BYTES) {
+                throw invalid("it has %d bytes where a module has at least %d".formatted(remaining, MIN_BYTES));
+            }
+            long length = file.get(I32, start) & 0xFFFF_FFFFL;
+            if (length > remaining - PREFIX_BYTES) {
+                throw invalid("it announces %d bytes and has %d: it is truncated or not a module"
+                        .formatted(length, remaining - PREFIX_BYTES));
+            }
+            long first = start + PREFIX_BYTES;
+            return new Layout(first, length, (first + length + SEGMENT_ALIGNMENT - 1) & -SEGMENT_ALIGNMENT);
         }
-        long length = file.get(I32, start) & 0xFFFF_FFFFL;
-        if (length > remaining - PREFIX_BYTES) {
-            throw invalid("it announces %d bytes and has %d: it is truncated or not a module"
-                    .formatted(length, remaining - PREFIX_BYTES));
-        }
-        long first = start + PREFIX_BYTES;
-        long rodataBase = (first + length + SEGMENT_ALIGNMENT - 1) & -SEGMENT_ALIGNMENT;
-        FlatBuffer buffer = new FlatBuffer(file.asSlice(first, length));
-        return new Reader(file, rodataBase, limits).read(buffer.root("module", IDENTIFIER));
     }
 
     private static long skipZipHeader(MemorySegment file) {

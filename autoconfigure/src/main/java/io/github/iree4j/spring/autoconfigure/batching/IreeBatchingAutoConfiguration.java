@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.batching;
 
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.batching.BatchListener;
@@ -48,6 +49,12 @@ public final class IreeBatchingAutoConfiguration {
                         all.forEach(each -> each.batched(model, function, calls, rows, padded, nanos)));
     }
 
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeBatchingCheck")
+    BatchingCheck ireeBatchingCheck(IreeProperties properties, ObjectProvider<Programs> programs) {
+        return new BatchingCheck(properties, programs);
+    }
+
     private static BatchingOptions options(String name, IreeProperties.Module module) {
         IreeProperties.Batching batching = module.batching();
         try {
@@ -58,10 +65,17 @@ public final class IreeBatchingAutoConfiguration {
                     (int) Math.min(Integer.MAX_VALUE, (long) WAITING_BATCHES * batching.maxSize()),
                     module.contexts() + 1);
         } catch (IllegalArgumentException e) {
+            String message = String.valueOf(e.getMessage());
+            String property = message.replaceFirst("(?s)^'([a-z-]+)'.*", "$1");
+            Object value = switch (property) {
+                case "max-delay" -> batching.maxDelay();
+                case "buckets" -> batching.buckets();
+                default -> batching.maxSize();
+            };
             throw new InvalidConfigurationPropertyValueException(
-                    "iree.modules.%s.batching".formatted(name),
-                    batching,
-                    StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+                    "iree.modules.%s.batching.%s".formatted(name, property),
+                    value,
+                    StringUtils.capitalize(message) + ".");
         }
     }
 }

@@ -23,6 +23,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.http.codec.ServerCodecConfigurer;
@@ -144,7 +145,7 @@ public final class IreeHttpAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
-    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    @Conditional(OnProblemDetails.class)
     static class ProblemConfiguration {
 
         @Bean
@@ -158,7 +159,7 @@ public final class IreeHttpAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherHandler.class)
     @ConditionalOnWebApplication(type = Type.REACTIVE)
-    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    @Conditional(OnProblemDetails.class)
     static class ReactiveProblemConfiguration {
 
         @Bean

@@ -15,7 +15,8 @@ import org.springframework.util.unit.DataSize;
  * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, and of what is allocated for it. A quarter of the heap or of the smallest budget in 'iree.pools', whichever is less, when not set.
  * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it.
  * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
- * @param problemDetails Whether to render failures of calls as problem details.
+ * @param problemDetails Whether to render failures of calls in all controllers as problem details. Same as
+ *     'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when not set.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(
@@ -23,7 +24,7 @@ public record IreeHttpProperties(
         @Nullable DataSize maxInFlightSize,
         @DefaultValue("10s") Duration bodyTimeout,
         @DefaultValue("0") int maxConcurrentBodies,
-        @DefaultValue("true") boolean problemDetails) {
+        @Nullable Boolean problemDetails) {
 
     private static final int SHARE = 4;
 

@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,6 +57,28 @@ public final class IreeResilienceAutoConfiguration {
     @ConditionalOnMissingBean(name = "ireeTimeoutReload")
     TimeoutReload ireeTimeoutReload(CallTimeouts timeouts, Environment environment) {
         return new TimeoutReload(timeouts, environment);
+    }
+
+    /** Without Resilience4j. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingClass("io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry")
+    static class WithoutResilience4jConfiguration {
+
+        WithoutResilience4jConfiguration(IreeProperties properties) {
+            properties.modules().forEach((name, module) -> {
+                Resilience wanted = module.resilience();
+                require(name, "circuit-breaker", wanted.circuitBreaker());
+                require(name, "bulkhead", wanted.bulkhead());
+                require(name, "time-limiter", wanted.timeLimiter());
+                require(name, "retry", wanted.retry());
+            });
+        }
+
+        private static void require(String module, String property, boolean wanted) {
+            if (wanted) {
+                throw new Resilience4jMissingException("iree.modules.%s.resilience.%s".formatted(module, property));
+            }
+        }
     }
 
     /** With Resilience4j. */

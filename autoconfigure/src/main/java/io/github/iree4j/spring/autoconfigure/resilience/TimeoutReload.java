@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
@@ -50,8 +51,9 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
         }
         try {
             IreeProperties changed = Binder.get(environment).bindOrCreate("iree", IreeProperties.class);
+            changed.checkRanges();
             timeouts.change(changed.invocation().timeout(), timeouts(changed));
-        } catch (BindException e) {
+        } catch (BindException | InvalidConfigurationPropertyValueException e) {
             log.warn("changed properties 'iree.*' cannot be read; timeouts remain unchanged", e);
         }
     }

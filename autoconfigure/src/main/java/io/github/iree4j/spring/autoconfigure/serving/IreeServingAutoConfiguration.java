@@ -48,6 +48,12 @@ public final class IreeServingAutoConfiguration {
         return new ServedModels(programs, properties.functions());
     }
 
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeServedFunctionsCheck")
+    ServedFunctionsCheck ireeServedFunctionsCheck(Programs programs, IreeServingProperties properties) {
+        return new ServedFunctionsCheck(properties.functions(), programs);
+    }
+
     /** With Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DispatcherServlet.class)

@@ -223,6 +223,24 @@ class IreeHttpAutoConfigurationTests {
                 .withMessageContaining(message);
     }
 
+    /** An application's own controllers keep their answers unless it asks for problem details. */
+    @Test
+    void problemDetailsFollowSpringBootsSwitch() {
+        WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
+        ReactiveWebApplicationContextRunner reactive =
+                new ReactiveWebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
+        web.run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
+        reactive.run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
+        web.withPropertyValues("spring.mvc.problemdetails.enabled=true")
+                .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
+        reactive.withPropertyValues("spring.webflux.problemdetails.enabled=true")
+                .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
+        web.withPropertyValues("spring.mvc.problemdetails.enabled=true", "iree.http.problem-details=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
+        reactive.withPropertyValues("iree.http.problem-details=true")
+                .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
+    }
+
     // Missing libraries.
 
     @Test
@@ -232,11 +250,11 @@ class IreeHttpAutoConfigurationTests {
                 .hasSingleBean(TensorHttpMessageConverter.class)
                 .hasSingleBean(TensorJsonModule.class)
                 .doesNotHaveBean(TensorJsonHttpMessageConverter.class) // there is no mapper
-                .hasSingleBean(IreeProblemAdvice.class)
                 .doesNotHaveBean(WebFluxConfigurer.class));
         web.withClassLoader(new FilteredClassLoader("tools.jackson"))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(TensorJsonModule.class));
         web.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+                .withPropertyValues("iree.http.problem-details=true")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(IreeProblemAdvice.class));
         web.withClassLoader(new FilteredClassLoader("org.springframework.web.reactive", "reactor"))
                 .run(context -> assertThat(context).hasNotFailed());
@@ -246,14 +264,9 @@ class IreeHttpAutoConfigurationTests {
                 new ReactiveWebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
         reactive.withBean(JsonMapper.class)
                 .run(context -> assertThat(context)
-                        .hasSingleBean(IreeProblemAdvice.class)
                         .hasBean("ireeTensorCodecs")
                         .hasBean("ireeTensorJsonCodecs")
                         .doesNotHaveBean(TensorHttpMessageConverter.class));
-        reactive.withPropertyValues("iree.http.problem-details=false")
-                .run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
-        web.withPropertyValues("iree.http.problem-details=false")
-                .run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
         web.withPropertyValues("iree.http.max-tensor-size=3GB")
                 .run(context ->
                         assertThat(context).getFailure().rootCause().hasMessageContaining("iree.http.max-tensor-size"));

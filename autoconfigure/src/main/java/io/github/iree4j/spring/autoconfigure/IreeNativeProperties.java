@@ -1,0 +1,13 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * The {@code iree.native.*} properties.
+ *
+ * @param libraryPath File of the native library, or its directory. The one in the artifact 'iree4j-native-shim' when not
+ *     set.
+ */
+@ConfigurationProperties("iree.native")
+public record IreeNativeProperties(@Nullable String libraryPath) {}

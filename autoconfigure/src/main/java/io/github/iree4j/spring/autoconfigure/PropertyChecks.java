@@ -1,0 +1,158 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/** Rejects properties that could have no effect or a wrong one, each with its own name. */
+final class PropertyChecks {
+
+    private final IreeProperties properties;
+
+    PropertyChecks(IreeProperties properties) {
+        this.properties = properties;
+    }
+
+    /**
+     * Checks what needs neither devices nor programs.
+     *
+     * @throws InvalidConfigurationPropertyValueException naming the first property that is out of range
+     */
+    void ranges() {
+        positive("iree.invocation.timeout", properties.invocation().timeout());
+        notNegative("iree.invocation.drain-timeout", properties.invocation().drainTimeout());
+        properties
+                .modules()
+                .forEach((name, module) -> positive("iree.modules.%s.timeout".formatted(name), module.timeout()));
+        properties.devices().forEach((name, device) -> {
+            if (device.queueCount() < 0) {
+                throw invalid(
+                        "iree.devices.%s.queue-count".formatted(name),
+                        device.queueCount(),
+                        "It must not be negative; it is zero for the device's own number.");
+            }
+        });
+        properties.queues().forEach((name, queue) -> {
+            if (queue.index() < 0) {
+                throw invalid("iree.queues.%s.index".formatted(name), queue.index(), "It must not be negative.");
+            }
+        });
+    }
+
+    /**
+     * Checks that each device can be opened on this machine, as far as its driver tells.
+     *
+     * @throws InvalidConfigurationPropertyValueException naming the property that refers to a device that does not exist
+     */
+    void devices() {
+        properties.devices().forEach((name, device) -> {
+            if (device.uri() != null) {
+                driver("iree.devices.%s.uri".formatted(name), device.uri(), device.uri());
+            } else {
+                driver("iree.devices.%s".formatted(name), name, name);
+            }
+        });
+        reference("iree.device", properties.device());
+        properties
+                .modules()
+                .forEach((name, module) ->
+                        module.devices().forEach(each -> reference("iree.modules.%s.devices".formatted(name), each)));
+        properties
+                .queues()
+                .forEach((name, queue) -> reference("iree.queues.%s.device".formatted(name), queue.device()));
+        for (String pool : properties.pools().keySet()) {
+            if (!properties.allDevices().containsKey(pool)) {
+                throw invalid(
+                        "iree.pools." + pool,
+                        properties.pools().get(pool),
+                        "There is no device of that name; there are %s."
+                                .formatted(new TreeSet<>(properties.allDevices().keySet())));
+            }
+        }
+    }
+
+    /**
+     * Checks that each quota is that of a program.
+     *
+     * @param known names of programs
+     * @throws InvalidConfigurationPropertyValueException naming the first quota of none
+     */
+    void quotas(TreeSet<String> known) {
+        properties
+                .pools()
+                .forEach((device, pool) -> pool.quotas().forEach((program, quota) -> {
+                    if (!known.contains(program)) {
+                        throw invalid(
+                                "iree.pools.%s.quotas.%s".formatted(device, program),
+                                quota,
+                                "There is no program of that name; there are %s. An 'IreePoolCustomizer' sets quotas of programs that are loaded later."
+                                        .formatted(known));
+                    }
+                }));
+    }
+
+    private void reference(String property, @Nullable String device) {
+        if (device != null && !properties.devices().containsKey(device)) {
+            driver(property, device, device);
+        }
+    }
+
+    /** Names of drivers end at a colon: {@code vulkan://id}, {@code vulkan:1}; IREE has two for the CPU. */
+    private void driver(String property, Object value, String uri) {
+        int end = uri.indexOf(':');
+        String wanted = end < 0 ? uri : uri.substring(0, end);
+        String name = wanted.equals("local-task") || wanted.equals("local-sync") ? "local" : wanted;
+        List<DriverProvider> drivers = IreeRuntime.drivers();
+        for (DriverProvider driver : drivers) {
+            if (driver.name().equals(name)) {
+                Availability availability = driver.availability();
+                if (!availability.available()) {
+                    throw invalid(
+                            property,
+                            value,
+                            "Driver '%s' is not available: %s. Drivers here: %s."
+                                    .formatted(name, availability.reason(), describe(drivers)));
+                }
+                return;
+            }
+        }
+        throw invalid(
+                property,
+                value,
+                "There is no device '%s' in 'iree.devices', which has %s, and no driver of that name: %s."
+                        .formatted(wanted, new TreeSet<>(properties.devices().keySet()), describe(drivers)));
+    }
+
+    private static String describe(List<DriverProvider> drivers) {
+        return drivers.stream()
+                .map(driver -> {
+                    Availability availability = driver.availability();
+                    return availability.available()
+                            ? driver.name()
+                            : "%s (not available: %s)".formatted(driver.name(), availability.reason());
+                })
+                .collect(Collectors.joining(", "));
+    }
+
+    private static void positive(String property, @Nullable Duration value) {
+        if (value != null && (value.isNegative() || value.isZero())) {
+            throw invalid(property, value, "It must be positive; remove the property for no limit.");
+        }
+    }
+
+    private static void notNegative(String property, Duration value) {
+        if (value.isNegative()) {
+            throw invalid(property, value, "It must not be negative.");
+        }
+    }
+
+    static InvalidConfigurationPropertyValueException invalid(String property, @Nullable Object value, String reason) {
+        return new InvalidConfigurationPropertyValueException(property, value, reason);
+    }
+}

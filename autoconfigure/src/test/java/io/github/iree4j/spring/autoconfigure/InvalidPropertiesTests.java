@@ -1,0 +1,341 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.spring.CallTimeouts;
+import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.batching.IreeBatchingAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.resilience.IreeResilienceAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.serving.IreeServingAutoConfiguration;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+
+/** Properties that would have no effect or a wrong one end the start, with the name of the property. */
+@Timeout(900)
+class InvalidPropertiesTests {
+
+    private static final AutoConfigurations ALL = AutoConfigurations.of(
+            IreeAutoConfiguration.class,
+            IreeBatchingAutoConfiguration.class,
+            IreeResilienceAutoConfiguration.class,
+            IreeServingAutoConfiguration.class);
+
+    @TempDir
+    private Path directory;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(ALL);
+
+    private void assertInvalid(String property, String reason, String... values) {
+        runner.withPropertyValues(values).run(context -> {
+            assertThat(context).hasFailed();
+            assertInvalid(context.getStartupFailure(), property, reason);
+        });
+    }
+
+    private static void assertInvalid(Throwable failure, String property, String reason) {
+        Throwable cause = failure;
+        while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
+            cause = cause.getCause();
+        }
+        assertThat(cause).as("in the causes of %s", failure).isNotNull();
+        InvalidConfigurationPropertyValueException invalid = (InvalidConfigurationPropertyValueException) cause;
+        assertThat(invalid.getName()).isEqualTo(property);
+        assertThat(invalid.getReason()).contains(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "iree.invocation.timeout,           -1s,  It must be positive",
+        "iree.invocation.timeout,           0,    It must be positive",
+        "iree.invocation.drain-timeout,     -1ms, It must not be negative",
+        "iree.modules.adder.timeout,        -5s,  It must be positive",
+        "iree.modules.adder.timeout,        0s,   It must be positive",
+        "iree.modules.adder.contexts,       0,    must be within [1",
+        "iree.pools.local.waiting.limit,    -1s,  must",
+        "iree.pools.local.waiting.host,     -1s,  must",
+        "iree.pools.local.trim.idle-after,  -1s,  must",
+        "iree.pools.local.trim.retained,    -1B,  must",
+        "iree.pools.local.budget,           0,    must not be zero",
+        "iree.pools.local.quotas.adder,     -1B,  must",
+        "iree.devices.local.inline-work,    -1us, must",
+        "iree.devices.local.queue-count,    -1,   must",
+        "iree.queues.main.index,            -1,   It must not be negative",
+        "iree.frontier.capacity,            0,    It must be within",
+        "iree.frontier.history,             0,    must",
+        "iree.task.workers,                 -1,   must"
+    })
+    void valueOutOfRangeNamesItsProperty(String property, String value, String reason) throws Exception {
+        assertInvalid(
+                property,
+                reason,
+                "iree.modules.adder.location=" + TestModules.adder(directory),
+                property + "=" + value);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"max-size, 0", "max-delay, -1ms", "buckets, 64"})
+    void batchingOutOfRangeNamesItsProperty(String property, String value) {
+        assertInvalid(
+                "iree.modules.add.batching." + property,
+                "must",
+                "iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
+                "iree.modules.add.batching.enabled=true",
+                "iree.modules.add.batching." + property + "=" + value);
+    }
+
+    @Test
+    void batchingOfAProgramThatCannotBeBatchedIsRejected() throws Exception {
+        assertInvalid(
+                "iree.modules.adder.batching.enabled",
+                "None of the program's functions can be batched: calls of 'adder.add' cannot be batched: a value is i32; ",
+                "iree.modules.adder.location=" + TestModules.adder(directory),
+                "iree.modules.adder.batching.enabled=true");
+    }
+
+    @Test
+    void lazyProgramThatCannotBeBatchedIsRejectedWhenItIsLoaded() throws Exception {
+        runner.withPropertyValues(
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.modules.adder.load=lazy",
+                        "iree.modules.adder.batching.enabled=true")
+                .run(context -> {
+                    Programs programs = context.getBean(Programs.class);
+                    assertThatExceptionOfType(ProgramLoadException.class)
+                            .isThrownBy(() -> programs.load("adder", null))
+                            .satisfies(
+                                    e -> assertInvalid(e, "iree.modules.adder.batching.enabled", "cannot be batched"));
+                    assertThat(programs.statuses().getFirst().state()).isEqualTo(ProgramState.FAILED);
+                    assertThat(programs.activeCalls()).isZero();
+                });
+    }
+
+    @Test
+    void replacementThatCannotBeBatchedLeavesTheOldProgram() throws Exception {
+        Path file = directory.resolve("model.vmfb");
+        Files.copy(TestModules.fixture("3.11.0/cpu/add.vmfb"), file);
+        runner.withPropertyValues("iree.modules.add.location=" + file, "iree.modules.add.batching.enabled=true")
+                .run(context -> {
+                    Programs programs = context.getBean(Programs.class);
+                    Files.write(file, Files.readAllBytes(TestModules.adder(directory)));
+                    assertThatExceptionOfType(ProgramLoadException.class).isThrownBy(() -> programs.load("add", null));
+                    float[] four = {1, 2, 3, 4};
+                    try (Results results =
+                            context.getBean(InvocationOperations.class).invoke("add.add", four, four)) {
+                        assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "iree.device,                 abacus",
+        "iree.devices.gpu.uri,        abacus://0",
+        "iree.modules.adder.devices,  abacus",
+        "iree.queues.copies.device,   abacus"
+    })
+    void unknownDeviceNamesThePropertyThatRefersToIt(String property, String device) throws Exception {
+        assertInvalid(
+                property,
+                "There is no device 'abacus' in 'iree.devices', which has ",
+                "iree.modules.adder.location=" + TestModules.adder(directory),
+                "iree.devices.other.uri=local",
+                property + "=" + device);
+    }
+
+    @Test
+    void deviceWithoutADriverOfItsNameIsNamed() {
+        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.devices.gpu.queue-count=1");
+    }
+
+    @Test
+    void poolOfAnUnknownDeviceIsNamed() {
+        assertInvalid("iree.pools.fast", "there are [local]", "iree.pools.fast.trim.retained=1MB");
+    }
+
+    @Test
+    void quotaOfAnUnknownProgramIsNamed() throws Exception {
+        assertInvalid(
+                "iree.pools.local.quotas.ader",
+                "There is no program of that name; there are [adder].",
+                "iree.modules.adder.location=" + TestModules.adder(directory),
+                "iree.pools.local.quotas.ader=1MB");
+    }
+
+    @Test
+    void quotaOfAProgramThatABeanRegistersIsValid() {
+        runner.withBean(Registrar.class)
+                .withPropertyValues("iree.pools.local.quotas.later=1MB")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static final class Registrar {
+        Registrar(Programs programs) {
+            programs.define(ProgramSource.of("later", "later.vmfb"));
+        }
+    }
+
+    @Test
+    void servedFunctionOfAnUnknownProgramIsNamed() throws Exception {
+        assertServedInvalid(
+                "iree.serving.functions.ader", "There is no program of that name; there are [adder].", "ader=add");
+    }
+
+    @Test
+    void servedFunctionThatTheProgramLacksIsNamed() throws Exception {
+        assertServedInvalid(
+                "iree.serving.functions.adder", "has no function of that name; it has [add", "adder=subtract");
+    }
+
+    private void assertServedInvalid(String property, String reason, String function) throws Exception {
+        new WebApplicationContextRunner()
+                .withConfiguration(ALL)
+                .withPropertyValues(
+                        "iree.serving.enabled=true",
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.serving.functions." + function)
+                .run(context -> assertInvalid(context.getStartupFailure(), property, reason));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"circuit-breaker", "bulkhead", "time-limiter", "retry"})
+    void resilienceWithoutResilience4jNamesTheDependency(String property) throws Exception {
+        String name = "iree.modules.adder.resilience." + property;
+        runner.withClassLoader(new FilteredClassLoader("io.github.resilience4j"))
+                .withPropertyValues("iree.modules.adder.location=" + TestModules.adder(directory), name + "=true")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    FailureAnalysis analysis = analyze(context.getStartupFailure());
+                    assertThat(analysis.getDescription()).contains("'" + name + "' is true, but Resilience4j is not");
+                    assertThat(analysis.getAction()).contains("'io.github.resilience4j:resilience4j-spring-boot4'");
+                });
+    }
+
+    private static FailureAnalysis analyze(Throwable failure) {
+        return SpringFactoriesLoader.forDefaultResourceLocation()
+                .load(
+                        FailureAnalyzer.class,
+                        SpringFactoriesLoader.ArgumentResolver.of(
+                                org.springframework.core.env.Environment.class, new StandardEnvironment()),
+                        (type, name, e) -> {})
+                .stream()
+                .filter(analyzer -> analyzer.getClass().getName().startsWith("io.github.iree4j"))
+                .map(analyzer -> analyzer.analyze(failure))
+                .filter(analysis -> analysis != null)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void missingNativeLibraryIsNamed() {
+        assertInvalid(
+                "iree.native.library-path",
+                "was already searched, in the class path; name '/nowhere/lib.so' before its first use",
+                "iree.native.library-path=/nowhere/lib.so");
+    }
+
+    @Test
+    void changedTimeoutOutOfRangeIsIgnored() throws Exception {
+        runner.withPropertyValues("iree.invocation.timeout=5s").run(context -> {
+            CallTimeouts before = context.getBean(CallTimeouts.class);
+            context.getSourceApplicationContext()
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addFirst(new MapPropertySource("changed", Map.of("iree.invocation.timeout", "-1s")));
+            context.publishEvent(new EnvironmentChangeEvent(context));
+            assertThat(before).extracting("timeouts.general").isEqualTo(Duration.ofSeconds(5));
+        });
+    }
+
+    @Test
+    void addingADeviceMovesNoProgram() throws Exception {
+        String adder = "iree.modules.adder.location=" + TestModules.adder(directory);
+        for (List<String> devices : List.of(
+                List.<String>of(),
+                List.of("iree.devices.another.uri=local"),
+                List.of("iree.devices.another.uri=local", "iree.devices.a.uri=local"),
+                List.of("iree.devices.another.uri=local", "iree.devices.local.inline-work=0"))) {
+            runner.withPropertyValues(adder)
+                    .withPropertyValues(devices.toArray(String[]::new))
+                    .run(context -> assertThat(context.getBean("iree.modules.adder", io.github.iree4j.Program.class)
+                                    .devices())
+                            .containsExactly(context.getBean("iree.devices.local", io.github.iree4j.hal.Device.class)));
+        }
+    }
+
+    @Test
+    void firstQueueOfEachDeviceIsABean() {
+        runner.withPropertyValues("iree.devices.slow.uri=local")
+                .withBean(Queues.class)
+                .run(context -> {
+                    var runtime = context.getBean(io.github.iree4j.IreeRuntime.class);
+                    Queues queues = context.getBean(Queues.class);
+                    assertThat(queues.any).isSameAs(runtime.device("local").queue(0));
+                    assertThat(queues.slow).isSameAs(runtime.device("slow").queue(0));
+                });
+        runner.withPropertyValues(
+                        "iree.devices.slow.uri=local", "iree.queues.slow.device=slow", "iree.queues.slow.index=1")
+                .withBean(Queues.class)
+                .run(context -> {
+                    var runtime = context.getBean(io.github.iree4j.IreeRuntime.class);
+                    Queues queues = context.getBean(Queues.class);
+                    assertThat(queues.slow).isSameAs(runtime.device("slow").queue(1));
+                    assertThat(queues.any).isSameAs(queues.slow); // the only one that is named
+                });
+    }
+
+    static final class Queues {
+        final DeviceQueue any;
+        final DeviceQueue slow;
+
+        Queues(DeviceQueue any, @Qualifier("slow") DeviceQueue slow) {
+            this.any = any;
+            this.slow = slow;
+        }
+    }
+
+    @Test
+    void callsAreMadeThroughAnInterface() throws Exception {
+        runner.withPropertyValues("iree.modules.adder.location=" + TestModules.adder(directory))
+                .run(context -> {
+                    InvocationOperations operations = context.getBean(InvocationOperations.class);
+                    assertThat(operations).isSameAs(context.getBean(InvocationService.class));
+                    try (Results results = operations.invoke("adder.add", 40, 2)) {
+                        assertThat(results.intValue(0)).isEqualTo(42);
+                    }
+                });
+        assertThat(Arrays.stream(InvocationOperations.class.getMethods()).map(Method::getName))
+                .contains("invoke", "invokeAsync", "request", "function");
+    }
+}

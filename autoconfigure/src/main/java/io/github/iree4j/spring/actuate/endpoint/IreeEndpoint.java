@@ -11,6 +11,7 @@ import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
@@ -27,7 +28,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, pending work and its
+ * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, memory, programs, pending work and its
  * dependencies, and recent events.
  *
  * <p>Read-only, unless {@code management.endpoint.iree.access=unrestricted} also permits loading, unloading and warming
@@ -37,8 +38,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
 
-    private static final List<String> SELECTORS =
-            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events");
+    private static final List<String> SELECTORS = List.of(
+            "devices", "queues", "frontiers", "taint", "pools", "memory", "modules", "timelines", "events", "live");
 
     private static final int MOST_EVENTS = 100;
 
@@ -73,8 +74,8 @@ public final class IreeEndpoint {
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, modules, timelines or events
-     * @param since for events, the cursor of the previous response; all retained events when absent
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines or events; live for all of these
+     * @param since for events and live, the cursor of the previous response; all retained events when absent
      * @return the part, or null when there is none of that name
      */
     @ReadOperation
@@ -85,10 +86,24 @@ public final class IreeEndpoint {
             case "frontiers" -> frontiers();
             case "taint" -> TaintDescriptor.now();
             case "pools" -> pools();
+            case "memory" -> memory();
             case "modules" -> modules();
             case "timelines" -> timelines();
-            case "events" ->
-                EventsDescriptor.of(since == null ? 0 : since, events.since(since == null ? 0 : since, MOST_EVENTS));
+            case "events" -> events(since);
+            case "live" ->
+                new LiveDescriptor(
+                        Instant.now(),
+                        programs.activeCalls(),
+                        TaskDescriptor.of(runtime),
+                        devices().devices(),
+                        queues().queues(),
+                        frontiers(),
+                        TaintDescriptor.now(),
+                        pools().pools(),
+                        memory().devices(),
+                        modules().modules(),
+                        timelines(),
+                        events(since));
             default -> null;
         };
     }
@@ -179,6 +194,18 @@ public final class IreeEndpoint {
         return new PoolDescriptor.All(runtime.devices().stream()
                 .map(device -> PoolDescriptor.of(runtime, device))
                 .toList());
+    }
+
+    private MemoryDescriptor.All memory() {
+        AxisNames names = new AxisNames(runtime);
+        return new MemoryDescriptor.All(runtime.devices().stream()
+                .map(device -> MemoryDescriptor.of(runtime, device, names))
+                .toList());
+    }
+
+    private EventsDescriptor events(@Nullable Long since) {
+        long after = since == null ? 0 : since;
+        return EventsDescriptor.of(after, events.since(after, MOST_EVENTS));
     }
 
     private ModuleDescriptor.All modules() {

@@ -7,6 +7,7 @@ import { Faults, describe } from "./view/faults.js";
 import { plural, timeNamed } from "./view/format.js";
 import { Graph } from "./view/graph.js";
 import { Lanes } from "./view/lanes.js";
+import { MemoryPanel } from "./view/memory-panel.js";
 import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
 import { Transport } from "./view/transport.js";
 import { Ways } from "./view/ways.js";
@@ -33,7 +34,8 @@ export class Explore {
     this.log = new EventLog(byId("log-box"));
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
-    this.ways = new Ways(byId("ways-box"));
+    this.memory = new MemoryPanel(byId("memory-card"), byId("memory-box"));
+    this.ways = new Ways(byId("ways-box"), () => this.load());
     this.transport = new Transport((at) => this.#move(at));
     this.#listen();
   }
@@ -131,7 +133,7 @@ export class Explore {
       if (running.signal.aborted) return;
       this.page.notice("");
       this.show(new Schedule({ ...scenario, ...run }), first ? state.tick : this.transport.at);
-      if (state.ways) await this.ways.load(scenario.id, query);
+      if (state.ways) await this.ways.load(scenario.id, query, running.signal);
     } catch (error) {
       if (!(error instanceof DOMException)) this.#failed(error);
     }
@@ -161,11 +163,12 @@ export class Explore {
     );
     byId("ways").setAttribute("aria-pressed", String(state.ways));
     byId("ways").disabled = scenario === null;
+    byId("share").disabled = scenario === null; // a file is not in the address
     byId("ways-card").hidden = !state.ways || scenario === null;
     const position = byId("position");
     position.max = String(schedule.finalTick);
     position.step = schedule.unit === "ns" ? "any" : "1";
-    for (const view of [this.lanes, this.graph, this.semaphores, this.log]) view.show(schedule);
+    for (const view of [this.lanes, this.graph, this.semaphores, this.log, this.memory]) view.show(schedule);
     this.#showTable();
     this.faults.show(schedule, this.faultList, scenario !== null);
     this.select(schedule.byId.get(state.op) ?? null);
@@ -183,10 +186,18 @@ export class Explore {
     if (byId("table-card").open && this.schedule) this.table.show(this.schedule);
   }
 
+  /** Draws the canvases again, for example in other colours. */
+  draw() {
+    this.lanes.draw();
+    this.ways.lanes.forEach((each) => each.draw());
+    this.memory.draw();
+  }
+
   /** Everything that depends on time. */
   #move(at) {
     if (!this.schedule) return;
     this.lanes.move(at);
+    this.ways.move(at);
     const { unit } = this.schedule;
     // The rest changes with events only.
     const shown = unit === "ns" ? this.schedule.eventsUntil(at) : Math.floor(at);
@@ -196,7 +207,7 @@ export class Explore {
     if (shown === this.shown?.at && this.schedule === this.shown.schedule) return;
     this.shown = { at: shown, schedule: this.schedule };
     byId("position").setAttribute("aria-valuetext", label);
-    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.ways]) view.move(at);
+    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.memory]) view.move(at);
     const passed = this.schedule.annotations.filter((each) => each.tick <= at);
     setText(byId("annotation"), passed.length === 0 ? "" : passed[passed.length - 1].text);
   }
@@ -277,6 +288,7 @@ export class Explore {
 
   /** Shows a run that did not come from the laboratory: a file, or what Live exported. */
   open(run) {
+    if (Array.isArray(run?.operations)) throw new Error("it is a scenario that has not run; “bin/iree4j lab run FILE --json” prints the run");
     if (!Array.isArray(run?.ops)) throw new Error("there is no list 'ops' in it");
     this.opened = run;
     Object.assign(this.page.state, { tick: 0, op: "", fault: "" });

@@ -5,6 +5,8 @@ import { h, penOf, styleOf } from "./dom.js";
 
 const ROW = 16;
 const GAP = 5;
+const NAME = 128; // width of the names of slabs
+const MOST = 50; // blocks that are listed as text
 
 export const STATES = {
   RESERVED: { label: "in use", style: "--block-reserved" },
@@ -17,7 +19,10 @@ export class MemoryMapView {
   constructor(device) {
     this.canvas = h("canvas.memory-canvas", { role: "img" });
     this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
-    this.box = h("div.memory-map", {}, this.canvas, this.tip);
+    this.blocks = h("ul.plain.blocks");
+    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", {}, "Blocks with a death frontier"), this.blocks);
+    this.picture = h("div.memory-map", {}, this.canvas, this.tip);
+    this.box = h("div", {}, this.picture, this.details);
     this.device = device;
     this.places = [];
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
@@ -27,26 +32,31 @@ export class MemoryMapView {
   /** @param {any} memory of the device */
   draw(memory) {
     this.memory = memory;
-    const width = this.box.clientWidth;
+    this.#list();
+    const width = this.picture.clientWidth;
     if (width === 0 || !memory) return;
     const slabs = memory.slabs.slice(0, 24);
     const largest = Math.max(1, ...slabs.map((each) => each.size));
     const pen = penOf(this.canvas, width, Math.max(ROW, slabs.length * (ROW + GAP)));
     this.places = [];
+    pen.font = styleOf("--canvas-font") || "12px sans-serif";
+    pen.textBaseline = "middle";
+    const colours = Object.fromEntries(Object.entries(STATES).map(([state, { style }]) => [state, styleOf(style)]));
     slabs.forEach((slab, row) => {
       const top = row * (ROW + GAP);
-      const length = Math.max(24, (slab.size / largest) * width);
-      pen.fillStyle = styleOf("--stripe");
-      pen.fillRect(0, top, length, ROW);
-      for (const block of slab.blocks) {
-        const left = (block.offset / slab.size) * length;
-        const right = ((block.offset + block.length) / slab.size) * length;
-        pen.fillStyle = styleOf(STATES[block.state]?.style ?? "--line");
-        pen.fillRect(left, top, Math.max(0.7, right - left - (right - left > 3 ? 1 : 0)), ROW);
-        this.places.push({ left, right, top, block, slab });
+      const length = Math.max(24, (slab.size / largest) * (width - NAME));
+      pen.fillStyle = styleOf("--muted");
+      pen.fillText(`${slab.pool} ${bytes(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
+      // Small blocks in use are drawn over large free ones, and never vanish.
+      for (const block of [...slab.blocks].sort((a, b) => b.length - a.length)) {
+        const left = NAME + (block.offset / slab.size) * length;
+        const right = NAME + ((block.offset + block.length) / slab.size) * length;
+        pen.fillStyle = colours[block.state] ?? styleOf("--line");
+        pen.fillRect(left, top, Math.max(2, right - left - (right - left > 3 ? 1 : 0)), ROW);
+        this.places.unshift({ left, right: Math.max(right, left + 2), top, block, slab });
       }
       pen.strokeStyle = styleOf("--line");
-      pen.strokeRect(0.5, top + 0.5, length - 1, ROW - 1);
+      pen.strokeRect(NAME + 0.5, top + 0.5, length - 1, ROW - 1);
     });
     const of = (state) => memory.slabs.flatMap((each) => each.blocks).filter((each) => each.state === state);
     const sum = (list) => bytes(list.reduce((total, each) => total + each.length, 0));
@@ -56,6 +66,14 @@ export class MemoryMapView {
         .map(([state, { label }]) => `${plural(of(state).length, "block")}, ${sum(of(state))}, ${label}`)
         .join("; ")}${memory.omitted > 0 ? `; ${memory.omitted} not listed` : ""}`,
     );
+  }
+
+  /** The same as text, for those without a pointer. */
+  #list() {
+    if (!this.details.open || !this.memory) return;
+    const all = this.memory.slabs.flatMap((slab) => slab.blocks.filter((block) => block.death.length > 0).map((block) => describeBlock(block, slab)));
+    const shown = all.slice(0, MOST).map((text) => h("li", {}, text));
+    this.blocks.replaceChildren(...(all.length === 0 ? [h("li.muted", {}, "None now.")] : shown), all.length > MOST ? h("li.muted", {}, `and ${all.length - MOST} more`) : "");
   }
 
   #hover(event) {

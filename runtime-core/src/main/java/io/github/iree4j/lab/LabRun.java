@@ -192,14 +192,14 @@ final class LabRun {
         Queue queue = queues.get(plan.queueOf[work.index]);
         Fence wait = fence(work.operation.waits());
         Fence signal = fence(work.operation.signals());
+        if (signal == null) { // carries its failure, which would be logged otherwise
+            signal = Fence.adopt(TimelineSemaphore.create(0), 1);
+            fences.add(signal);
+        }
         QueueCounters before = queue.device.queue(queue.index).counters();
-        try {
-            IreeException refused = queue.device.submit(queue.index, wait, signal, work);
-            if (refused != null) {
-                work.failed(refused);
-            }
-        } catch (IreeException e) { // without a signal fence the failure is thrown
-            work.failed(e);
+        IreeException refused = queue.device.submit(queue.index, wait, signal, work);
+        if (refused != null) {
+            work.failed(refused);
         }
         QueueCounters after = queue.device.queue(queue.index).counters();
         work.decisions = new Decisions(

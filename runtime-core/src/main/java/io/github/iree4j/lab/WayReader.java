@@ -29,6 +29,7 @@ final class WayReader {
     private final ScenarioGraph graph;
     private final Map<String, Integer> index = new HashMap<>();
     private final int[] queue; // of each operation
+    private final int[] epoch; // its place there
     private final List<List<Integer>> consumers = new ArrayList<>();
 
     WayReader(LabResult result, WaitKnowledge knowledge) {
@@ -41,9 +42,12 @@ final class WayReader {
             consumers.add(new ArrayList<>());
         }
         this.queue = new int[operations.size()];
+        this.epoch = new int[operations.size()];
         for (int i = 0; i < result.queues().size(); i++) {
+            int place = 0;
             for (String each : result.queues().get(i).operations()) {
                 queue[index.get(each)] = i;
+                epoch[index.get(each)] = place++;
             }
         }
         for (int i = 0; i < queue.length; i++) {
@@ -143,12 +147,11 @@ final class WayReader {
         }
         for (int i = 0; i < queue.length; i++) {
             for (int producer : graph.producers(i)) {
-                int from = workload[producer];
-                int to = workload[i];
-                for (int j = 0; j < queue.length && from != to; j++) {
-                    workload[j] = workload[j] == from ? to : workload[j];
-                }
+                workload[root(workload, producer)] = root(workload, i);
             }
+        }
+        for (int i = 0; i < queue.length; i++) {
+            workload[i] = root(workload, i);
         }
         long pairs = 0;
         BitSet[] before = orderOfQueues();
@@ -157,6 +160,15 @@ final class WayReader {
             pairs += before[i].stream().filter(each -> workload[each] != its).count();
         }
         return pairs;
+    }
+
+    private static int root(int[] parents, int of) {
+        int at = of;
+        while (parents[at] != at) {
+            parents[at] = parents[parents[at]];
+            at = parents[at];
+        }
+        return at;
     }
 
     /** For each operation what ran before it because of queues and waits. */
@@ -170,7 +182,7 @@ final class WayReader {
             long second = result.operations().get(b).start();
             return first != second || queue[a] != queue[b]
                     ? Long.compare(first, second)
-                    : Integer.compare(place(a), place(b));
+                    : Integer.compare(epoch[a], epoch[b]);
         });
         int[] last = new int[result.queues().size()]; // of each queue, plus 1
         BitSet[] before = new BitSet[queue.length];
@@ -193,12 +205,5 @@ final class WayReader {
         if (before[other] != null) {
             all.or(before[other]);
         }
-    }
-
-    private int place(int operation) {
-        return result.queues()
-                .get(queue[operation])
-                .operations()
-                .indexOf(operations.get(operation).id());
     }
 }

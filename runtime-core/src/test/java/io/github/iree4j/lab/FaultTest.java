@@ -75,6 +75,23 @@ class FaultTest {
     }
 
     @Test
+    void aTimelineThatFailsBeforeAValueTakesThoseWhoWaitForIt() {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                hardware: [cpu, gpu, npu]
+                semaphores: [s]
+                operations:
+                  - {id: slow, hw: cpu, duration: 5, signal: {s: 1}}
+                  - {id: refused, hw: gpu, submitted: 2, wait: {s: 1}, signal: {s: 2}}
+                  - {id: victim, hw: npu, wait: {s: 1}}
+                """);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withFaults(List.of(Fault.parse("lose:gpu@1"))));
+        assertThat(failed(result)).containsExactlyInAnyOrder("refused", "victim");
+        assertThat(result.collateral()).containsExactly("victim");
+        assertThat(result.violations()).isEmpty();
+    }
+
+    @Test
     void whatIsNoFaultIsRefused() {
         assertThatThrownBy(() -> Fault.parse("explode:gpu")).hasMessageContaining("'explode' is no kind of fault");
         assertThatThrownBy(() -> Fault.parse("lose")).hasMessageContaining("is not of the form");

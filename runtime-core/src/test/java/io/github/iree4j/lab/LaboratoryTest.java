@@ -137,13 +137,13 @@ class LaboratoryTest {
         assertThat(result.violations()).as("%s", scale).isEmpty();
         assertThat(result.collateral()).isEmpty();
         assertThat(result.finalTick()).as("%s", scale).isEqualTo(oracle.finalTick);
-        for (int i = 0; i < result.operations().size(); i++) {
-            OperationRun run = result.operations().get(i);
-            assertThat(new Oracle.Run(run.start(), run.end(), run.lane(), run.frontier()))
-                    .as("%s at %s", run.operation().id(), scale)
-                    .isEqualTo(oracle.runs.get(i));
-            assertThat(run.isTainted()).isFalse();
-        }
+        assertThat(result.operations().stream()
+                        .map(run -> new Oracle.Run(run.start(), run.end(), run.lane(), run.frontier()))
+                        .toList())
+                .as("%s", scale)
+                .isEqualTo(oracle.runs);
+        assertThat(result.operations().stream().anyMatch(OperationRun::isTainted))
+                .isFalse();
         result.semaphores().forEach((id, state) -> {
             assertThat(state.value()).isEqualTo(oracle.values.get(id));
             assertThat(state.frontier()).isEqualTo(oracle.frontiers.get(id));

@@ -245,4 +245,21 @@ class ScenarioTest {
         assertThat(result.queues().stream().map(LabResult.QueueUse::operations))
                 .containsExactly(List.of(), List.of("a", "b"), List.of("c", "d"));
     }
+
+    @Test
+    void anOperationThatIsSubmittedLateDoesNotMentionWhatIsOver() {
+        Scenario scenario = Laboratory.read(HEAD + "  - {id: a, hw: cpu, duration: 2, signal: {s: 1}}\n"
+                + "  - {id: b, hw: gpu, duration: 9, wait: {s: 1}, signal: {s: 2}}\n"
+                + "  - {id: c, hw: cpu, submitted: 5, wait: {s: 1}, signal: {t: 1}}\n"
+                + "  - {id: d, hw: cpu, submitted: 6, wait: {s: 2}}\n");
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        assertThat(result.operations().stream().map(LabResult.OperationRun::start))
+                .containsExactly(0L, 2L, 5L, 11L);
+        assertThat(result.operations().stream().map(LabResult.OperationRun::issued))
+                .containsExactly(0L, 0L, 5L, 6L);
+        assertThat(result.operations().get(2).decisions().reached()).isEqualTo(1);
+        assertThat(result.operations().get(3).frontier())
+                .as("s at 1 is over, but the operation that signals 2 mentions it")
+                .isEqualTo(Map.of("s", 2L));
+    }
 }

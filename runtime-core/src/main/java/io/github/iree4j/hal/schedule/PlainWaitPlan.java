@@ -9,9 +9,14 @@ import io.github.iree4j.frontier.MutableFrontier;
 final class PlainWaitPlan extends WaitPlan {
     private final boolean events;
 
-    PlainWaitPlan(FifoScheduler scheduler, boolean events) {
+    private PlainWaitPlan(FifoScheduler scheduler, boolean events) {
         super(scheduler);
         this.events = events;
+    }
+
+    /** Creates the plan of a stream. Here, so that this class is not loaded where nothing is measured. */
+    static WaitPlan of(FifoScheduler scheduler, WaitKnowledge knowledge) {
+        return new PlainWaitPlan(scheduler, knowledge == WaitKnowledge.EVENTS);
     }
 
     @Override

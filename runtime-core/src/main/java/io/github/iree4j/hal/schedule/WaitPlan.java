@@ -32,11 +32,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
 
     /** Creates the plan of a stream. */
     static WaitPlan of(FifoScheduler scheduler, WaitKnowledge knowledge) {
-        return switch (knowledge) {
-            case FRONTIERS -> new WaitPlan(scheduler);
-            case TIMELINES -> new PlainWaitPlan(scheduler, false);
-            case EVENTS -> new PlainWaitPlan(scheduler, true);
-        };
+        return knowledge == WaitKnowledge.FRONTIERS ? new WaitPlan(scheduler) : PlainWaitPlan.of(scheduler, knowledge);
     }
 
     /** Decides about all waits; returns how many of them hold the operation back. */

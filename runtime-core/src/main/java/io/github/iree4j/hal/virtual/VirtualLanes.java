@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
+import java.util.TreeSet;
 
 /**
  * Lanes of hardware that several FIFO queues share: at most one operation runs on each. Operations that are ready at the same time
@@ -22,7 +23,8 @@ public final class VirtualLanes {
     private final VirtualClock clock;
     private final int count;
     private final BitSet taken = new BitSet();
-    private final List<Turn> ready = new ArrayList<>();
+    private final TreeSet<Turn> ready =
+            new TreeSet<>(Comparator.comparingLong(Turn::rank).thenComparingLong(Turn::arrival));
     private long arrivals;
     private boolean planned; // whether lanes are given at the end of this time
 
@@ -103,7 +105,6 @@ public final class VirtualLanes {
         List<Turn> started = new ArrayList<>();
         synchronized (clock) {
             planned = false;
-            ready.sort(Comparator.comparingLong(Turn::rank).thenComparingLong(Turn::arrival));
             while (!ready.isEmpty() && taken.cardinality() < count) {
                 Turn next = ready.removeFirst();
                 next.lane = taken.nextClearBit(0);

@@ -55,4 +55,12 @@ public final class IreeEndpointAutoConfiguration {
     IreeLabEndpoint ireeLabEndpoint() {
         return new IreeLabEndpoint();
     }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
+    @ConditionalOnBooleanProperty("iree.console.enabled")
+    @ConditionalOnMissingBean
+    IreeLabEndpoint ireeLabEndpoint() {
+        return new IreeLabEndpoint();
+    }
 }

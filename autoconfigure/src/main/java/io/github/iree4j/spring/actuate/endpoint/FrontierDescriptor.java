@@ -82,7 +82,7 @@ public final class FrontierDescriptor {
     public record All(int capacity, List<OfQueue> queues, List<OfTimeline> timelines)
             implements OperationResponseBody {}
 
-    private static List<Entry> named(Frontier frontier, QueueNames names) {
+    static List<Entry> named(Frontier frontier, QueueNames names) {
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < frontier.size(); i++) {
             long axis = frontier.axis(i);

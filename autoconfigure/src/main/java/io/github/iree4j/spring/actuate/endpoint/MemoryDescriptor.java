@@ -68,6 +68,6 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
                 span.length(),
                 span.state(),
                 span.death() != null && span.death().isTainted(),
-                span.death() == null ? List.of() : names.entries(span.death()));
+                span.death() == null ? List.of() : FrontierDescriptor.named(span.death(), names));
     }
 }

@@ -55,12 +55,4 @@ public final class IreeEndpointAutoConfiguration {
     IreeLabEndpoint ireeLabEndpoint() {
         return new IreeLabEndpoint();
     }
-
-    @Bean
-    @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
-    @ConditionalOnBooleanProperty("iree.console.enabled")
-    @ConditionalOnMissingBean
-    IreeLabEndpoint ireeLabEndpoint() {
-        return new IreeLabEndpoint();
-    }
 }

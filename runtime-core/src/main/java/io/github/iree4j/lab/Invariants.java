@@ -58,11 +58,10 @@ final class Invariants {
                 continue;
             }
             int epoch = (int) frontier.epoch(i);
-            if (epoch == work.epoch && queue.issued.get(epoch - 1).equals(work)) {
-                epoch--; // its own entry
-            }
-            if (epoch > 0) { // those before it on the queue ended before it
-                checkOver(work, queue.issued.get(epoch - 1));
+            boolean own = epoch == work.epoch && work.equals(queue.issued.get(epoch));
+            Map.Entry<Integer, Work> last = queue.issued.floorEntry(own ? epoch - 1 : epoch);
+            if (last != null) { // those before it on the queue ended before it
+                checkOver(work, last.getValue());
             }
         }
         for (int producer : run.graph.producers(work.index)) {

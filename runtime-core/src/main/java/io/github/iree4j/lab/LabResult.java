@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param operations in the order of definition
  * @param semaphores by name, in the order of definition
  * @param queues the queues of the scheduler that the operations went through
+ * @param memory what was allocated and freed, in the order of time
  * @param nativeWaits waits that the hardware performed
  * @param points places on a queue that another queue waited for
  * @param violations rules that did not hold; empty unless there is a bug
@@ -24,14 +25,19 @@ public record LabResult(
         List<OperationRun> operations,
         Map<String, SemaphoreState> semaphores,
         List<QueueUse> queues,
+        List<MemoryEvent> memory,
         long nativeWaits,
         long points,
         List<String> violations,
         List<String> collateral) {
+    /** Stands for an allocation or a release among the operations of a queue. */
+    public static final String MEMORY = "(memory)";
+
     /** Copies the parts. */
     public LabResult {
         operations = List.copyOf(operations);
         queues = List.copyOf(queues);
+        memory = List.copyOf(memory);
         violations = List.copyOf(violations);
         collateral = List.copyOf(collateral);
     }
@@ -99,11 +105,22 @@ public record LabResult(
             @Nullable String failure) {}
 
     /**
+     * An allocation or a release.
+     *
+     * @param tick when
+     * @param hardware the class of hardware
+     * @param buffer the buffer
+     * @param units its size; negative when it is freed
+     * @param operation for or behind which
+     */
+    public record MemoryEvent(long tick, String hardware, String buffer, long units, String operation) {}
+
+    /**
      * A queue of the scheduler.
      *
      * @param id its name in {@link OperationRun#entries}
      * @param hardware the class of hardware that it feeds
-     * @param operations what it issued, by epoch from 1
+     * @param operations what it issued, by epoch from 1; {@link #MEMORY} for an allocation or a release
      */
     public record QueueUse(String id, String hardware, List<String> operations) {}
 

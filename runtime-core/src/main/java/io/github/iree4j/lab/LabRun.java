@@ -8,6 +8,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
@@ -24,9 +25,11 @@ import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,9 +68,8 @@ final class LabRun {
         @Override
         protected void placed() {
             issued = clock.now();
-            Queue queue = queues.get(plan.queueOf[index]);
-            queue.issued.add(this);
-            epoch = queue.issued.size();
+            epoch = (int) epoch();
+            queues.get(plan.queueOf[index]).issued.put(epoch, this);
         }
 
         @Override
@@ -83,7 +85,7 @@ final class LabRun {
         final int hardware;
         final VirtualDevice device;
         final int index;
-        final List<Work> issued = new ArrayList<>(); // by epoch
+        final TreeMap<Integer, Work> issued = new TreeMap<>(); // by epoch
 
         Queue(String id, int hardware, VirtualDevice device, int index) {
             this.id = id;
@@ -92,12 +94,16 @@ final class LabRun {
             this.index = index;
         }
 
+        DeviceQueue queue() {
+            return device.queue(index);
+        }
+
         StreamCounters counters() {
-            return device.queue(index).streamCounters();
+            return queue().streamCounters();
         }
 
         long axis() {
-            return device.queue(index).axis();
+            return queue().axis();
         }
     }
 
@@ -109,8 +115,11 @@ final class LabRun {
     final Map<String, TimelineSemaphore> semaphores = new LinkedHashMap<>();
     final FaultPlan faults;
     private final LabOptions options;
+    private final Map<Long, Map<Long, Moment>> endsOfMemory = new HashMap<>(); // by axis and epoch
+    private long moments;
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<Fence> fences = new ArrayList<>();
+    final LabMemory memory = new LabMemory(this);
 
     private LabRun(Scenario scenario, LabOptions options) {
         this.scenario = scenario;
@@ -143,7 +152,9 @@ final class LabRun {
                         clock.schedule(each.operation.submitted(), () -> submit(each));
                     }
                 }
-                clock.runUntilIdle();
+                do {
+                    clock.runUntilIdle();
+                } while (memory.giveUp());
                 return new ResultReader(this).read();
             } finally {
                 close();
@@ -167,6 +178,7 @@ final class LabRun {
                         .script(new Script())
                         .knowledge(options.knowledge())
                         .schedulingDomain(domain)
+                        .memoryLimit(hardware.get(i).memory() * LabMemory.UNIT)
                         .directGroup(directGroup);
                 VirtualDevice device = (scenario.placement() == Placement.LANES
                                 ? builder.fifoQueues(count, lanes)
@@ -190,18 +202,24 @@ final class LabRun {
 
     private void submit(Work work) {
         Queue queue = queues.get(plan.queueOf[work.index]);
-        Fence wait = fence(work.operation.waits());
-        Fence signal = fence(work.operation.signals());
+        List<Fence.Entry> waits = points(work.operation.waits());
+        waits.addAll(memory.allocate(work, queue.queue(), fence(waits)));
+        List<Fence.Entry> signals = points(work.operation.signals());
+        Fence.Entry end = memory.end(work.operation);
+        if (end != null) {
+            signals.add(end);
+        }
+        Fence signal = fence(signals);
         if (signal == null) { // carries its failure, which would be logged otherwise
             signal = Fence.adopt(TimelineSemaphore.create(0), 1);
             fences.add(signal);
         }
-        QueueCounters before = queue.device.queue(queue.index).counters();
-        IreeException refused = queue.device.submit(queue.index, wait, signal, work);
+        QueueCounters before = queue.queue().counters();
+        IreeException refused = queue.device.submit(queue.index, fence(waits), signal, work);
         if (refused != null) {
             work.failed(refused);
         }
-        QueueCounters after = queue.device.queue(queue.index).counters();
+        QueueCounters after = queue.queue().counters();
         work.decisions = new Decisions(
                 after.reached() - before.reached(),
                 after.elidedFifo() - before.elidedFifo(),
@@ -209,22 +227,37 @@ final class LabRun {
                 after.covered() - before.covered(),
                 after.deviceWaits() - before.deviceWaits(),
                 after.deferred() - before.deferred());
+        if (end != null) {
+            memory.free(work.operation, queue.queue(), end);
+        }
     }
 
-    private @Nullable Fence fence(Map<String, Long> values) {
-        if (values.isEmpty()) {
+    private List<Fence.Entry> points(Map<String, Long> values) {
+        List<Fence.Entry> points = new ArrayList<>();
+        values.forEach((id, value) -> points.add(new Fence.Entry(semaphores.get(id), value)));
+        return points;
+    }
+
+    private @Nullable Fence fence(List<Fence.Entry> points) {
+        if (points.isEmpty()) {
             return null;
         }
-        Fence fence = Fence.of(values.entrySet().stream()
-                .map(each -> new Fence.Entry(semaphores.get(each.getKey()), each.getValue()))
-                .toList());
+        Fence fence = Fence.of(points);
         fences.add(fence);
         return fence;
+    }
+
+    /** Whether an operation waits for nothing but memory. */
+    boolean isDue(Work work) {
+        return work.end < 0
+                && work.operation.waits().entrySet().stream()
+                        .allMatch(each -> semaphores.get(each.getKey()).isReached(each.getValue()));
     }
 
     private void close() {
         queues.stream().<Device>map(each -> each.device).distinct().forEach(Device::close);
         clock.runUntilIdle();
+        memory.close();
         fences.forEach(Fence::close);
         semaphores.values().forEach(TimelineSemaphore::close);
     }
@@ -245,8 +278,20 @@ final class LabRun {
                 .forEach(each -> each.lose(cause));
     }
 
-    long now() {
-        return clock.now();
+    /** A tick, and which of all moments this is. */
+    record Moment(long tick, long order) {}
+
+    Moment now() {
+        return new Moment(clock.now(), moments++);
+    }
+
+    /** When the allocation or release ended that was to signal a timeline, even if it failed; now if the hardware never did it. */
+    Moment endOf(TimelineSemaphore semaphore) {
+        Frontier signal = semaphore.frontierAt(1);
+        Moment end = signal == null || !signal.hasProducer()
+                ? null
+                : endsOfMemory.getOrDefault(signal.producerAxis(), Map.of()).get(signal.producerEpoch());
+        return end == null ? now() : end;
     }
 
     /** The latest signal of a timeline. */
@@ -259,31 +304,36 @@ final class LabRun {
     private final class Script implements VirtualScript {
         @Override
         public long rank(int queue, long number, QueueOperation operation) {
-            return ((Work) operation).index;
+            return operation instanceof Work work ? work.index : 0;
         }
 
         @Override
         public void starts(int queue, long number, QueueOperation operation, int lane) {
-            Work work = (Work) operation;
-            work.start = clock.now();
-            work.lane = scenario.placement() == Placement.LANES ? lane : queue;
-            faults.starts(work, clock.now());
+            if (operation instanceof Work work) {
+                work.start = clock.now();
+                work.lane = scenario.placement() == Placement.LANES ? lane : queue;
+                faults.starts(work, clock.now());
+            }
         }
 
         @Override
         public long duration(int queue, long number, QueueOperation operation) {
-            Work work = (Work) operation;
-            return work.operation.duration() * faults.factor(work, clock.now());
+            return operation instanceof Work work ? work.operation.duration() * faults.factor(work, clock.now()) : 0;
         }
 
         @Override
         public long completionDelay(int queue, long number, QueueOperation operation) {
-            return options.hostDelay();
+            return operation instanceof Work ? options.hostDelay() : 0;
         }
 
         @Override
         public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
-            Work work = (Work) operation;
+            if (!(operation instanceof Work work)) {
+                endsOfMemory
+                        .computeIfAbsent(operation.frontier().producerAxis(), _ -> new HashMap<>())
+                        .put(operation.epoch(), now());
+                return null;
+            }
             work.end = clock.now();
             IreeException failure = faults.failure(work, clock.now());
             work.faulted |= failure != null;

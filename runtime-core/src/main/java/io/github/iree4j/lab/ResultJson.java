@@ -42,6 +42,7 @@ final class ResultJson {
                         .map(each -> Map.of("id", each.id(), "hw", each.hardware(), "ops", each.operations()))
                         .map(ResultJson::inOrder)
                         .toList());
+        json.put("memory", result.memory().stream().map(ResultJson::memory).toList());
         json.put("violations", result.violations());
         json.put("collateral", result.collateral());
         return JsonWriter.write(json);
@@ -63,6 +64,12 @@ final class ResultJson {
         json.put("duration", operation.duration());
         json.put("wait", operation.waits());
         json.put("signal", operation.signals());
+        if (!operation.allocates().isEmpty()) {
+            json.put("alloc", operation.allocates());
+        }
+        if (!operation.frees().isEmpty()) {
+            json.put("free", operation.frees());
+        }
         json.put("start", run.start() < 0 ? null : run.start());
         json.put("end", run.end() < 0 ? null : run.end());
         json.put("lane", run.lane().isEmpty() ? null : run.lane());
@@ -74,6 +81,16 @@ final class ResultJson {
         if (run.failure() != null) {
             json.put("failure", run.failure());
         }
+        return json;
+    }
+
+    private static Map<String, Object> memory(LabResult.MemoryEvent event) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("tick", event.tick());
+        json.put("hw", event.hardware());
+        json.put("buffer", event.buffer());
+        json.put("units", event.units());
+        json.put("op", event.operation());
         return json;
     }
 
@@ -95,6 +112,7 @@ final class ResultJson {
                     json.put("id", each.id());
                     json.put("lanes", each.lanes());
                     json.put("scalable", each.scalable());
+                    json.put("memory", each.memory());
                     return json;
                 })
                 .toList();

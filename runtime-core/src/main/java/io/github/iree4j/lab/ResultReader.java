@@ -33,7 +33,7 @@ final class ResultReader {
         for (Queue queue : run.queues) {
             byAxis.put(queue.axis(), queue);
             Map<String, TreeMap<Integer, Long>> values = new HashMap<>();
-            for (Work each : queue.issued) {
+            for (Work each : queue.issued.values()) {
                 each.operation.signals().forEach((semaphore, value) -> {
                     TreeMap<Integer, Long> raised = values.computeIfAbsent(semaphore, _ -> new TreeMap<>());
                     long before = raised.isEmpty() ? 0 : raised.lastEntry().getValue();
@@ -61,6 +61,7 @@ final class ResultReader {
                 operations,
                 Collections.unmodifiableMap(semaphores),
                 run.queues.stream().map(this::read).toList(),
+                run.memory.events(),
                 run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
                 run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
                 invariants.violations(),
@@ -91,10 +92,15 @@ final class ResultReader {
     }
 
     private QueueUse read(Queue queue) {
+        List<String> operations = new ArrayList<>();
+        queue.issued.forEach((epoch, work) -> {
+            while (operations.size() < epoch - 1) {
+                operations.add(LabResult.MEMORY);
+            }
+            operations.add(work.operation.id());
+        });
         return new QueueUse(
-                queue.id,
-                run.scenario.hardware().get(queue.hardware).id(),
-                queue.issued.stream().map(each -> each.operation.id()).toList());
+                queue.id, run.scenario.hardware().get(queue.hardware).id(), operations);
     }
 
     /** What a frontier says of timelines: the largest value that one of its operations signals. Null when there is no more room. */

@@ -53,7 +53,9 @@ final class Scaling {
 
     private Scenario multiply() {
         List<Hardware> hardware = scenario.hardware().stream()
-                .map(each -> each.scalable() && scale.lanes() > 0 ? new Hardware(each.id(), scale.lanes(), true) : each)
+                .map(each -> each.scalable() && scale.lanes() > 0
+                        ? new Hardware(each.id(), scale.lanes(), true, each.memory())
+                        : each)
                 .toList();
         List<Operation> operations = new ArrayList<>();
         Set<String> semaphores = new LinkedHashSet<>();
@@ -97,6 +99,8 @@ final class Scaling {
                 waits.merge(semaphore(s, copy, repetition), value(s, value, repetition - 1), Math::max);
             }
         });
+        Map<String, Long> allocates = new LinkedHashMap<>();
+        operation.allocates().forEach((buffer, units) -> allocates.put(name(buffer, copy, repetition), units));
         return new Operation(
                 name(operation.id(), copy, repetition),
                 operation.hardware(),
@@ -104,7 +108,11 @@ final class Scaling {
                 waits,
                 signals,
                 Math.min(operation.queue(), laneLimit(operation) - 1),
-                operation.submitted());
+                operation.submitted(),
+                allocates,
+                operation.frees().stream()
+                        .map(each -> name(each, copy, repetition))
+                        .toList());
     }
 
     private int laneLimit(Operation operation) {

@@ -50,6 +50,12 @@ public record Scenario(
     /** The most waits and signals of all operations together. */
     public static final int MAXIMUM_EDGES = 131_072;
 
+    /** The most memory of a class of hardware, in units. */
+    public static final long MAXIMUM_MEMORY = 4096;
+
+    /** The most memory that all operations allocate, in units. */
+    public static final long MAXIMUM_ALLOCATED = 65_536;
+
     /** The most annotations. */
     public static final int MAXIMUM_ANNOTATIONS = 1024;
 
@@ -79,12 +85,25 @@ public record Scenario(
      * @param id its name
      * @param lanes how many operations it runs at once
      * @param scalable whether {@link Scale#lanes} changes that; true for at most one class of a scenario
+     * @param memory units of memory, which are what the scenario says; 0 for as many as are needed
      */
-    public record Hardware(String id, int lanes, boolean scalable) {
+    public record Hardware(String id, int lanes, boolean scalable, long memory) {
         /** Checks the parts. */
         public Hardware {
             checkId("a class of hardware", id);
             check("lanes of hardware '" + id + "'", lanes, 1, MAXIMUM_LANES);
+            check("memory of hardware '" + id + "'", memory, 0, MAXIMUM_MEMORY);
+        }
+
+        /**
+         * Makes a class of hardware with as much memory as is needed.
+         *
+         * @param id its name
+         * @param lanes how many operations it runs at once
+         * @param scalable whether {@link Scale#lanes} changes that
+         */
+        public Hardware(String id, int lanes, boolean scalable) {
+            this(id, lanes, scalable, 0);
         }
     }
 
@@ -98,6 +117,8 @@ public record Scenario(
      * @param signals the value of each timeline that it signals
      * @param queue which lane's queue takes it, for placement {@link Placement#QUEUES}; -1 to leave that to the run
      * @param submitted the tick at which it is submitted
+     * @param allocates the size of each buffer that it gets from its hardware before it starts, in units
+     * @param frees buffers that are free behind it
      */
     public record Operation(
             String id,
@@ -106,7 +127,9 @@ public record Scenario(
             Map<String, Long> waits,
             Map<String, Long> signals,
             int queue,
-            long submitted) {
+            long submitted,
+            Map<String, Long> allocates,
+            List<String> frees) {
         /** Copies and checks the parts. */
         public Operation {
             checkId("an operation", id);
@@ -115,6 +138,34 @@ public record Scenario(
             signals = values(id, "signals", signals);
             check("queue of operation '" + id + "'", queue, -1, MAXIMUM_LANES - 1);
             check("submission of operation '" + id + "'", submitted, 0, MAXIMUM_VALUE);
+            allocates = Collections.unmodifiableMap(new LinkedHashMap<>(allocates));
+            frees = List.copyOf(frees);
+            allocates.forEach((buffer, units) -> {
+                checkId("a buffer", buffer);
+                check("size of buffer '" + buffer + "'", units, 1, MAXIMUM_MEMORY);
+            });
+        }
+
+        /**
+         * Makes an operation that neither allocates nor frees memory.
+         *
+         * @param id its name
+         * @param hardware the class of hardware that runs it
+         * @param duration in ticks
+         * @param waits the value of each timeline that it waits for
+         * @param signals the value of each timeline that it signals
+         * @param queue which lane's queue takes it; -1 to leave that to the run
+         * @param submitted the tick at which it is submitted
+         */
+        public Operation(
+                String id,
+                String hardware,
+                long duration,
+                Map<String, Long> waits,
+                Map<String, Long> signals,
+                int queue,
+                long submitted) {
+            this(id, hardware, duration, waits, signals, queue, submitted, Map.of(), List.of());
         }
 
         /**

@@ -57,6 +57,7 @@ final class ScenarioCheck {
         }
         checkChains(timelines, operations, chainThrough, iterations);
         ScenarioGraph graph = ScenarioGraph.of(operations);
+        checkMemory(classes, operations, graph);
         if (placement == Placement.LANES) { // queues order what they run, known only when they do
             graph.checkSignalsAreOrdered();
         }
@@ -109,6 +110,52 @@ final class ScenarioCheck {
                 throw invalid(
                         "operation '%s' is to follow its previous iteration on semaphore '%s', which it does not signal"
                                 .formatted(each.operation(), each.semaphore()));
+            }
+        }
+    }
+
+    private static void checkMemory(Map<String, Hardware> classes, List<Operation> operations, ScenarioGraph graph) {
+        Map<String, Integer> allocators = new HashMap<>();
+        long all = 0;
+        for (int i = 0; i < operations.size(); i++) {
+            Operation operation = operations.get(i);
+            Hardware runs = classes.get(operation.hardware());
+            for (Map.Entry<String, Long> each : operation.allocates().entrySet()) {
+                if (allocators.put(each.getKey(), i) != null) {
+                    throw invalid("buffer '%s' is allocated twice".formatted(each.getKey()));
+                }
+                if (runs != null && runs.memory() > 0 && each.getValue() > runs.memory()) {
+                    throw invalid("buffer '%s' of %d units never fits the memory of hardware '%s', which has %d"
+                            .formatted(each.getKey(), each.getValue(), runs.id(), runs.memory()));
+                }
+                all += each.getValue();
+            }
+        }
+        if (all > Scenario.MAXIMUM_ALLOCATED) {
+            throw invalid("operations allocate %d units of memory, more than %d; let a unit be more"
+                    .formatted(all, Scenario.MAXIMUM_ALLOCATED));
+        }
+        Set<String> freed = new HashSet<>();
+        for (int i = 0; i < operations.size(); i++) {
+            Operation operation = operations.get(i);
+            for (String each : operation.frees()) {
+                Integer allocator = allocators.get(each);
+                if (allocator == null) {
+                    throw invalid(
+                            "operation '%s' frees buffer '%s', which none allocates".formatted(operation.id(), each));
+                }
+                if (!freed.add(each)) {
+                    throw invalid("buffer '%s' is freed twice".formatted(each));
+                }
+                Operation its = operations.get(allocator);
+                if (!its.hardware().equals(operation.hardware())) {
+                    throw invalid("operation '%s' on '%s' frees buffer '%s' of '%s'; let one on that hardware free it"
+                            .formatted(operation.id(), operation.hardware(), each, its.hardware()));
+                }
+                if (allocator != i && !graph.before(i).get(allocator)) {
+                    throw invalid("operation '%s' frees buffer '%s' but does not follow '%s', which allocates it"
+                            .formatted(operation.id(), each, its.id()));
+                }
             }
         }
     }

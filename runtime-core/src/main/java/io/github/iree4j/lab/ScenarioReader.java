@@ -79,7 +79,7 @@ final class ScenarioReader {
         if (given instanceof String id) {
             return new Hardware(id, 1, false);
         }
-        Map<String, Object> parts = map("hardware", given, List.of("id", "lanes", "scalable"));
+        Map<String, Object> parts = map("hardware", given, List.of("id", "lanes", "scalable", "memory"));
         String id = string("hardware", parts, "id", null);
         String scalable = string("hardware", parts, "scalable", "false").toLowerCase(Locale.ROOT);
         if (!scalable.equals("true") && !scalable.equals("false")) {
@@ -87,12 +87,15 @@ final class ScenarioReader {
         }
         long lanes = number("hardware", parts, "lanes", 1);
         Scenario.check("lanes of hardware '" + id + "'", lanes, 1, Scenario.MAXIMUM_LANES);
-        return new Hardware(id, (int) lanes, scalable.equals("true"));
+        return new Hardware(
+                id, (int) lanes, scalable.equals("true"), number("hardware '" + id + "'", parts, "memory", 0));
     }
 
     private static Operation operation(Object given) {
-        Map<String, Object> parts =
-                map("an operation", given, List.of("id", "hw", "duration", "wait", "signal", "queue", "submitted"));
+        Map<String, Object> parts = map(
+                "an operation",
+                given,
+                List.of("id", "hw", "duration", "wait", "signal", "queue", "submitted", "alloc", "free"));
         String id = string("an operation", parts, "id", null);
         String what = "operation '" + id + "'";
         long queue = number(what, parts, "queue", -1);
@@ -104,7 +107,9 @@ final class ScenarioReader {
                 values(what, parts, "wait"),
                 values(what, parts, "signal"),
                 (int) queue,
-                number(what, parts, "submitted", 0));
+                number(what, parts, "submitted", 0),
+                values(what, parts, "alloc"),
+                strings("free", parts.get("free")));
     }
 
     private static Map<String, Long> values(String what, Map<String, Object> parts, String key) {

@@ -46,8 +46,12 @@ final class WayReader {
         for (int i = 0; i < result.queues().size(); i++) {
             int place = 0;
             for (String each : result.queues().get(i).operations()) {
-                queue[index.get(each)] = i;
-                epoch[index.get(each)] = place++;
+                place++;
+                Integer its = index.get(each);
+                if (its != null) { // else it is memory
+                    queue[its] = i;
+                    epoch[its] = place;
+                }
             }
         }
         for (int i = 0; i < queue.length; i++) {

@@ -104,13 +104,21 @@ class LaboratoryTest {
                 }));
     }
 
-    /** All widths, depths and numbers of lanes, against a simulator that shares nothing with the scheduler. */
+    private static boolean allocates(Scenario scenario) {
+        return scenario.operations().stream().anyMatch(each -> !each.allocates().isEmpty());
+    }
+
+    /** Against a simulator that shares nothing with the scheduler, nor knows of memory; the fourteen at all widths, depths and lanes. */
     @TestFactory
     Stream<DynamicTest> everyPointOfTheGridIsWhatTheRulesSay() {
+        List<Object> fourteen = expected().stream().map(each -> each.get("id")).toList();
         return Laboratory.scenarios().stream()
+                .filter(each -> !allocates(each))
                 .map(scenario -> DynamicTest.dynamicTest(scenario.id(), () -> {
-                    for (int width = 1; width <= 4; width++) {
-                        for (int depth = 1; depth <= (scenario.canRepeat() ? 8 : 1); depth++) {
+                    boolean all = fourteen.contains(scenario.id());
+                    for (int width = 1; width <= (all ? 4 : 2); width++) {
+                        int deepest = !scenario.canRepeat() ? 1 : all ? 8 : 3;
+                        for (int depth = 1; depth <= deepest; depth++) {
                             Map<String, Map<String, Long>> ofOneLane = null;
                             for (int lanes = scenario.isScalable() ? 1 : 0;
                                     lanes <= (scenario.isScalable() ? 4 : 0);
@@ -153,6 +161,9 @@ class LaboratoryTest {
     @Test
     void copiesShareNothingButHardware() {
         for (Scenario scenario : Laboratory.scenarios()) {
+            if (allocates(scenario)) {
+                continue; // memory orders copies
+            }
             LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(4, 1, 0)));
             Map<String, Integer> owner = new HashMap<>();
             int size = scenario.operations().size();

@@ -230,7 +230,7 @@ public final class VirtualDevice extends HostDevice {
         }
 
         /**
-         * Adds queues that run operations in the order of issue, on lanes that they share.
+         * Adds queues that run operations in the order of issue, on lanes that they share. Only {@link VirtualOperation}s take a lane.
          *
          * @param count number of queues
          * @param lanes the lanes, of the device's clock; other devices may share them too

@@ -122,7 +122,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private void advance() {
         while (!waiting && running.size() < lanes && entries.peek() instanceof Object head) {
             if (head instanceof Work work) {
-                if (shared != null && !hasLane(work, shared)) {
+                if (shared != null && work.operation instanceof VirtualOperation && !hasLane(work, shared)) {
                     return;
                 }
                 running.add(work);

@@ -1,0 +1,157 @@
+package io.github.iree4j.lab;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.lab.LabResult.MemoryEvent;
+import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory of one run: allocates buffers from the pools of its devices before an operation and frees them behind it, in queue order, on
+ * the queue of the operation. Each allocation and release has a timeline of its own. Confined to one thread.
+ */
+final class LabMemory implements AutoCloseable {
+    /** Bytes of a unit: enough for the pools not to round up. */
+    static final long UNIT = 4096;
+
+    private final LabRun run;
+    private final Map<String, Held> all = new LinkedHashMap<>(); // by the name of the buffer
+    private final List<TimelineSemaphore> timelines = new ArrayList<>();
+
+    /** A buffer. */
+    private static final class Held {
+        final LabRun.Work user; // which allocates it
+        final long units;
+        final Buffer buffer;
+        final TimelineSemaphore ready;
+
+        @Nullable
+        TimelineSemaphore freed;
+
+        @Nullable
+        Operation last; // which frees it
+
+        LabRun.@Nullable Moment closed; // when it was freed because that one failed
+
+        Held(LabRun.Work user, long units, Buffer buffer, TimelineSemaphore ready) {
+            this.user = user;
+            this.units = units;
+            this.buffer = buffer;
+            this.ready = ready;
+        }
+    }
+
+    LabMemory(LabRun run) {
+        this.run = run;
+    }
+
+    private TimelineSemaphore timeline() {
+        TimelineSemaphore timeline = TimelineSemaphore.create(0);
+        timelines.add(timeline);
+        return timeline;
+    }
+
+    /** Submits the allocations of an operation; returns what it waits for. */
+    List<Fence.Entry> allocate(LabRun.Work work, DeviceQueue queue, @Nullable Fence wait) {
+        List<Fence.Entry> points = new ArrayList<>();
+        work.operation.allocates().forEach((name, units) -> {
+            TimelineSemaphore ready = timeline();
+            try (Fence signal = Fence.at(ready, 1)) {
+                Buffer buffer = queue.alloca(
+                        wait, signal, BufferParams.DEFAULT, units * UNIT, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
+                all.put(name, new Held(work, units, buffer, ready));
+            }
+            points.add(new Fence.Entry(ready, 1));
+        });
+        return points;
+    }
+
+    /** Returns the point at which an operation that frees buffers is over; null for one that frees none. */
+    Fence.@Nullable Entry end(Operation operation) {
+        return operation.frees().isEmpty() ? null : new Fence.Entry(timeline(), 1);
+    }
+
+    /** Submits the releases behind an operation. */
+    void free(Operation operation, DeviceQueue queue, Fence.Entry end) {
+        for (String name : operation.frees()) {
+            Held held = all.get(name);
+            if (held == null) {
+                continue; // its allocation is submitted later
+            }
+            TimelineSemaphore freed = timeline();
+            held.freed = freed;
+            held.last = operation;
+            freed.whenReached(1, (_, failure) -> {
+                if (failure != null) { // nothing in queue order frees it any more
+                    held.closed = run.endOf(freed); // it may have been reused behind the failure
+                    held.buffer.close();
+                }
+            });
+            try (Fence wait = Fence.at(end.semaphore(), end.value());
+                    Fence signal = Fence.at(freed, 1)) {
+                queue.dealloca(wait, signal, held.buffer, 0);
+            }
+        }
+    }
+
+    /** What was allocated and freed, in the order in which the hardware did it. */
+    List<MemoryEvent> events() {
+        TreeMap<Long, MemoryEvent> events = new TreeMap<>();
+        all.forEach((name, held) -> {
+            Operation user = held.user.operation;
+            if (held.ready.value() == 0) {
+                return;
+            }
+            LabRun.Moment begin = run.endOf(held.ready);
+            events.put(begin.order(), new MemoryEvent(begin.tick(), user.hardware(), name, held.units, user.id()));
+            boolean freed = held.freed != null && held.freed.value() > 0;
+            LabRun.Moment end = freed ? run.endOf(held.freed) : held.closed;
+            if (held.last != null && end != null) {
+                events.put(
+                        end.order(), new MemoryEvent(end.tick(), user.hardware(), name, -held.units, held.last.id()));
+            }
+        });
+        return List.copyOf(events.values());
+    }
+
+    /**
+     * Fails the operations that wait for memory although nothing else happens any more.
+     *
+     * @return false when there is none
+     */
+    boolean giveUp() {
+        boolean any = false;
+        for (Map.Entry<String, Held> each : all.entrySet()) {
+            Held held = each.getValue();
+            if (held.ready.value() == 0 && held.ready.failure() == null && run.isDue(held.user)) {
+                any = true;
+                held.user.faulted = true;
+                held.ready.fail(new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "operation '%s' waits for %d units of memory of '%s' for buffer '%s', and nothing that runs will free them; free buffers earlier, or raise its memory"
+                                .formatted(
+                                        held.user.operation.id(),
+                                        held.units,
+                                        held.user.operation.hardware(),
+                                        each.getKey())));
+            }
+        }
+        return any;
+    }
+
+    @Override
+    public void close() {
+        all.values().forEach(each -> each.buffer.close());
+        timelines.forEach(TimelineSemaphore::close);
+    }
+}

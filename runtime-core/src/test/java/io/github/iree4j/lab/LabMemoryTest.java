@@ -1,0 +1,206 @@
+package io.github.iree4j.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.LabResult.MemoryEvent;
+import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.Scenario.Hardware;
+import io.github.iree4j.lab.Scenario.Operation;
+import io.github.iree4j.lab.Scenario.Placement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Claims about scenarios whose operations allocate and free memory of the pools of their hardware. */
+class LabMemoryTest {
+    private static final Scenario SHARED = Laboratory.scenario("shared-pool");
+
+    private static Scenario withMemory(long units) {
+        return new Scenario(
+                "x",
+                "x",
+                "",
+                Placement.LANES,
+                List.of(new Hardware("cpu", 2, false), new Hardware("gpu", 2, true, units)),
+                SHARED.semaphores(),
+                SHARED.operations(),
+                List.of(),
+                List.of(),
+                List.of());
+    }
+
+    @Test
+    void memoryThatIsMissingBecomesAnEdgeBetweenRequests() {
+        LabResult result = Laboratory.run(SHARED, LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.isRetired()).isTrue();
+        OperationRun prefill = result.operations().get(3);
+        assertThat(prefill.start()).as("after the first request").isEqualTo(8);
+        assertThat(prefill.issued())
+                .as("with the hardware before there is memory")
+                .isZero();
+        assertThat(prefill.frontier()).isEqualTo(Map.of("A", 3L, "B", 2L));
+        assertThat(result.memory())
+                .containsExactly(
+                        new MemoryEvent(1, "gpu", "a_cache", 6, "a_prefill"),
+                        new MemoryEvent(8, "gpu", "a_cache", -6, "a_decode"),
+                        new MemoryEvent(8, "gpu", "b_cache", 6, "b_prefill"),
+                        new MemoryEvent(15, "gpu", "b_cache", -6, "b_decode"));
+        assertThat(result.finalTick()).isEqualTo(16);
+    }
+
+    @Test
+    void withMoreMemoryRequestsAreIndependent() {
+        LabResult result = Laboratory.run(withMemory(12), LabOptions.DEFAULT);
+        assertThat(result.operations().get(3).start()).isEqualTo(1);
+        assertThat(result.operations().get(3).frontier()).isEqualTo(Map.of("B", 2L));
+        assertThat(result.finalTick()).isEqualTo(9);
+    }
+
+    @Test
+    void memoryOfWhatFailedServesOthers() {
+        LabResult result =
+                Laboratory.run(SHARED, LabOptions.DEFAULT.withFaults(List.of(Fault.parse("fail:a_prefill"))));
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.operations().stream().filter(each -> each.failure() != null))
+                .extracting(each -> each.operation().id())
+                .containsExactly("a_prefill", "a_decode");
+        assertThat(result.memory().stream().mapToLong(MemoryEvent::units).sum()).isZero();
+    }
+
+    @Test
+    void whoWaitsForMemoryInVainFails() {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                hardware: [{id: gpu, memory: 8}]
+                semaphores: [s]
+                operations:
+                  - {id: keeps, hw: gpu, alloc: {a: 6}}
+                  - {id: waits, hw: gpu, signal: {s: 1}, alloc: {b: 6}}
+                  - {id: follows, hw: gpu, wait: {s: 1}}
+                  - {id: small, hw: gpu, alloc: {c: 1}}
+                """);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        assertThat(result.operations().get(1).failure())
+                .contains("RESOURCE_EXHAUSTED", "waits for 6 units of memory of 'gpu' for buffer 'b'");
+        assertThat(result.operations().get(2).failure()).contains("buffer 'b'");
+        assertThat(result.operations().getFirst().failure()).isNull();
+        assertThat(result.violations()).isEmpty();
+    }
+
+    @Test
+    void whatCannotBeIsRefused() {
+        String head = "id: x\nhardware: [{id: gpu, memory: 8}, cpu]\nsemaphores: [s]\noperations:\n";
+        assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 9}}"))
+                .hasMessageContaining("buffer 'b' of 9 units never fits the memory of hardware 'gpu', which has 8");
+        assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, free: [b]}"))
+                .hasMessageContaining("frees buffer 'b', which none allocates");
+        assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 1}, free: [b, b]}"))
+                .hasMessageContaining("buffer 'b' is freed twice");
+        assertThatThrownBy(() ->
+                        Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 1}}\n  - {id: c, hw: gpu, free: [b]}"))
+                .hasMessageContaining("operation 'c' frees buffer 'b' but does not follow 'a', which allocates it");
+        assertThatThrownBy(
+                        () -> Laboratory.read(
+                                head
+                                        + "  - {id: a, hw: gpu, alloc: {b: 1}, signal: {s: 1}}\n  - {id: c, hw: cpu, wait: {s: 1}, free: [b]}"))
+                .hasMessageContaining("let one on that hardware free it");
+        assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: cpu, alloc: {b: 4097}}"))
+                .hasMessageContaining("size of buffer 'b' is 4097, which is not within [1, 4096]");
+    }
+
+    /** Requests of random sizes in a random pool, with faults: never more than there is, nothing kept, nothing early, nothing hangs. */
+    @Test
+    void noRunUsesMoreThanThereIsOrKeepsAny() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        int shared = 0;
+        for (int i = 0; i < Integer.getInteger("iree4j.lab.memory-runs", 300); i++) {
+            String what = "seed %d run %d".formatted(seed, i);
+            int memory = 4 + random.nextInt(12);
+            Scenario scenario = requests(random, memory);
+            List<Fault> faults = new ArrayList<>();
+            if (random.nextInt(3) == 0) {
+                Operation hit = scenario.operations()
+                        .get(random.nextInt(scenario.operations().size()));
+                faults.add(new Fault(
+                        random.nextBoolean() ? Fault.Kind.FAIL : Fault.Kind.LOSE, hit.id(), random.nextInt(20), 1));
+            }
+            LabResult result = Laboratory.run(
+                    scenario,
+                    new LabOptions(Scale.ONE, faults, random.nextInt(3), WaitKnowledge.values()[random.nextInt(3)]));
+            assertThat(result.violations()).as(what).isEmpty();
+            if (faults.isEmpty()) {
+                assertThat(result.isRetired()).as(what).isTrue();
+            }
+            Map<String, Long> held = new HashMap<>();
+            for (MemoryEvent each : result.memory()) {
+                long now = held.merge(each.hardware(), each.units(), Long::sum);
+                assertThat(now).as(what).isBetween(0L, (long) memory);
+            }
+            assertThat(held.values()).as(what).allMatch(units -> units == 0);
+            shared += result.operations().stream()
+                            .anyMatch(each -> each.frontier() != null
+                                    && each.frontier().keySet().size() > 1)
+                    ? 1
+                    : 0;
+        }
+        assertThat(shared).as("runs in which memory ordered requests, %d", seed).isGreaterThan(50);
+    }
+
+    private static Scenario requests(Random random, int memory) {
+        int count = 2 + random.nextInt(5);
+        List<Hardware> hardware = List.of(
+                new Hardware("gpu", 1 + random.nextInt(2), false, memory),
+                new Hardware("npu", 1 + random.nextInt(2), false, memory));
+        List<String> semaphores = new ArrayList<>();
+        List<List<Operation>> requests = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String semaphore = "s" + i;
+            semaphores.add(semaphore);
+            String where = hardware.get(random.nextInt(2)).id();
+            int length = 2 + random.nextInt(3);
+            List<Operation> steps = new ArrayList<>();
+            for (int j = 0; j < length; j++) {
+                Map<String, Long> waits = new LinkedHashMap<>();
+                if (j > 0) {
+                    waits.put(semaphore, (long) j);
+                }
+                steps.add(new Operation(
+                        "o%d_%d".formatted(i, j),
+                        where,
+                        random.nextInt(4),
+                        waits,
+                        Map.of(semaphore, j + 1L),
+                        -1,
+                        0,
+                        j == 0 ? Map.of("b" + i, 1L + random.nextInt(memory)) : Map.of(),
+                        j == length - 1 ? List.of("b" + i) : List.of()));
+            }
+            requests.add(steps);
+        }
+        List<Operation> operations = new ArrayList<>();
+        while (!requests.isEmpty()) { // interleaved
+            List<Operation> next = requests.get(random.nextInt(requests.size()));
+            operations.add(next.removeFirst());
+            requests.removeIf(List::isEmpty);
+        }
+        return new Scenario(
+                "x",
+                "x",
+                "",
+                random.nextBoolean() ? Placement.LANES : Placement.QUEUES,
+                hardware,
+                semaphores,
+                operations,
+                List.of(),
+                List.of(),
+                List.of());
+    }
+}

@@ -9,6 +9,7 @@ import io.github.iree4j.flight.ReplayOrder.Action;
 import io.github.iree4j.flight.ReplayOrder.Kind;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.Reservation;
@@ -299,7 +300,9 @@ final class ReplayRun implements AutoCloseable {
         }
         queues.values().forEach(QueueScheduler::close);
         timelines.close();
-        devices.values().forEach(VirtualDevice::close);
+        for (Device each : devices.values()) {
+            each.close();
+        }
         tracker.close();
     }
 }

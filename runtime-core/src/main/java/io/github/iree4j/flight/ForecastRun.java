@@ -7,6 +7,7 @@ import io.github.iree4j.flight.Forecast.Hardware;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.Reservation;
@@ -378,7 +379,11 @@ final class ForecastRun implements AutoCloseable {
         closing = true;
         observation.close();
         all.forEach(Buffer::close);
-        devices.values().forEach(copies -> copies.forEach(VirtualDevice::close));
+        for (List<VirtualDevice> copies : devices.values()) {
+            for (Device each : copies) {
+                each.close();
+            }
+        }
         timelines.close();
         tracker.close();
     }

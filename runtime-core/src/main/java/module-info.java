@@ -7,6 +7,10 @@ module io.github.iree4j.runtime {
 
     exports io.github.iree4j;
     exports io.github.iree4j.async;
+    exports io.github.iree4j.flight to
+            io.github.iree4j.tools,
+            io.github.iree4j.spring,
+            io.github.iree4j.spring.test;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.loader;

@@ -9,6 +9,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.hal.pool.PoolObservation;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -53,6 +54,7 @@ public final class SchedulingDomain {
     private final FrontierTracker tracker;
     private final int frontierCapacity;
     private final AtomicReference<@Nullable Queues> queues = new AtomicReference<>(); // set once
+    private final PoolObservation memory = new PoolObservation();
     private final long hostAxis;
     private final AtomicLong hostEpochs = new AtomicLong();
 
@@ -101,6 +103,15 @@ public final class SchedulingDomain {
      */
     public AxisAllocator axes() {
         return axes;
+    }
+
+    /**
+     * Returns what observes the pools of the domain's devices.
+     *
+     * @return the observation, borrowed
+     */
+    public PoolObservation memory() {
+        return memory;
     }
 
     /**

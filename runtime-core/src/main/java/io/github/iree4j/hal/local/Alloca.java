@@ -4,6 +4,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.StorageGrant;
 import io.github.iree4j.hal.schedule.StorageRequest;
@@ -46,6 +47,16 @@ final class Alloca extends HostOperation implements StorageRequest {
     @Override
     public Frontier premise() {
         return grant.premise();
+    }
+
+    @Override
+    public long bytes() {
+        return grant.bytes();
+    }
+
+    @Override
+    public @Nullable Reservation memory() {
+        return grant.memory();
     }
 
     @Override

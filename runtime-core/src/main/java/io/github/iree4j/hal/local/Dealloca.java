@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.schedule.StorageRelease;
 import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
 
 /** Takes a buffer's storage away in queue order. */
 final class Dealloca extends HostOperation implements StorageRelease {
@@ -13,6 +15,11 @@ final class Dealloca extends HostOperation implements StorageRelease {
         super("dealloca");
         this.buffer = buffer;
         buffer.announceRelease();
+    }
+
+    @Override
+    public @Nullable Reservation memory() {
+        return buffer.reservation();
     }
 
     @Override

@@ -34,6 +34,7 @@ final class Lane extends TaskProcess {
     /** Begins an execution. For the thread that has taken the lane. */
     void start(CommandOperation work) {
         operation = work;
+        queue.began(work);
         processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call());
         if (queue.closed() != null && isReleased()) {
             abandon(); // no drain follows

@@ -63,6 +63,7 @@ final class QueueProcess extends TaskProcess {
             return DrainResult.IDLE;
         }
         if (!(operation instanceof CommandOperation commands)) {
+            queue.began(operation);
             queue.completed(operation, operation.execute());
         } else if (!withoutLane.isEmpty() || !queue.start(commands)) {
             withoutLane.add(commands);

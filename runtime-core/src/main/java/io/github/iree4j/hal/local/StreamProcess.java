@@ -55,6 +55,7 @@ final class StreamProcess extends TaskProcess {
         if (closed != null) {
             queue.completed(operation, closed);
         } else if (queue.isSerial(operation)) {
+            queue.began(operation);
             queue.completed(operation, operation.execute(queue.runner(worker)));
         } else if (!queue.startLane(operation)) {
             queue.awaitLane(operation);

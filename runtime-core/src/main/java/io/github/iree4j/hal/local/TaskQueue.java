@@ -151,7 +151,10 @@ final class TaskQueue implements UnorderedBackend {
             if (work.start(failure -> completed(work, failure))) {
                 return;
             }
-            CallThreads.start(name + " " + work.name(), () -> completed(work, work.execute()));
+            CallThreads.start(name + " " + work.name(), () -> {
+                began(work);
+                completed(work, work.execute());
+            });
             return;
         }
         if (work instanceof CommandOperation commands) {
@@ -203,6 +206,11 @@ final class TaskQueue implements UnorderedBackend {
     void release(Lane lane) {
         freeLanes.getAndUpdate(free -> free | 1 << lane.index());
         control.laneIsFree();
+    }
+
+    /** Reports that an operation begins, for those that did not begin when they were issued. */
+    void began(HostOperation operation) {
+        Objects.requireNonNull(scheduler).began(operation);
     }
 
     /** Reports that an operation is complete. */

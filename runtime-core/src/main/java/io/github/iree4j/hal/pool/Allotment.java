@@ -35,6 +35,7 @@ final class Allotment {
     private final Knots knots;
     private final BooleanSupplier busy;
     private final LongSupplier clock;
+    private final PoolObservation observation;
     private final long alignment; // the provider's
     private final long capacity; // the provider's
     private long live;
@@ -57,6 +58,7 @@ final class Allotment {
         this.accounts = new Accounts(builder.quotas, builder.patience, builder.hostPatience);
         this.busy = builder.busy;
         this.clock = builder.clock;
+        this.observation = builder.observation;
         this.alignment = builder.provider.alignment();
         this.capacity = builder.provider.capacity();
         this.knots = new Knots(builder, set, pools, deaths);
@@ -142,6 +144,10 @@ final class Allotment {
         if (traced) {
             trace(reservation, "reserved");
         }
+        PoolObserver observer = observation.observer();
+        if (observer != null) {
+            reservation.number(observer.reserved(reservation, request));
+        }
         return reservation;
     }
 
@@ -195,9 +201,13 @@ final class Allotment {
     }
 
     /** Accounts for a released reservation. */
-    void released(Reservation reservation) {
+    void released(Reservation reservation, @Nullable Frontier death) {
         if (traced) {
             trace(reservation, "released");
+        }
+        PoolObserver observer = observation.observer();
+        if (observer != null && reservation.number() != 0) {
+            observer.released(reservation, death == null ? reservation.death() : death);
         }
         long length = reservation.block.length;
         reservation.pool.released(length, reservation.persistent);
@@ -232,6 +242,10 @@ final class Allotment {
         pool.waits(waiter);
         knots.joined(waiter);
         watchDeaths();
+        PoolObserver observer = observation.observer();
+        if (observer != null) {
+            observer.waits(pool, request);
+        }
         if (waitsForHost(waiter)) {
             LOG.warn(
                     "allocation of {} bytes waits until the host frees some of what it keeps: {}",

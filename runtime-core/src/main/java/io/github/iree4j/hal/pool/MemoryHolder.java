@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +42,11 @@ public final class MemoryHolder {
         }
     }
 
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
     private final String name;
     private final OperationsUnderWay operations;
+    private volatile long number; // given on demand
     private volatile @Nullable Stake first; // head of a list with one stake per set
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile @Nullable MemoryHolder awaited;
@@ -61,6 +65,31 @@ public final class MemoryHolder {
     public MemoryHolder(String name, OperationsUnderWay operations) {
         this.name = Objects.requireNonNull(name, "name");
         this.operations = operations;
+    }
+
+    /**
+     * Returns what the call is of.
+     *
+     * @return the function, for example {@code module.add}; or the program
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns a number that identifies the call in this process.
+     *
+     * @return the number, always the same; above 0
+     */
+    public long number() {
+        if (number == 0) {
+            synchronized (this) {
+                if (number == 0) {
+                    number = NUMBERS.incrementAndGet();
+                }
+            }
+        }
+        return number;
     }
 
     /** Notes that an operation of this call outlives its submission. */

@@ -2,11 +2,15 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** One way of allocating memory within a {@link PoolSet}. Safe from any thread. */
 public final class Pool {
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+
     final PoolSet set;
+    private final int number = NUMBERS.incrementAndGet();
     final PoolOptions options;
     final BlockStore store;
     final long alignment; // the provider's
@@ -49,6 +53,24 @@ public final class Pool {
                 new FixedBlocks(options.slabMinimum(), alignment, (int) Math.min(1 << 20, options.slabMaximum()));
             case PASS_THROUGH -> new WholeSlabs(alignment);
         };
+    }
+
+    /**
+     * Returns a number that identifies the pool in this process.
+     *
+     * @return the number, never reused
+     */
+    public int number() {
+        return number;
+    }
+
+    /**
+     * Returns a number that identifies the set that the pool belongs to.
+     *
+     * @return the number, never reused
+     */
+    public int setNumber() {
+        return set.number;
     }
 
     /**

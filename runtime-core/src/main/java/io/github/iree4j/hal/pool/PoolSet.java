@@ -11,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,9 @@ public final class PoolSet implements AutoCloseable {
      * POOL-4: the line is ordered by age, and a requester that returns unusable memory joins it under the same lock acquisition.
      */
 
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+    final int number = NUMBERS.incrementAndGet(); // before the pools
     private final Object lock = new Object();
     private final List<Pool> pools;
     private final Slabs slabs;
@@ -303,7 +307,7 @@ public final class PoolSet implements AutoCloseable {
         reservation.released = true;
         Block block = reservation.block;
         Home home = block.home;
-        allotment.released(reservation);
+        allotment.released(reservation, death);
         if (accessed) {
             reservation.accessed = home;
             home.accessed++;

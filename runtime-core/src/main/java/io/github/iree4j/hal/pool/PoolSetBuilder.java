@@ -30,6 +30,7 @@ public final class PoolSetBuilder {
     long idleAfter = Long.MAX_VALUE;
     long patience = Long.MAX_VALUE;
     long hostPatience = Long.MAX_VALUE;
+    PoolObservation observation = new PoolObservation();
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
@@ -46,6 +47,17 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder growth(Executor executor) {
         this.growth = Objects.requireNonNull(executor, "executor");
+        return this;
+    }
+
+    /**
+     * Sets who may observe the pools.
+     *
+     * @param shared the observation, borrowed; one of its own unless set
+     * @return this builder
+     */
+    public PoolSetBuilder observation(PoolObservation shared) {
+        this.observation = Objects.requireNonNull(shared, "shared");
         return this;
     }
 

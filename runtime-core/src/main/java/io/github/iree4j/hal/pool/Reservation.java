@@ -38,6 +38,8 @@ public final class Reservation {
     @SuppressWarnings("UnusedVariable") // read through WAITS
     private List<NativeTimepoint> waits; // written by release once this is shared, read by acquire
 
+    private volatile long number; // given by the observer
+
     boolean released; // guarded by the lock of the set, as are the next two
     boolean announced;
     Block.@Nullable Home accessed;
@@ -88,6 +90,19 @@ public final class Reservation {
      */
     public long offset() {
         return offset;
+    }
+
+    /**
+     * Returns the number that the observer of the pools has given it.
+     *
+     * @return the number; 0 when it was reserved while nothing observed them
+     */
+    public long number() {
+        return number;
+    }
+
+    void number(long given) {
+        number = given;
     }
 
     /**

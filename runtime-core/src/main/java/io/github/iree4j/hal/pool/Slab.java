@@ -1,7 +1,12 @@
 package io.github.iree4j.hal.pool;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /** A piece of memory from the system or a driver. Backends extend it with what they need to use it. */
 public abstract class Slab {
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+    private final int number = NUMBERS.incrementAndGet();
     private final long size;
     private final long address;
 
@@ -14,6 +19,15 @@ public abstract class Slab {
     protected Slab(long size, long address) {
         this.size = size;
         this.address = address;
+    }
+
+    /**
+     * Returns a number that identifies it in this process.
+     *
+     * @return the number, never reused
+     */
+    public final int number() {
+        return number;
     }
 
     /**

@@ -37,6 +37,11 @@ public abstract class BufferStorage {
         return null;
     }
 
+    /** The pool's reservation; null for imported memory. */
+    final @Nullable Reservation reservation() {
+        return reservation;
+    }
+
     /** Announces a pending release. */
     final void announceRelease() {
         if (reservation != null) {

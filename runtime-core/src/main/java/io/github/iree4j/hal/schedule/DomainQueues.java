@@ -5,6 +5,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class DomainQueues implements SchedulingDomain.Queues {
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
     private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
+
+    private final AtomicReference<@Nullable QueueObserver> observer =
+            new AtomicReference<>(); // null while not observed
 
     private volatile boolean shortOfMemory; // set once an operation has waited for memory; never reset
 
@@ -40,6 +44,17 @@ final class DomainQueues implements SchedulingDomain.Queues {
         queues.put(queue.axis(), queue);
     }
 
+    /** Replaces the observer; returns false when it is another than expected. */
+    boolean observe(@Nullable QueueObserver expected, @Nullable QueueObserver next) {
+        return observer.compareAndSet(expected, next);
+    }
+
+    /** Returns the observer; null while there is none. */
+    @Nullable
+    QueueObserver observer() {
+        return observer.getAcquire();
+    }
+
     void remove(QueueScheduler queue) {
         queues.remove(queue.axis());
     }
@@ -58,8 +73,12 @@ final class DomainQueues implements SchedulingDomain.Queues {
         speculations.remove(scope);
     }
 
-    /** Notifies the speculation scopes of an operation that is about to start. */
+    /** Notifies the observer and the speculation scopes of an operation that is about to start. */
     void submitted(QueueScheduler queue, QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing != null) {
+            operation.number = observing.submitted(queue, operation, operation.wait, operation.signal);
+        }
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {
                 scope.submitted(queue, operation);
@@ -67,11 +86,69 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Notifies the speculation scopes that an operation is complete, after its signals. */
-    void over(QueueOperation operation, boolean failed) {
+    /** Tells the observer, if there is one, that an operation is held back until there is memory. */
+    void heldForMemory(QueueOperation operation, StorageRequest request) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.heldForMemory(operation, request.bytes());
+        }
+    }
+
+    /** Tells the observer, if there is one, the decisions about the waits of an operation. */
+    void decided(QueueOperation operation, QueueObserver.Decisions decisions) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.decided(operation, decisions);
+        }
+    }
+
+    /** Tells the observer, if there is one, that an operation is issued. */
+    void issued(QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.issued(
+                    operation,
+                    switch (operation) {
+                        case StorageRequest request -> request.memory();
+                        case StorageRelease release -> release.memory();
+                        default -> null;
+                    });
+        }
+    }
+
+    /** Tells the observer, if there is one, that the host has learnt of the end of an operation. */
+    void completed(QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.completed(operation);
+        }
+    }
+
+    /** Tells the observer, if there is one, that the hardware begins an operation. */
+    void began(QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.began(operation);
+        }
+    }
+
+    /** Tells the observer, if there is one, that a device is lost. */
+    void lost(QueueScheduler queue, IreeException cause) {
+        QueueObserver observing = observer();
+        if (observing != null) {
+            observing.lost(queue, cause);
+        }
+    }
+
+    /** Notifies the observer and the speculation scopes that an operation is complete, after its signals. */
+    void over(QueueOperation operation, @Nullable IreeException failure) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.over(operation, failure);
+        }
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {
-                scope.over(operation, failed);
+                scope.over(operation, failure != null);
             }
         }
     }

@@ -130,6 +130,9 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 operation.counted = true;
                 plan.count(this);
             }
+            if (wait != null) {
+                siblings.decided(operation, plan);
+            }
             if (wait != null && held > 0) {
                 return holdBack(operation, wait, held);
             }
@@ -141,6 +144,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                         return operation.failure();
                     }
                     wantingMemory = new Wanting(deferral, request, after);
+                    siblings.heldForMemory(operation, request);
                     return null;
                 }
             }
@@ -223,6 +227,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 producers.get(i).line.want(waits.get(i).epoch());
             }
         }
+        siblings.issued(operation);
         line.add(new Issue(operation, epoch, waits, producers));
         if (operation.failure() != null) {
             return;
@@ -395,6 +400,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             for (QueueOperation head; (head = inFlight.peek()) != null && isComplete(head); ) {
                 epoch = head.epoch();
                 assertPremises(head);
+                siblings.completed(head);
                 retiring.add(inFlight.remove());
             }
             underWay = inFlight.size();

@@ -20,9 +20,9 @@ final class PlainWaitPlan extends WaitPlan {
     }
 
     @Override
-    Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
-        Decision decision = super.decide(semaphore, value, index, accumulator);
-        return events && decision == Decision.DEFERRED_UNKNOWN ? Decision.DEFERRED_UNREACHED : decision;
+    WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+        WaitDecision decision = super.decide(semaphore, value, index, accumulator);
+        return events && decision == WaitDecision.DEFERRED_UNKNOWN ? WaitDecision.DEFERRED_UNREACHED : decision;
     }
 
     @Override

@@ -78,6 +78,9 @@ public abstract class QueueOperation {
     @Nullable
     List<Premise> premises;
 
+    /** Given by the observer; 0 while there is none. */
+    long number;
+
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
 
@@ -125,6 +128,15 @@ public abstract class QueueOperation {
      */
     public final long epoch() {
         return frontier().producerEpoch();
+    }
+
+    /**
+     * Returns the number that the observer of the domain has given it.
+     *
+     * @return the number; 0 when it was submitted while nothing observed the domain
+     */
+    public final long number() {
+        return number;
     }
 
     /**

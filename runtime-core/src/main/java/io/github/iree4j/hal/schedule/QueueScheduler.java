@@ -103,6 +103,24 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
+     * Returns the device of the queue.
+     *
+     * @return the device, borrowed
+     */
+    public final Device device() {
+        return device;
+    }
+
+    /**
+     * Returns whether the hardware runs operations in the order of their epochs.
+     *
+     * @return false when they start as their waits are reached
+     */
+    public final boolean isStream() {
+        return this instanceof FifoScheduler;
+    }
+
+    /**
      * Returns the axis of the queue.
      *
      * @return the axis
@@ -257,6 +275,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract StreamCounters streamCounters();
 
     /**
+     * Reports that the hardware begins an operation: called by backends that know. Also checks its premises, see {@link #assertPremises}.
+     *
+     * @param operation one that was issued
+     */
+    public final void began(QueueOperation operation) {
+        assertPremises(operation);
+        siblings.began(operation);
+    }
+
+    /**
      * Checks, with {@code -Diree4j.causal.assert=true}, whether all premises of an operation hold: called by backends that know
      * when an operation begins, and when it completes. One that began too early fails, with the premise and its values.
      *
@@ -297,6 +325,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return;
         }
         lost = cause;
+        siblings.lost(this, cause);
         tracker.fail(axis, cause);
         abandonPending(operation -> cause);
     }
@@ -587,7 +616,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         try {
             end(operation, outcome);
         } finally {
-            siblings.over(operation, outcome != null);
+            siblings.over(operation, outcome);
             MemoryHolder holder = operation.holder;
             if (holder != null && operation.retained) {
                 holder.operationEnds();

@@ -180,6 +180,24 @@ public final class StorageGrant<S extends BufferStorage> {
     }
 
     /**
+     * As {@link StorageRequest#bytes}.
+     *
+     * @return bytes
+     */
+    public long bytes() {
+        return request.size();
+    }
+
+    /**
+     * As {@link StorageRequest#memory}.
+     *
+     * @return the reservation; null while there is none
+     */
+    public @Nullable Reservation memory() {
+        return reservation();
+    }
+
+    /**
      * As {@link StorageRequest#issued}: operations issued behind it may use the memory.
      *
      * @param frontier the operation's frontier

@@ -1,6 +1,8 @@
 package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.Reservation;
+import org.jspecify.annotations.Nullable;
 
 /** An operation that releases memory. */
 public interface StorageRelease {
@@ -12,4 +14,12 @@ public interface StorageRelease {
      * @param death the operation's frontier
      */
     void issued(Frontier death);
+
+    /**
+     * Returns the memory that it releases.
+     *
+     * @return the reservation, borrowed; null when it is not known, or imported
+     */
+    @Nullable
+    Reservation memory();
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.function.Consumer;
@@ -62,6 +63,24 @@ public interface StorageRequest {
      * @return the death frontier of its memory; empty when nothing used that before
      */
     Frontier premise();
+
+    /**
+     * Returns the size of the memory.
+     *
+     * @return bytes; 0 for staging memory
+     */
+    default long bytes() {
+        return 0;
+    }
+
+    /**
+     * Returns the memory, once reserved.
+     *
+     * @return the reservation, borrowed; null while there is none, and for staging memory
+     */
+    default @Nullable Reservation memory() {
+        return null;
+    }
 
     /**
      * The operation is on a stream: operations issued behind it may use the memory. Not called on an unordered queue.

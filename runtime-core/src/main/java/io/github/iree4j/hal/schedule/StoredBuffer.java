@@ -192,6 +192,15 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     }
 
     /**
+     * Returns the reservation of the storage.
+     *
+     * @return the reservation, borrowed; null before there is storage, and for imported memory
+     */
+    public final @Nullable Reservation reservation() {
+        return reserved != null || (stateAcquire() & COMMITTED) != 0 ? storage.reservation() : null;
+    }
+
+    /**
      * Returns whether storage is committed when the allocation is issued, because hardware does the work.
      *
      * @return false where it is committed when the allocation is executed

@@ -53,6 +53,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 reached.add(wait.size());
                 operation.counted = true;
             }
+            observeWaits(operation, wait);
             operation.imported = domain.imports(wait, meter);
         }
         if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
@@ -65,6 +66,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation.whole != null) {
             operation.whole.issued();
         }
+        siblings.issued(operation);
         try {
             if (backend.execute(operation)) {
                 return;
@@ -102,6 +104,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 return false;
             }
             Deferral deferral = hold(operation, 1);
+            siblings.heldForMemory(operation, request);
             if (deferral == null) {
                 failure = operation.failure();
             } else if (resumed) { // not on the signalling thread: new memory takes time
@@ -142,6 +145,7 @@ final class UnorderedScheduler extends QueueScheduler {
             deferred.add(waiting);
             operation.counted = true;
         }
+        observeWaits(operation, wait);
         Deferral deferral = hold(operation, waiting);
         if (deferral == null) {
             refuse(operation, operation.failure());
@@ -154,6 +158,12 @@ final class UnorderedScheduler extends QueueScheduler {
         }
     }
 
+    private void observeWaits(QueueOperation operation, Fence wait) {
+        if (siblings.observer() != null) {
+            siblings.decided(operation, new ReachedWaits(wait));
+        }
+    }
+
     @Override
     public void completed(QueueOperation operation, @Nullable IreeException failure) {
         if (failure != null) {
@@ -162,6 +172,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation.handedOver) {
             ended.increment();
         }
+        siblings.completed(operation);
         long epoch = epochs.incrementAndGet();
         if (operation.whole != null) {
             partsOver.increment();

@@ -17,26 +17,12 @@ import org.jspecify.annotations.Nullable;
  * guarded by the scheduler's lock. Valid only while that is held: an operation that is held back is planned again when it
  * resumes, since earlier promises say nothing of what has been signalled since.
  */
-sealed class WaitPlan permits PlainWaitPlan {
-    /** The decision about a wait. */
-    enum Decision {
-        REACHED,
-        ELIDED_FIFO,
-        ELIDED_FRONTIER,
-        /** Another wait of the operation implies it. */
-        COVERED,
-        DEVICE_WAIT,
-        /** Until there is a promise, or the value itself. */
-        DEFERRED_UNKNOWN,
-        /** Until the value is reached, because the device has nothing to wait for. */
-        DEFERRED_UNREACHED
-    }
-
+sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     private final FifoScheduler scheduler;
     private int count;
     private SignalRecord[] found = new SignalRecord[0];
     private @Nullable FifoScheduler[] producers = new @Nullable FifoScheduler[0]; // of waits for other streams
-    private Decision[] decisions = new Decision[0];
+    private WaitDecision[] decisions = new WaitDecision[0];
     private boolean[] open = new boolean[0]; // waits with a cost to the device or the host
     private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
 
@@ -72,46 +58,48 @@ sealed class WaitPlan permits PlainWaitPlan {
             }
             found = records;
             producers = new @Nullable FifoScheduler[records.length];
-            decisions = new Decision[records.length];
+            decisions = new WaitDecision[records.length];
             open = new boolean[records.length];
             certain = new boolean[records.length];
         }
     }
 
-    private static boolean holdsBack(Decision decision) {
-        return decision.compareTo(Decision.DEVICE_WAIT) > 0;
+    private static boolean holdsBack(WaitDecision decision) {
+        return decision.compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
     /** Decides about one wait. */
-    Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+    WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
         if (!semaphore.lookup(value, record)) {
-            return Decision.DEFERRED_UNKNOWN;
+            return WaitDecision.DEFERRED_UNKNOWN;
         }
         if (record.isReached()) {
-            return Decision.REACHED;
+            return WaitDecision.REACHED;
         }
         Object primitive = record.primitive();
         if (primitive != null) {
-            return scheduler.backend.canWaitForExternal(primitive) ? Decision.DEVICE_WAIT : Decision.DEFERRED_UNREACHED;
+            return scheduler.backend.canWaitForExternal(primitive)
+                    ? WaitDecision.DEVICE_WAIT
+                    : WaitDecision.DEFERRED_UNREACHED;
         }
         long producer = record.producerAxis();
         if (producer == scheduler.axis) {
-            return Decision.ELIDED_FIFO;
+            return WaitDecision.ELIDED_FIFO;
         }
         FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
         producers[index] = other; // it may be closed and unregistered when it is waited for
         if (isCovered(producer, record.producerEpoch(), accumulator)) {
-            return Decision.ELIDED_FRONTIER;
+            return WaitDecision.ELIDED_FRONTIER;
         }
         if (other != null
                 && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
                 && semaphore.scope().includes(scheduler.place.scopeWith(other.place))
                 && scheduler.backend.canWaitFor(other.backend, record.producerEpoch())) {
-            return Decision.DEVICE_WAIT;
+            return WaitDecision.DEVICE_WAIT;
         }
-        return Decision.DEFERRED_UNREACHED;
+        return WaitDecision.DEFERRED_UNREACHED;
     }
 
     /** Whether the stream runs after a point anyway. */
@@ -123,7 +111,7 @@ sealed class WaitPlan permits PlainWaitPlan {
     void minimize() {
         int waits = 0;
         for (int i = 0; i < count; i++) {
-            open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            open[i] = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
             certain[i] = !holdsBack(decisions[i]);
             waits += open[i] ? 1 : 0;
         }
@@ -131,9 +119,24 @@ sealed class WaitPlan permits PlainWaitPlan {
             return;
         }
         for (int i = 0; i < count; i++) {
-            boolean was = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
-            decisions[i] = was && !open[i] ? Decision.COVERED : decisions[i];
+            boolean was = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
+            decisions[i] = was && !open[i] ? WaitDecision.COVERED : decisions[i];
         }
+    }
+
+    @Override
+    public final int size() {
+        return count;
+    }
+
+    @Override
+    public final WaitDecision decision(int index) {
+        return decisions[index];
+    }
+
+    @Override
+    public final @Nullable SignalRecord found(int index) {
+        return decisions[index] == WaitDecision.DEFERRED_UNKNOWN ? null : found[index];
     }
 
     /** Counts the decisions; waits that hold the operation back are counted as such, whatever their outcome. */
@@ -154,7 +157,7 @@ sealed class WaitPlan permits PlainWaitPlan {
     final void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
-                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
+                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN);
             }
         }
     }
@@ -174,7 +177,7 @@ sealed class WaitPlan permits PlainWaitPlan {
     /** Joins the frontiers that the operation, and so everything behind it, is certain to run after. */
     void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT) {
+            if (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT) {
                 accumulator.join(found[i].frontier(), tracker);
             }
         }
@@ -183,7 +186,7 @@ sealed class WaitPlan permits PlainWaitPlan {
     /** Adds the waits that the hardware performs. */
     final void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] != Decision.DEVICE_WAIT) {
+            if (decisions[i] != WaitDecision.DEVICE_WAIT) {
                 continue;
             }
             Object primitive = found[i].primitive();
@@ -206,7 +209,7 @@ sealed class WaitPlan permits PlainWaitPlan {
      */
     final boolean keepForeign() {
         for (int i = 0; i < count; i++) {
-            Object primitive = decisions[i] == Decision.DEVICE_WAIT ? found[i].primitive() : null;
+            Object primitive = decisions[i] == WaitDecision.DEVICE_WAIT ? found[i].primitive() : null;
             if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
                 letGoForeign(i);
                 return false;
@@ -217,7 +220,7 @@ sealed class WaitPlan permits PlainWaitPlan {
 
     private void letGoForeign(int kept) {
         for (int i = 0; i < kept; i++) {
-            if (decisions[i] == Decision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
+            if (decisions[i] == WaitDecision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
                 scheduler.backend.letGoExternal(primitive);
             }
         }
@@ -226,7 +229,7 @@ sealed class WaitPlan permits PlainWaitPlan {
     /** Whether some wait is for foreign work or another stream. */
     final boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
-            if (decisions[i] == Decision.DEVICE_WAIT) {
+            if (decisions[i] == WaitDecision.DEVICE_WAIT) {
                 return true;
             }
         }
@@ -238,16 +241,16 @@ sealed class WaitPlan permits PlainWaitPlan {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
-                    && (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT)
+                    && (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT)
                     && found[i].frontier().size() > 0 // an unknown frontier brings nothing
                     && !found[i].frontier().isCompleted(scheduler.tracker);
-            if (decisions[i] == Decision.REACHED && !imports) {
+            if (decisions[i] == WaitDecision.REACHED && !imports) {
                 continue;
             }
             if (premises == null) {
                 premises = new ArrayList<>(count);
             }
-            if (decisions[i] != Decision.REACHED) {
+            if (decisions[i] != WaitDecision.REACHED) {
                 premises.add(premise(wait.semaphore(i), wait.value(i), i));
             }
             if (imports) {

@@ -60,6 +60,7 @@ public final class DevicePools {
                 .patience(options.memoryWait().toNanos())
                 .hostPatience(options.memoryHostWait().toNanos())
                 .frontierCapacity(options.schedulingDomain().frontierCapacity())
+                .observation(options.schedulingDomain().memory())
                 .busy(busy)
                 .growth(growth);
     }

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.StorageGrant;
 import io.github.iree4j.hal.schedule.StorageRelease;
@@ -55,6 +56,16 @@ final class Allocations {
         }
 
         @Override
+        public long bytes() {
+            return grant.bytes();
+        }
+
+        @Override
+        public @Nullable Reservation memory() {
+            return grant.memory();
+        }
+
+        @Override
         public void issued(Frontier frontier) {
             grant.issued(frontier);
         }
@@ -99,6 +110,11 @@ final class Allocations {
         void encode(TransferCommands commands) {
             StreamStorage storage = storage(0);
             commands.fill(storage, 0, storage.length(), POISON_PATTERN, 1);
+        }
+
+        @Override
+        public @Nullable Reservation memory() {
+            return buffer.reservation();
         }
 
         @Override

@@ -127,7 +127,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 }
                 running.add(work);
                 if (scheduler != null) {
-                    scheduler.assertPremises(work.operation);
+                    scheduler.began(work.operation);
                 }
                 script.starts(index, work.number, work.operation, work.turn == null ? 0 : work.turn.lane());
                 clock.after(script.duration(index, work.number, work.operation), () -> end(work));

@@ -1,0 +1,136 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a recorder has recorded: from its ring, or from a file. Immutable. */
+public final class FlightRecording {
+    private final Header header;
+    private final List<String> names;
+    private final List<RecordedQueue> queues;
+    private final List<RecordedPool> pools;
+    private final RecordWords records;
+    private final List<FlightEvent> events;
+
+    /**
+     * What is known of a recording as a whole.
+     *
+     * @param start when the recorder was opened
+     * @param frontierCapacity how many entries frontiers could have
+     * @param next sequence numbers of later records are at or above this
+     * @param completeFrom of the records below this sequence number some, or all, are missing
+     * @param dropped number of records that a full file did not take
+     */
+    public record Header(Instant start, int frontierCapacity, long next, long completeFrom, long dropped) {}
+
+    FlightRecording(
+            Header header,
+            List<String> names,
+            List<RecordedQueue> queues,
+            List<RecordedPool> pools,
+            RecordWords records) {
+        this.header = header;
+        this.names = names;
+        this.queues = queues;
+        this.pools = pools;
+        this.records = records;
+        RecordReader reader = new RecordReader(records, names, pools.size());
+        List<FlightEvent> all = new ArrayList<>(records.count());
+        for (int i = 0; i < records.count(); i++) {
+            all.add(reader.read(i));
+        }
+        this.events = List.copyOf(all);
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param file one that a recorder wrote
+     * @return the recording
+     * @throws IOException when the file cannot be read
+     * @throws IreeException DATA_LOSS for a truncated or damaged file, RESOURCE_EXHAUSTED for one beyond the limit, UNIMPLEMENTED for another
+     *     version
+     */
+    public static FlightRecording read(Path file) throws IOException {
+        return RecordingFile.read(file, false);
+    }
+
+    /**
+     * Reads a file as far as it is whole: of a process that did not end in order.
+     *
+     * @param file one that a recorder wrote
+     * @return the recording, up to the first damaged or missing part
+     * @throws IOException when the file cannot be read
+     * @throws IreeException when not even its beginning can be read
+     */
+    public static FlightRecording salvage(Path file) throws IOException {
+        return RecordingFile.read(file, true);
+    }
+
+    /**
+     * Writes a file.
+     *
+     * @param file the file, replaced if there is one
+     * @throws IOException when it cannot be written
+     */
+    public void write(Path file) throws IOException {
+        RecordingFile.write(file, this);
+    }
+
+    /**
+     * Returns the contents of a file that {@link #write} would write.
+     *
+     * @return the bytes
+     */
+    public byte[] toBytes() {
+        return RecordingFile.bytes(this);
+    }
+
+    /**
+     * Returns what is known of the recording as a whole.
+     *
+     * @return the header
+     */
+    public Header header() {
+        return header;
+    }
+
+    /**
+     * Returns the queues that it is of.
+     *
+     * @return in the order of their first operation
+     */
+    public List<RecordedQueue> queues() {
+        return queues;
+    }
+
+    /**
+     * Returns the pools that it is of.
+     *
+     * @return the pools; records refer to them by index
+     */
+    public List<RecordedPool> pools() {
+        return pools;
+    }
+
+    /**
+     * Returns the records.
+     *
+     * @return in the order in which they were made
+     */
+    public List<FlightEvent> events() {
+        return events;
+    }
+
+    List<String> names() {
+        return names;
+    }
+
+    RecordWords records() {
+        return records;
+    }
+}

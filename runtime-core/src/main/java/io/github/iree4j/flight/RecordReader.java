@@ -1,0 +1,214 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.FlightEvent.Reuse;
+import io.github.iree4j.flight.RecordedFrontier.Entry;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Decodes one record. Everything is checked: the words may be of a damaged file. */
+final class RecordReader {
+    private static final WaitDecision[] DECISIONS = WaitDecision.values();
+    private static final Reuse[] REUSES = Reuse.values();
+
+    private final RecordWords records;
+    private final List<String> names;
+    private final int pools;
+    private int record;
+    private int next;
+    private int end;
+
+    RecordReader(RecordWords records, List<String> names, int pools) {
+        this.records = records;
+        this.names = names;
+        this.pools = pools;
+    }
+
+    /** Decodes the record with an index. @throws IreeException DATA_LOSS when it is damaged */
+    FlightEvent read(int index) {
+        record = index;
+        end = RecordType.words(records.word(index, 0));
+        next = RecordType.HEADER;
+        long sequence = records.word(index, 1);
+        long time = records.word(index, 2);
+        if (sequence < 0 || time < 0) {
+            throw damaged("has sequence number " + sequence + " and time " + time);
+        }
+        int type = RecordType.type(records.word(index, 0));
+        FlightEvent event = switch (type) {
+            case RecordType.SUBMITTED -> submitted(sequence, time);
+            case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
+            case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());
+            case RecordType.ISSUED -> new FlightEvent.Issued(sequence, time, number(), number(), frontier());
+            case RecordType.BEGAN -> new FlightEvent.Began(sequence, time, number());
+            case RecordType.COMPLETED -> new FlightEvent.Completed(sequence, time, number());
+            case RecordType.OVER -> new FlightEvent.Over(sequence, time, number(), status(), name(), frontier());
+            case RecordType.RESERVED -> reserved(sequence, time);
+            case RecordType.RELEASED -> new FlightEvent.Released(sequence, time, number(), frontier());
+            case RecordType.IN_LINE ->
+                new FlightEvent.InLine(sequence, time, pool(), number(), name(), number(), name());
+            case RecordType.LOST -> new FlightEvent.Lost(sequence, time, axis(), status(), name());
+            default -> throw damaged("has kind " + type + ", which this version does not know");
+        };
+        if (next != end) {
+            throw damaged("has %d words and uses %d".formatted(end, next));
+        }
+        return event;
+    }
+
+    private FlightEvent.Submitted submitted(long sequence, long time) {
+        long operation = number();
+        long axis = axis();
+        String name = name();
+        long call = number();
+        String function = name();
+        long thread = word();
+        int waits = count(2);
+        int signals = count(2);
+        return new FlightEvent.Submitted(
+                sequence, time, operation, axis, name, call, function, thread, points(waits), points(signals));
+    }
+
+    private FlightEvent.Reserved reserved(long sequence, long time) {
+        long reservation = number();
+        int pool = pool();
+        long size = number();
+        long length = number();
+        long offset = number();
+        int slab = (int) number();
+        long reuse = number();
+        if ((reuse & 0xFF) >= REUSES.length) {
+            throw damaged("has reuse " + (reuse & 0xFF));
+        }
+        String consumer = name();
+        long call = number();
+        String function = name();
+        RecordedFrontier death = frontier();
+        return new FlightEvent.Reserved(
+                sequence,
+                time,
+                reservation,
+                pool,
+                size,
+                length,
+                offset,
+                slab,
+                REUSES[(int) reuse & 0xFF],
+                (reuse & 1 << 8) != 0,
+                consumer,
+                call,
+                function,
+                death,
+                entries(count(2)));
+    }
+
+    private List<Point> points(int count) {
+        List<Point> all = new ArrayList<>(Math.min(count, end));
+        for (int i = 0; i < count; i++) {
+            all.add(new Point(word(), word()));
+        }
+        return List.copyOf(all);
+    }
+
+    private List<FlightEvent.Decision> decisions() {
+        int count = count(4);
+        List<FlightEvent.Decision> all = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            long decision = number();
+            if (decision >= DECISIONS.length) {
+                throw damaged("has decision " + decision);
+            }
+            all.add(new FlightEvent.Decision(DECISIONS[(int) decision], word(), word(), number()));
+        }
+        return List.copyOf(all);
+    }
+
+    private RecordedFrontier frontier() {
+        long word = word();
+        if (word >>> 33 != 0) {
+            throw damaged("has a frontier of " + (word & 0xFFFF_FFFFL) + " entries");
+        }
+        boolean tainted = word >>> 32 != 0;
+        long producer = word();
+        long count = word & 0xFFFF_FFFFL;
+        if (count > (end - next) / 2) {
+            throw damaged("has a frontier of " + count + " entries and not as many words");
+        }
+        if (count == 0 && producer == 0 && !tainted) {
+            return RecordedFrontier.EMPTY;
+        }
+        return new RecordedFrontier(entries((int) count), producer, tainted);
+    }
+
+    private List<Entry> entries(int count) {
+        List<Entry> all = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            all.add(new Entry(axis(), number()));
+        }
+        return all;
+    }
+
+    private StatusCode status() {
+        long code = word();
+        if (code < 0 || code > 16) {
+            throw damaged("has status " + code);
+        }
+        return StatusCode.of((int) code);
+    }
+
+    private String name() {
+        long number = word();
+        if (number < 0 || number >= names.size()) {
+            throw damaged("refers to name %d of %d".formatted(number, names.size()));
+        }
+        return names.get((int) number);
+    }
+
+    private int pool() {
+        long number = word();
+        if (number < 0 || number >= pools) {
+            throw damaged("refers to pool %d of %d".formatted(number, pools));
+        }
+        return (int) number;
+    }
+
+    private long axis() {
+        long axis = word();
+        if (axis != 0 && !Axis.isValid(axis)) {
+            throw damaged("has axis 0x%x, which is not one".formatted(axis));
+        }
+        return axis;
+    }
+
+    /** A count of things of that many words each, all of which must be in the record. */
+    private int count(int each) {
+        long count = word();
+        if (count < 0 || count > (end - next) / each) {
+            throw damaged("has a count of " + count + " and not as many words");
+        }
+        return (int) count;
+    }
+
+    private long number() {
+        long number = word();
+        if (number < 0) {
+            throw damaged("has " + number + " where a number from 0 is due");
+        }
+        return number;
+    }
+
+    private long word() {
+        if (next >= end) {
+            throw damaged("ends after " + end + " words, before it is complete");
+        }
+        return records.word(record, next++);
+    }
+
+    private IreeException damaged(String what) {
+        return new IreeException(StatusCode.DATA_LOSS, "record " + record + " of the recording " + what);
+    }
+}

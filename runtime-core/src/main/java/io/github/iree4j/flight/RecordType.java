@@ -1,0 +1,62 @@
+package io.github.iree4j.flight;
+
+/**
+ * The kinds of records, by their number in rings and files. Numbers are never reused.
+ *
+ * <p>A record is a sequence of 64-bit words. Word 0 has the kind in bits 0 to 7 and the number of words, this one included, in bits 8 to 31;
+ * word 1 is the sequence number, word 2 the time in nanoseconds. The rest is listed here; docs/recorder.md explains it.
+ */
+final class RecordType {
+    /** operation, axis, name, call, function, thread, waits, signals; then (timeline, value) of each wait and signal. */
+    static final int SUBMITTED = 1;
+
+    /** operation, waits; then (decision, value, axis, epoch) of each wait. */
+    static final int DECIDED = 2;
+
+    /** operation, bytes. */
+    static final int HELD = 3;
+
+    /** operation, reservation, frontier. */
+    static final int ISSUED = 4;
+
+    /** operation. */
+    static final int BEGAN = 5;
+
+    /** operation. */
+    static final int COMPLETED = 6;
+
+    /** operation, status, message, frontier. */
+    static final int OVER = 7;
+
+    /** reservation, pool, size, length, offset, slab, reuse, consumer, call, function, frontier, marks; then (axis, epoch) of each mark. */
+    static final int RESERVED = 8;
+
+    /** reservation, frontier. */
+    static final int RELEASED = 9;
+
+    /** pool, bytes, consumer, call, function. */
+    static final int IN_LINE = 10;
+
+    /** axis, status, message. */
+    static final int LOST = 11;
+
+    /** Words that each record begins with. */
+    static final int HEADER = 3;
+
+    /** The most words of a record: far above what fences and frontiers can have in practice. */
+    static final int MAXIMUM_WORDS = 1 << 16;
+
+    private RecordType() {}
+
+    static int type(long header) {
+        return (int) header & 0xFF;
+    }
+
+    static int words(long header) {
+        return (int) (header >>> 8) & 0xFF_FFFF;
+    }
+
+    static long header(int type, int words) {
+        return type | (long) words << 8;
+    }
+}

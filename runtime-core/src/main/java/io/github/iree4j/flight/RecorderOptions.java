@@ -1,0 +1,60 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits of a recorder.
+ *
+ * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to what they can use. An operation takes some 500
+ * @param file a file that is also written; null for none. It has the oldest records where the ring has the newest
+ * @param fileBytes the most that the file grows to; records that it does not take are counted
+ */
+public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
+    /** The smallest ring. */
+    public static final long MINIMUM_BYTES = 1 << 20;
+
+    /** The largest ring. */
+    public static final long MAXIMUM_BYTES = 1 << 30;
+
+    /** A ring of 16 MiB and no file. */
+    public static final RecorderOptions DEFAULT = new RecorderOptions(16 << 20, null, 256 << 20);
+
+    /** Checks. */
+    public RecorderOptions {
+        if (bytes < MINIMUM_BYTES || bytes > MAXIMUM_BYTES) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a recorder's ring of %d bytes is not in [%d, %d]".formatted(bytes, MINIMUM_BYTES, MAXIMUM_BYTES));
+        }
+        if (file != null && (fileBytes < MINIMUM_BYTES || fileBytes > MAXIMUM_BYTES)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a recording's file of %d bytes is not in [%d, %d]"
+                            .formatted(fileBytes, MINIMUM_BYTES, MAXIMUM_BYTES));
+        }
+    }
+
+    /**
+     * Returns these options with another ring.
+     *
+     * @param size bytes
+     * @return the new options
+     */
+    public RecorderOptions withBytes(long size) {
+        return new RecorderOptions(size, file, fileBytes);
+    }
+
+    /**
+     * Returns these options with a file.
+     *
+     * @param path the file, replaced if there is one
+     * @param limit the most bytes that it grows to
+     * @return the new options
+     */
+    public RecorderOptions withFile(Path path, long limit) {
+        return new RecorderOptions(bytes, path, limit);
+    }
+}

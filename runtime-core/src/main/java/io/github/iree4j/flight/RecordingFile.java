@@ -1,0 +1,249 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightRecording.Header;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md is its specification. */
+final class RecordingFile {
+    static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
+    static final int VERSION = 1;
+    static final int HEADER_BYTES = 16;
+    static final int CHUNK_HEADER_BYTES = 12;
+
+    static final int INFO = 1;
+    static final int NAMES = 2;
+    static final int QUEUES = 3;
+    static final int POOLS = 4;
+    static final int RECORDS = 5;
+    static final int END = 6;
+
+    /** The largest payload of a chunk. */
+    static final int MAXIMUM_CHUNK = 16 << 20;
+
+    private static final int INFO_BYTES = 16;
+    private static final int END_BYTES = 24;
+
+    private RecordingFile() {}
+
+    /** The most bytes of records that are read: a quarter of a GiB, or an eighth of the heap if that is less. */
+    static long limit() {
+        return Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 8);
+    }
+
+    /** Writes a file piece by piece. One thread at a time. */
+    static final class Appender {
+        private final OutputStream target;
+        private final long limit;
+        private long written;
+        private int names;
+        private int queues;
+        private int pools;
+
+        private Appender(OutputStream target, long limit) {
+            this.target = target;
+            this.limit = limit;
+        }
+
+        static Appender create(Path file, long limit, Header header) throws IOException {
+            Appender appender = new Appender(Files.newOutputStream(file), limit);
+            appender.begin(header);
+            return appender;
+        }
+
+        private void begin(Header header) throws IOException {
+            ByteBuffer first = buffer(HEADER_BYTES).put(MAGIC).putInt(VERSION).putInt(0);
+            target.write(first.array());
+            written = HEADER_BYTES;
+            chunk(
+                    INFO,
+                    buffer(INFO_BYTES)
+                            .putLong(header.start().getEpochSecond())
+                            .putInt(header.start().getNano())
+                            .putInt(header.frontierCapacity()));
+        }
+
+        /** Appends records, with the definitions that are new; returns how many there was no room for. */
+        long append(
+                List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
+                throws IOException {
+            if (records.count() == 0) {
+                return 0;
+            }
+            ByteBuffer[] definitions = {
+                named(allNames), queues(allQueues), pools(allPools),
+            };
+            long room = limit - written - CHUNK_HEADER_BYTES - END_BYTES;
+            for (ByteBuffer each : definitions) {
+                room -= each.position() + CHUNK_HEADER_BYTES;
+            }
+            if (room <= 0) {
+                return records.count();
+            }
+            chunk(NAMES, definitions[0]);
+            chunk(QUEUES, definitions[1]);
+            chunk(POOLS, definitions[2]);
+            names = allNames.size();
+            queues = allQueues.size();
+            pools = allPools.size();
+            int next = 0;
+            while (next < records.count()) {
+                int taken = 0;
+                long bytes = 0;
+                while (next + taken < records.count()) {
+                    long more = (long) RecordType.words(records.word(next + taken, 0)) * Long.BYTES;
+                    if (bytes + more > MAXIMUM_CHUNK || bytes + more + CHUNK_HEADER_BYTES > room) {
+                        break;
+                    }
+                    bytes += more;
+                    taken++;
+                }
+                if (taken == 0) {
+                    break;
+                }
+                ByteBuffer payload = buffer((int) bytes);
+                payload.asLongBuffer().put(records.words(), records.start(next), (int) (bytes / Long.BYTES));
+                chunk(RECORDS, payload.position((int) bytes));
+                room -= bytes + CHUNK_HEADER_BYTES;
+                next += taken;
+            }
+            target.flush();
+            return records.count() - next;
+        }
+
+        void end(Header header) throws IOException {
+            chunk(
+                    END,
+                    buffer(END_BYTES)
+                            .putLong(header.next())
+                            .putLong(header.completeFrom())
+                            .putLong(header.dropped()));
+            target.close();
+        }
+
+        long bytes() {
+            return written;
+        }
+
+        private ByteBuffer named(List<String> all) throws IOException {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            text.write(buffer(8).putInt(names).putInt(all.size() - names).array());
+            for (String name : all.subList(names, all.size())) {
+                text.write(string(name));
+            }
+            return filled(text);
+        }
+
+        private ByteBuffer queues(List<RecordedQueue> all) throws IOException {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            text.write(buffer(4).putInt(all.size() - queues).array());
+            for (RecordedQueue each : all.subList(queues, all.size())) {
+                text.write(buffer(21)
+                        .putLong(each.axis())
+                        .putInt(each.index())
+                        .put((byte) (each.stream() ? 1 : 0))
+                        .putLong(each.memoryLimit())
+                        .array());
+                text.write(string(each.device()));
+            }
+            return filled(text);
+        }
+
+        private ByteBuffer pools(List<RecordedPool> all) throws IOException {
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            text.write(buffer(4).putInt(all.size() - pools).array());
+            for (RecordedPool each : all.subList(pools, all.size())) {
+                text.write(buffer(4).putInt(each.set()).array());
+                text.write(string(each.name()));
+            }
+            return filled(text);
+        }
+
+        private static ByteBuffer filled(ByteArrayOutputStream text) {
+            return ByteBuffer.wrap(text.toByteArray()).position(text.size());
+        }
+
+        private static byte[] string(String text) {
+            byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+            int length = Math.min(bytes.length, 0xFFFF);
+            return buffer(2 + length)
+                    .putShort((short) length)
+                    .put(bytes, 0, length)
+                    .array();
+        }
+
+        private void chunk(int kind, ByteBuffer payload) throws IOException {
+            payload.flip();
+            CRC32C checksum = new CRC32C();
+            checksum.update(payload.duplicate());
+            ByteBuffer head = buffer(CHUNK_HEADER_BYTES)
+                    .putInt(kind)
+                    .putInt(payload.remaining())
+                    .putInt((int) checksum.getValue());
+            target.write(head.array());
+            target.write(payload.array(), 0, payload.limit());
+            written += CHUNK_HEADER_BYTES + payload.limit();
+        }
+    }
+
+    private static ByteBuffer buffer(int size) {
+        return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    static void write(Path file, FlightRecording recording) throws IOException {
+        try (OutputStream target = Files.newOutputStream(file)) {
+            write(target, recording);
+        }
+    }
+
+    static byte[] bytes(FlightRecording recording) {
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        try {
+            write(target, recording);
+        } catch (IOException e) {
+            throw new AssertionError("memory cannot fail", e);
+        }
+        return target.toByteArray();
+    }
+
+    private static void write(OutputStream target, FlightRecording recording) throws IOException {
+        Appender appender = new Appender(target, Long.MAX_VALUE);
+        appender.begin(recording.header());
+        appender.append(recording.names(), recording.queues(), recording.pools(), recording.records());
+        appender.end(recording.header());
+    }
+
+    static FlightRecording read(Path file, boolean partly) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            return new RecordingFileReader(file.toString(), channel, partly).read();
+        }
+    }
+
+    static IreeException damaged(String file, long position, String what) {
+        return new IreeException(
+                StatusCode.DATA_LOSS,
+                "recording '%s' %s at byte %d; read what is before that with --salvage"
+                        .formatted(file, what, position));
+    }
+
+    static Instant start(ByteBuffer payload) {
+        long seconds = payload.getLong();
+        int nanos = payload.getInt();
+        return seconds < Instant.MIN.getEpochSecond() || seconds > Instant.MAX.getEpochSecond() || nanos < 0
+                ? Instant.EPOCH
+                : Instant.ofEpochSecond(seconds, nanos);
+    }
+}

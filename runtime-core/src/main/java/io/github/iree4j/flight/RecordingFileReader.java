@@ -1,0 +1,252 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightRecording.Header;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the file of a recording, which may be truncated, damaged or hostile. */
+final class RecordingFileReader {
+    private final String name;
+    private final FileChannel file;
+    private final long size;
+    private final boolean partly;
+    private final List<String> names = new ArrayList<>();
+    private final List<RecordedQueue> queues = new ArrayList<>();
+    private final List<RecordedPool> pools = new ArrayList<>();
+    private final RecordWords records = new RecordWords();
+    private long recordBytes;
+    private @Nullable Header header;
+    private boolean ended;
+
+    RecordingFileReader(String name, FileChannel file, boolean partly) throws IOException {
+        this.name = name;
+        this.file = file;
+        this.size = file.size();
+        this.partly = partly;
+    }
+
+    FlightRecording read() throws IOException {
+        ByteBuffer first = bytes(0, RecordingFile.HEADER_BYTES);
+        byte[] magic = new byte[RecordingFile.MAGIC.length];
+        first.get(magic);
+        if (!Arrays.equals(magic, RecordingFile.MAGIC)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "'%s' is not a recording: it begins otherwise".formatted(name));
+        }
+        int version = first.getInt();
+        if (version != RecordingFile.VERSION) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "recording '%s' has version %d; this release reads version %d"
+                            .formatted(name, version, RecordingFile.VERSION));
+        }
+        try {
+            long position = RecordingFile.HEADER_BYTES;
+            while (!ended) {
+                position = chunk(position);
+            }
+            if (position != size) {
+                throw RecordingFile.damaged(name, position, "goes on after its end");
+            }
+        } catch (IreeException e) {
+            if (!partly || e.code() != StatusCode.DATA_LOSS) {
+                throw e;
+            }
+        }
+        Header known = header;
+        if (known == null) {
+            throw RecordingFile.damaged(name, RecordingFile.HEADER_BYTES, "has no beginning");
+        }
+        RecordWords sorted = records.sorted();
+        if (!ended) {
+            long next = sorted.count() == 0 ? 0 : sorted.word(sorted.count() - 1, 1) + 1;
+            known = new Header(known.start(), known.frontierCapacity(), next, 0, 0);
+        }
+        return new FlightRecording(known, List.copyOf(names), List.copyOf(queues), List.copyOf(pools), sorted);
+    }
+
+    private ByteBuffer bytes(long position, int length) throws IOException {
+        if (length > size - position) {
+            throw RecordingFile.damaged(
+                    name, position, "ends: %d bytes are missing".formatted(length - (size - position)));
+        }
+        ByteBuffer all = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        while (all.hasRemaining()) {
+            if (file.read(all, position + all.position()) < 0) {
+                throw RecordingFile.damaged(name, position, "was truncated while it was read");
+            }
+        }
+        return all.flip();
+    }
+
+    /** Reads a chunk; returns the position behind it. */
+    private long chunk(long position) throws IOException {
+        ByteBuffer head = bytes(position, RecordingFile.CHUNK_HEADER_BYTES);
+        int kind = head.getInt();
+        int length = head.getInt();
+        int expected = head.getInt();
+        if (length < 0 || length > RecordingFile.MAXIMUM_CHUNK) {
+            throw RecordingFile.damaged(
+                    name,
+                    position,
+                    "has a chunk of %d bytes, above the limit of %d,"
+                            .formatted(Integer.toUnsignedLong(length), RecordingFile.MAXIMUM_CHUNK));
+        }
+        long start = position + RecordingFile.CHUNK_HEADER_BYTES;
+        ByteBuffer payload = bytes(start, length);
+        CRC32C checksum = new CRC32C();
+        checksum.update(payload.duplicate());
+        if ((int) checksum.getValue() != expected) {
+            throw RecordingFile.damaged(name, position, "has a chunk with another checksum than it says");
+        }
+        try {
+            read(kind, payload);
+        } catch (java.nio.BufferUnderflowException e) {
+            throw RecordingFile.damaged(name, start + payload.position(), "has a chunk that ends too early");
+        } catch (Malformed e) {
+            throw RecordingFile.damaged(name, start + payload.position(), e.getMessage());
+        }
+        return start + length;
+    }
+
+    /** What is wrong with a chunk. */
+    private static final class Malformed extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        Malformed(String what) {
+            super(what, null, false, false);
+        }
+
+        @Override
+        public String getMessage() {
+            return String.valueOf(super.getMessage());
+        }
+    }
+
+    private void read(int kind, ByteBuffer payload) {
+        switch (kind) {
+            case RecordingFile.INFO -> info(payload);
+            case RecordingFile.NAMES -> names(payload);
+            case RecordingFile.QUEUES -> queues(payload);
+            case RecordingFile.POOLS -> pools(payload);
+            case RecordingFile.RECORDS -> records(payload);
+            case RecordingFile.END -> end(payload);
+            default -> throw new Malformed("has a chunk of kind " + kind + ", which this version does not know,");
+        }
+        if (payload.hasRemaining()) {
+            throw new Malformed("has a chunk of kind " + kind + " that is too long");
+        }
+    }
+
+    private void info(ByteBuffer payload) {
+        Instant start = RecordingFile.start(payload);
+        int capacity = payload.getInt();
+        if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
+            throw new Malformed("has frontiers of up to " + capacity + " entries");
+        }
+        header = new Header(start, capacity, 0, 0, 0);
+    }
+
+    private static int count(ByteBuffer payload, int known, int limit, String what) {
+        int count = payload.getInt();
+        if (count < 0 || count > limit - known) {
+            throw new Malformed("has %d more %s after %d, above the limit of %d,"
+                    .formatted(Integer.toUnsignedLong(count), what, known, limit));
+        }
+        return count;
+    }
+
+    private void names(ByteBuffer payload) {
+        int first = payload.getInt();
+        if (first != names.size()) {
+            throw new Malformed("has names from " + first + " on after " + names.size());
+        }
+        int count = count(payload, names.size(), Definitions.MAXIMUM_NAMES, "names");
+        for (int i = 0; i < count; i++) {
+            names.add(string(payload));
+        }
+    }
+
+    private static String string(ByteBuffer payload) {
+        int length = Short.toUnsignedInt(payload.getShort());
+        if (length > payload.remaining()) {
+            throw new Malformed("has a name of " + length + " bytes that is cut off");
+        }
+        byte[] bytes = new byte[length];
+        payload.get(bytes);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private void queues(ByteBuffer payload) {
+        int count = count(payload, queues.size(), Definitions.MAXIMUM_QUEUES, "queues");
+        for (int i = 0; i < count; i++) {
+            long axis = payload.getLong();
+            int index = payload.getInt();
+            boolean stream = payload.get() != 0;
+            long limit = payload.getLong();
+            if (!Axis.isValid(axis) || index < 0 || index > Definitions.MAXIMUM_QUEUES || limit < 0) {
+                throw new Malformed(
+                        "has a queue %d with axis 0x%x and a limit of %d bytes".formatted(index, axis, limit));
+            }
+            queues.add(new RecordedQueue(axis, string(payload), index, stream, limit));
+        }
+    }
+
+    private void pools(ByteBuffer payload) {
+        int count = count(payload, pools.size(), Definitions.MAXIMUM_POOLS, "pools");
+        for (int i = 0; i < count; i++) {
+            int set = payload.getInt();
+            pools.add(new RecordedPool(set, string(payload)));
+        }
+    }
+
+    private void records(ByteBuffer payload) {
+        if (payload.remaining() % Long.BYTES != 0) {
+            throw new Malformed("has records of " + payload.remaining() + " bytes, not a multiple of 8,");
+        }
+        recordBytes += payload.remaining();
+        if (recordBytes > RecordingFile.limit()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "recording '%s' has more than %d bytes of records, the limit with this heap; give Java more memory (-Xmx)"
+                            .formatted(name, RecordingFile.limit()));
+        }
+        while (payload.hasRemaining()) {
+            long first = payload.getLong(payload.position());
+            int words = RecordType.words(first);
+            if (words < RecordType.HEADER || words > payload.remaining() / Long.BYTES) {
+                throw new Malformed("has a record of " + words + " words");
+            }
+            records.begin(words);
+            for (int i = 0; i < words; i++) {
+                records.put(payload.getLong());
+            }
+        }
+    }
+
+    private void end(ByteBuffer payload) {
+        Header known = header;
+        long next = payload.getLong();
+        long completeFrom = payload.getLong();
+        long dropped = payload.getLong();
+        if (known == null || next < 0 || completeFrom < 0 || dropped < 0) {
+            throw new Malformed(
+                    "has an end with next %d, complete from %d and %d dropped".formatted(next, completeFrom, dropped));
+        }
+        header = new Header(known.start(), known.frontierCapacity(), next, completeFrom, dropped);
+        ended = true;
+    }
+}

@@ -1,0 +1,305 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.Pool;
+import io.github.iree4j.hal.pool.PoolObserver;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.schedule.QueueObserver;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** Writes what the scheduler and the pools report into rings. Allocates nothing but new definitions. */
+final class RecordingObserver implements QueueObserver, PoolObserver {
+    // Of the process: what an earlier recorder has numbered is not mistaken for something of this one.
+    private static final AtomicLong OPERATIONS = new AtomicLong();
+    private static final AtomicLong RESERVATIONS = new AtomicLong();
+
+    private static final int MAXIMUM_POINTS = 4096; // of one fence; more are not recorded
+
+    private final RecordRings rings;
+    private final Definitions definitions;
+    private final FrontierTracker tracker;
+    private final RecordingDrain drain;
+    private final long firstOperation = OPERATIONS.get() + 1;
+    private final long firstReservation = RESERVATIONS.get() + 1;
+
+    RecordingObserver(RecordRings rings, Definitions definitions, FrontierTracker tracker, RecordingDrain drain) {
+        this.rings = rings;
+        this.definitions = definitions;
+        this.tracker = tracker;
+        this.drain = drain;
+    }
+
+    @Override
+    public long submitted(
+            QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+        if (!definitions.knowsQueue(queue.axis())) {
+            define(queue);
+        }
+        long number = OPERATIONS.incrementAndGet();
+        int name = definitions.name(operation.name());
+        MemoryHolder call = MemoryHolder.current();
+        long callNumber = call == null ? 0 : call.number();
+        int function = call == null ? Definitions.NO_NAME : definitions.name(call.name());
+        int waits = wait == null ? 0 : Math.min(MAXIMUM_POINTS, wait.size());
+        int signals = signal == null ? 0 : Math.min(MAXIMUM_POINTS, signal.size());
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.SUBMITTED, 8 + 2 * (waits + signals), now);
+            ring.put(number);
+            ring.put(queue.axis());
+            ring.put(name);
+            ring.put(callNumber);
+            ring.put(function);
+            ring.put(Thread.currentThread().threadId());
+            ring.put(waits);
+            ring.put(signals);
+            putPoints(ring, wait, waits);
+            putPoints(ring, signal, signals);
+        }
+        drain.look(ring, now);
+        return number;
+    }
+
+    private static void putPoints(RecordRing ring, @Nullable Fence fence, int count) {
+        for (int i = 0; fence != null && i < count; i++) {
+            ring.put(fence.semaphore(i).id());
+            ring.put(fence.value(i));
+        }
+    }
+
+    private void define(QueueScheduler queue) {
+        Device device = queue.device();
+        int index = 0;
+        for (int i = 0; i < device.queueCount(); i++) {
+            index = device.queue(i).axis() == queue.axis() ? i : index;
+        }
+        definitions.queue(new RecordedQueue(
+                queue.axis(),
+                device.id(),
+                index,
+                queue.isStream(),
+                device.allocator().statistics().bytesLimit()));
+    }
+
+    @Override
+    public void decided(QueueOperation operation, Decisions decisions) {
+        if (operation.number() < firstOperation) {
+            return;
+        }
+        int count = Math.min(MAXIMUM_POINTS, decisions.size());
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.DECIDED, 2 + 4 * count, now);
+            ring.put(operation.number());
+            ring.put(count);
+            for (int i = 0; i < count; i++) {
+                SignalRecord found = decisions.found(i);
+                ring.put(decisions.decision(i).ordinal());
+                ring.put(found == null ? 0 : found.value());
+                ring.put(found == null ? 0 : found.producerAxis());
+                ring.put(found == null ? 0 : found.producerEpoch());
+            }
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void heldForMemory(QueueOperation operation, long bytes) {
+        put(RecordType.HELD, operation, bytes, true);
+    }
+
+    @Override
+    public void issued(QueueOperation operation, @Nullable Reservation memory) {
+        if (operation.number() < firstOperation) {
+            return;
+        }
+        long reservation = memory == null || memory.number() < firstReservation ? 0 : memory.number();
+        Frontier frontier = operation.frontier();
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.ISSUED, 2 + words(frontier), now);
+            ring.put(operation.number());
+            ring.put(reservation);
+            put(ring, frontier);
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void began(QueueOperation operation) {
+        put(RecordType.BEGAN, operation, 0, false);
+    }
+
+    @Override
+    public void completed(QueueOperation operation) {
+        put(RecordType.COMPLETED, operation, 0, false);
+    }
+
+    private void put(int type, QueueOperation operation, long word, boolean has) {
+        if (operation.number() < firstOperation) {
+            return;
+        }
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(type, has ? 2 : 1, now);
+            ring.put(operation.number());
+            if (has) {
+                ring.put(word);
+            }
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void over(QueueOperation operation, @Nullable IreeException failure) {
+        if (operation.number() < firstOperation) {
+            return;
+        }
+        Frontier frontier = operation.frontier();
+        int message = message(failure);
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.OVER, 3 + words(frontier), now);
+            ring.put(operation.number());
+            ring.put(failure == null ? 0 : failure.code().number());
+            ring.put(message);
+            put(ring, frontier);
+        }
+        drain.look(ring, now);
+    }
+
+    private int message(@Nullable IreeException failure) {
+        return failure == null ? Definitions.NO_NAME : definitions.name(String.valueOf(failure.getMessage()));
+    }
+
+    @Override
+    public void lost(QueueScheduler queue, IreeException cause) {
+        int message = message(cause);
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.LOST, 3, now);
+            ring.put(queue.axis());
+            ring.put(cause.code().number());
+            ring.put(message);
+        }
+        drain.look(ring, now);
+    }
+
+    // ---- Memory.
+
+    @Override
+    public long reserved(Reservation reservation, ReservationRequest request) {
+        long number = RESERVATIONS.incrementAndGet();
+        int pool = definitions.pool(reservation.pool());
+        int consumer = definitions.name(request.consumer());
+        MemoryHolder call = request.holder();
+        long callNumber = call == null ? 0 : call.number();
+        int function = call == null ? Definitions.NO_NAME : definitions.name(call.name());
+        Frontier death = reservation.death();
+        List<NativeTimepoint> marks = reservation.waits();
+        FlightEvent.Reuse reuse = reuse(death, marks);
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.RESERVED, 11 + words(death) + 2 * marks.size(), now);
+            ring.put(number);
+            ring.put(pool);
+            ring.put(reservation.size());
+            ring.put(reservation.length());
+            ring.put(reservation.offset());
+            ring.put(reservation.slab().number());
+            ring.put(reuse.ordinal() | (request.persistent() ? 1L << 8 : 0));
+            ring.put(consumer);
+            ring.put(callNumber);
+            ring.put(function);
+            put(ring, death);
+            ring.put(marks.size());
+            for (int i = 0; i < marks.size(); i++) {
+                NativeTimepoint mark = marks.get(i);
+                ring.put(mark.axis());
+                ring.put(mark.epoch());
+            }
+        }
+        drain.look(ring, now);
+        return number;
+    }
+
+    private FlightEvent.Reuse reuse(Frontier death, List<NativeTimepoint> marks) {
+        if (!marks.isEmpty()) {
+            return FlightEvent.Reuse.AFTER_WAIT;
+        }
+        if (death.size() == 0) {
+            return FlightEvent.Reuse.UNUSED;
+        }
+        return death.isCompleted(tracker) ? FlightEvent.Reuse.COMPLETED : FlightEvent.Reuse.KNOWN_BEFORE;
+    }
+
+    @Override
+    public void released(Reservation reservation, Frontier death) {
+        if (reservation.number() < firstReservation) {
+            return;
+        }
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.RELEASED, 1 + words(death), now);
+            ring.put(reservation.number());
+            put(ring, death);
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void waits(Pool pool, ReservationRequest request) {
+        int poolNumber = definitions.pool(pool);
+        int consumer = definitions.name(request.consumer());
+        MemoryHolder call = request.holder();
+        long callNumber = call == null ? 0 : call.number();
+        int function = call == null ? Definitions.NO_NAME : definitions.name(call.name());
+        long now = rings.now();
+        RecordRing ring = rings.stripe(now);
+        synchronized (ring) {
+            ring.begin(RecordType.IN_LINE, 5, now);
+            ring.put(poolNumber);
+            ring.put(request.size());
+            ring.put(consumer);
+            ring.put(callNumber);
+            ring.put(function);
+        }
+        drain.look(ring, now);
+    }
+
+    // ---- Frontiers: the number of entries and bit 32 for taint, the producer's axis, and (axis, epoch) of each entry.
+
+    private static int words(Frontier frontier) {
+        return 2 + 2 * frontier.size();
+    }
+
+    private static void put(RecordRing ring, Frontier frontier) {
+        int size = frontier.size();
+        ring.put(size | (frontier.isTainted() ? 1L << 32 : 0));
+        ring.put(frontier.hasProducer() ? frontier.producerAxis() : 0);
+        for (int i = 0; i < size; i++) {
+            ring.put(frontier.axis(i));
+            ring.put(frontier.epoch(i));
+        }
+    }
+}

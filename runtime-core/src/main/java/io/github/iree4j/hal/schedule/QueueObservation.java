@@ -1,0 +1,44 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/**
+ * The observation of the queues of a domain. While there is none, each place that would report to it reads one field and finds null.
+ *
+ * <p>Safe from any thread.
+ */
+public final class QueueObservation implements AutoCloseable {
+    private final DomainQueues queues;
+    private final QueueObserver observer;
+
+    private QueueObservation(DomainQueues queues, QueueObserver observer) {
+        this.queues = queues;
+        this.observer = observer;
+    }
+
+    /**
+     * Begins to observe a domain. Operations submitted before are not reported.
+     *
+     * @param domain the domain
+     * @param observer told of everything from now on
+     * @return the observation; the caller closes it
+     * @throws IreeException FAILED_PRECONDITION when the domain is observed already
+     */
+    public static QueueObservation begin(SchedulingDomain domain, QueueObserver observer) {
+        DomainQueues queues = DomainQueues.of(domain);
+        if (!queues.observe(null, observer)) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "the scheduling domain has a recorder already, and can have one; close that first");
+        }
+        return new QueueObservation(queues, observer);
+    }
+
+    /** Ends the observation. Calls in progress on other threads may still arrive. Idempotent. */
+    @Override
+    public void close() {
+        queues.observe(observer, null);
+    }
+}

@@ -1,0 +1,244 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.flight.FlightEvent.Decided;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Over;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.FlightEvent.Submitted;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FlightRecorderTest {
+    private static final long SEED = Effort.seed(20261123);
+
+    @TempDir
+    Path folder;
+
+    static FlightRecording record(long seed, int operations) throws IOException {
+        try (RandomWork work = new RandomWork(seed, 64 << 10);
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+            work.run(operations);
+            return recorder.recording();
+        }
+    }
+
+    @Test
+    void recordedFrontiersAreThoseThatFencesCarry() throws IOException {
+        for (long seed = SEED; seed < SEED + 40; seed++) {
+            try (RandomWork work = new RandomWork(seed, 64 << 10);
+                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                work.run(14); // timelines retain their last 16 signals
+                FlightRecording recording = recorder.recording();
+                Map<Long, RecordedFrontier> own = new HashMap<>();
+                Map<Point, Long> by = new HashMap<>();
+                for (FlightEvent each : recording.events()) {
+                    if (each instanceof Submitted submitted) {
+                        submitted.signals().forEach(point -> by.put(point, submitted.operation()));
+                    } else if (each instanceof Over over) {
+                        own.put(over.operation(), over.frontier());
+                    }
+                }
+                int compared = 0;
+                for (Map.Entry<Point, Frontier> each : work.signalled.entrySet()) {
+                    RecordedFrontier recorded = own.get(by.get(each.getKey()));
+                    if (recorded != null && each.getValue().size() > 0) {
+                        assertThat(recorded.entries())
+                                .as("seed %d, %s", seed, each.getKey())
+                                .isEqualTo(RecordedFrontier.of(each.getValue()).entries());
+                        compared++;
+                    }
+                }
+                assertThat(compared).as("seed %d", seed).isGreaterThan(5);
+            }
+        }
+    }
+
+    @Test
+    void recordedDecisionsAreThoseThatAreCounted() throws IOException {
+        for (long seed = SEED; seed < SEED + 40; seed++) {
+            try (RandomWork work = new RandomWork(seed, 64 << 10);
+                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                work.run(100);
+                Map<WaitDecision, Long> counted = new EnumMap<>(WaitDecision.class);
+                for (DeviceQueue queue : work.queues) {
+                    QueueCounters counters = queue.counters();
+                    counted.merge(WaitDecision.REACHED, counters.reached(), Long::sum);
+                    counted.merge(WaitDecision.ELIDED_FIFO, counters.elidedFifo(), Long::sum);
+                    counted.merge(WaitDecision.ELIDED_FRONTIER, counters.elidedFrontier(), Long::sum);
+                    counted.merge(WaitDecision.DEVICE_WAIT, counters.deviceWaits(), Long::sum);
+                    counted.merge(WaitDecision.COVERED, counters.covered(), Long::sum);
+                    counted.merge(WaitDecision.DEFERRED_UNKNOWN, counters.deferred(), Long::sum);
+                }
+                Map<WaitDecision, Long> recorded = new EnumMap<>(WaitDecision.class);
+                counted.keySet().forEach(decision -> recorded.put(decision, 0L));
+                List<Long> decided = new ArrayList<>(); // each is counted once
+                for (FlightEvent each : recorder.recording().events()) {
+                    if (each instanceof Decided event && !decided.contains(event.operation())) {
+                        decided.add(event.operation());
+                        for (Decision decision : event.decisions()) {
+                            recorded.merge(
+                                    decision.decision() == WaitDecision.DEFERRED_UNREACHED
+                                            ? WaitDecision.DEFERRED_UNKNOWN
+                                            : decision.decision(),
+                                    1L,
+                                    Long::sum);
+                        }
+                    }
+                }
+                assertThat(recorded).as("seed %d", seed).isEqualTo(counted);
+            }
+        }
+    }
+
+    @Test
+    void fileIsReadAsItWasRecorded() throws IOException {
+        FlightRecording recording = record(SEED, 200);
+        Path file = folder.resolve("a.iree4j");
+        recording.write(file);
+        FlightRecording read = FlightRecording.read(file);
+        assertThat(read.events()).isEqualTo(recording.events());
+        assertThat(read.queues()).isEqualTo(recording.queues());
+        assertThat(read.pools()).isEqualTo(recording.pools());
+        assertThat(read.header()).isEqualTo(recording.header());
+        assertThat(Files.readAllBytes(file)).isEqualTo(recording.toBytes());
+    }
+
+    @Test
+    void fileThatIsWrittenMeanwhileHasEverything() throws IOException {
+        Path file = folder.resolve("b.iree4j");
+        FlightRecording ring;
+        try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
+            FlightRecorder recorder = FlightRecorder.open(
+                    work.domain, RecorderOptions.DEFAULT.withBytes(1 << 20).withFile(file, 64 << 20));
+            work.run(300);
+            ring = recorder.recording();
+            recorder.close();
+            recorder.close();
+            assertThat(recorder.statistics().fileBytes()).isEqualTo(Files.size(file));
+            assertThat(recorder.statistics().fileDropped()).isZero();
+        }
+        FlightRecording read = FlightRecording.read(file);
+        assertThat(read.events().subList(0, ring.events().size())).isEqualTo(ring.events());
+        assertThat(read.header().dropped()).isZero();
+    }
+
+    @Test
+    void fullFileKeepsTheBeginningAndCountsTheRest() throws IOException {
+        Path file = folder.resolve("c.iree4j");
+        long recorded;
+        try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
+            FlightRecorder recorder = FlightRecorder.open(
+                    work.domain,
+                    new RecorderOptions(RecorderOptions.MAXIMUM_BYTES >> 4, file, RecorderOptions.MINIMUM_BYTES));
+            work.run(6000);
+            recorder.close();
+            recorded = recorder.statistics().recorded();
+        }
+        FlightRecording read = FlightRecording.read(file);
+        assertThat(Files.size(file)).isLessThanOrEqualTo(RecorderOptions.MINIMUM_BYTES);
+        assertThat(read.header().dropped()).isPositive();
+        assertThat(read.events().size() + read.header().dropped()).isEqualTo(recorded);
+        assertThat(read.events().getFirst().sequence()).isZero();
+    }
+
+    @Test
+    void fullRingDropsTheOldestAndSaysFromWhereItIsComplete() throws IOException {
+        try (RandomWork work = new RandomWork(SEED, 64 << 10);
+                FlightRecorder recorder = FlightRecorder.open(
+                        work.domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES))) {
+            work.run(6000);
+            FlightRecording recording = recorder.recording();
+            long from = recording.header().completeFrom();
+            assertThat(from).isPositive().isLessThan(recording.header().next());
+            List<Long> complete = recording.events().stream()
+                    .map(FlightEvent::sequence)
+                    .filter(number -> number >= from)
+                    .toList();
+            assertThat(complete).hasSize((int) (recording.header().next() - from));
+        }
+    }
+
+    @Test
+    void readersThatComeBackMissNothing() throws IOException {
+        try (RandomWork work = new RandomWork(SEED, 64 << 10);
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+            List<FlightEvent> pieces = new ArrayList<>();
+            long next = 0;
+            for (int i = 0; i < 10; i++) {
+                work.run(10);
+                FlightRecording piece = recorder.since(next);
+                next = piece.header().next();
+                pieces.addAll(piece.events());
+            }
+            assertThat(pieces).isEqualTo(recorder.recording().events());
+        }
+    }
+
+    @Test
+    void domainHasOneRecorder() throws IOException {
+        try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
+            try (FlightRecorder first = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                assertThatThrownBy(() -> FlightRecorder.open(work.domain, RecorderOptions.DEFAULT))
+                        .isInstanceOfSatisfying(
+                                IreeException.class,
+                                e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+                work.run(5);
+                assertThat(first.recording().events()).isNotEmpty();
+            }
+            try (FlightRecorder second = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                work.run(5);
+                assertThat(second.recording().events()).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
+    void damagedFilesGetAStatus() throws IOException {
+        byte[] whole = record(SEED, 40).toBytes();
+        Random random = new Random(SEED);
+        Path file = folder.resolve("d.iree4j");
+        for (int i = 0; i < 2000; i++) {
+            byte[] damaged = Arrays.copyOf(whole, random.nextInt(3) == 0 ? random.nextInt(whole.length) : whole.length);
+            boolean cut = damaged.length < whole.length;
+            for (int j = random.nextInt(cut ? 2 : 4) + (cut ? 0 : 1); j > 0 && damaged.length > 0; j--) {
+                damaged[random.nextInt(damaged.length)] ^= (byte) (1 + random.nextInt(255));
+            }
+            Files.write(file, damaged);
+            if (Arrays.equals(damaged, whole)) {
+                continue;
+            }
+            try {
+                FlightRecording.read(file); // a reserved byte of the header
+            } catch (IreeException e) {
+                assertThat(e.code()).isIn(StatusCode.DATA_LOSS, StatusCode.INVALID_ARGUMENT, StatusCode.UNIMPLEMENTED);
+                assertThat(e.getMessage()).contains(file.toString());
+            }
+            try {
+                assertThat(FlightRecording.salvage(file).events())
+                        .allSatisfy(event -> assertThat(event.sequence()).isNotNegative());
+            } catch (IreeException e) {
+                assertThat(e.code()).isIn(StatusCode.DATA_LOSS, StatusCode.INVALID_ARGUMENT, StatusCode.UNIMPLEMENTED);
+            }
+        }
+    }
+}

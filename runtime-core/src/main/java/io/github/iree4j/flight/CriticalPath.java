@@ -1,0 +1,74 @@
+package io.github.iree4j.flight;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Why a recording, or one operation, took as long as it did: the chain of operations each of which began when the one before it ended.
+ *
+ * <p>Walked back from the end, along the dependency that was there last: a wait, the order of a stream, memory, or the host's submission,
+ * where it ends. It is exact where spans are not, since the scheduler knows what each operation runs after. Immutable.
+ *
+ * @param steps the operations, the first one first
+ */
+public record CriticalPath(List<Step> steps) {
+    /**
+     * One operation of the path.
+     *
+     * @param operation the operation
+     * @param after what it began after
+     * @param begin when that was there, in nanoseconds since the recorder was opened
+     * @param end when the operation had ended
+     */
+    public record Step(RecordedOperation operation, Dependency after, long begin, long end) {}
+
+    /** Copies. */
+    public CriticalPath {
+        steps = List.copyOf(steps);
+    }
+
+    /**
+     * Returns the path to the end of a recording.
+     *
+     * @param graph the operations
+     * @return the path to the operation that ended last; empty when none ended
+     */
+    public static CriticalPath of(OperationGraph graph) {
+        return graph.operations().stream()
+                .filter(operation -> graph.end(operation) != RecordedOperation.NEVER)
+                .max(Comparator.comparingLong(graph::end))
+                .map(last -> to(graph, last))
+                .orElse(new CriticalPath(List.of()));
+    }
+
+    /**
+     * Returns the path to the end of an operation.
+     *
+     * @param graph the operations
+     * @param last the operation; its end must be known
+     * @return the path
+     */
+    public static CriticalPath to(OperationGraph graph, RecordedOperation last) {
+        List<Step> steps = new ArrayList<>();
+        RecordedOperation operation = last;
+        while (operation != null) { // ends: what an operation runs after was issued before it
+            Dependency after = graph.decisive(operation);
+            if (after == null) {
+                break;
+            }
+            steps.add(new Step(operation, after, after.available(), graph.end(operation)));
+            operation = after.before();
+        }
+        return new CriticalPath(steps.reversed());
+    }
+
+    /**
+     * Returns how long the path is.
+     *
+     * @return nanoseconds from the submission of its first operation to the end of its last
+     */
+    public long duration() {
+        return steps.isEmpty() ? 0 : steps.getLast().end() - steps.getFirst().begin();
+    }
+}

@@ -1,0 +1,310 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.Dependency.Kind;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/** Says of each operation of a recording where its time went, and what waits for what. */
+public final class Explanation {
+    private final OperationGraph graph;
+
+    /**
+     * Where the time of an operation went, in nanoseconds. The parts are one after the other, and add up to the time from its submission to
+     * its end.
+     *
+     * @param waiting until its timelines had reached their values
+     * @param memory more, until it had memory
+     * @param queue more, until the operation before it on its stream had ended, or the backend began it
+     * @param running until its end
+     */
+    public record Times(long waiting, long memory, long queue, long running) {
+        /**
+         * Returns the sum.
+         *
+         * @return nanoseconds
+         */
+        public long total() {
+            return waiting + memory + queue + running;
+        }
+    }
+
+    /**
+     * Explains the operations of a recording.
+     *
+     * @param graph the operations
+     */
+    public Explanation(OperationGraph graph) {
+        this.graph = graph;
+    }
+
+    /**
+     * Returns where the time of an operation went.
+     *
+     * @param operation one whose end is known
+     * @return the times; zeros when its end is not known
+     */
+    public Times times(RecordedOperation operation) {
+        long end = graph.end(operation);
+        if (end == RecordedOperation.NEVER) {
+            return new Times(0, 0, 0, 0);
+        }
+        long submitted = Math.min(operation.submittedAt(), end);
+        long waited = submitted;
+        long memory = submitted;
+        long queue = submitted;
+        for (Dependency each : graph.dependencies(operation)) {
+            switch (each.kind()) {
+                case WAIT -> waited = Math.max(waited, each.available());
+                case MEMORY -> memory = Math.max(memory, each.available());
+                case QUEUE -> queue = Math.max(queue, each.available());
+                case SUBMISSION -> {}
+            }
+        }
+        if (operation.beganAt() != RecordedOperation.NEVER) {
+            queue = Math.max(queue, operation.beganAt());
+        }
+        waited = Math.min(waited, end);
+        memory = Math.clamp(memory, waited, end);
+        queue = Math.clamp(queue, memory, end);
+        return new Times(waited - submitted, memory - waited, queue - memory, end - queue);
+    }
+
+    /**
+     * Explains one operation.
+     *
+     * @param operation the operation
+     * @return lines of text
+     */
+    public List<String> explain(RecordedOperation operation) {
+        List<String> lines = new ArrayList<>();
+        String state = state(operation);
+        lines.add("%s on %s%s: %s".formatted(operation, queue(operation), call(operation), state));
+        for (int i = 0; i < operation.waits().size(); i++) {
+            lines.add("  waits for " + wait(operation, i));
+        }
+        for (Dependency each : graph.dependencies(operation)) {
+            if (each.kind() == Kind.MEMORY) {
+                lines.add("  waits for memory%s%s, there at %s"
+                        .formatted(
+                                each.memory() == 0 ? "" : " of " + memory(each.memory()),
+                                each.before() == null ? "" : ", after " + each.before(),
+                                duration(each.available())));
+            }
+        }
+        FlightEvent.Reserved reserved = operation.reserved();
+        if (reserved != null) {
+            lines.add("  has %s: %s".formatted(memory(reserved.reservation()), reuse(reserved)));
+        }
+        if (!operation.frontier().entries().isEmpty()) {
+            lines.add("  runs after " + operation.frontier());
+        }
+        return lines;
+    }
+
+    private String state(RecordedOperation operation) {
+        if (operation.status() != StatusCode.OK) {
+            return "failed with %s: %s".formatted(operation.status(), operation.failure());
+        }
+        if (graph.end(operation) == RecordedOperation.NEVER) {
+            return "submitted at %s and %s"
+                    .formatted(
+                            duration(operation.submittedAt()),
+                            operation.issuedAt() != RecordedOperation.NEVER
+                                    ? "issued, not complete"
+                                    : operation.held != null ? "held back for memory" : "held back");
+        }
+        Times times = times(operation);
+        StringJoiner parts = new StringJoiner(" + ");
+        part(parts, times.waiting(), "waiting");
+        part(parts, times.memory(), "for memory");
+        part(parts, times.queue(), "in its queue");
+        part(parts, times.running(), "running");
+        return "%s from %s on = %s".formatted(duration(times.total()), duration(operation.submittedAt()), parts);
+    }
+
+    private static void part(StringJoiner parts, long nanos, String what) {
+        if (nanos > 0) {
+            parts.add(duration(nanos) + " " + what);
+        }
+    }
+
+    private String wait(RecordedOperation operation, int index) {
+        Point point = operation.waits().get(index);
+        RecordedOperation producer = graph.producer(operation, index);
+        String who = producer == null
+                ? "signalled by the host, or before the recording"
+                : "signalled by %s on %s%s".formatted(producer, queue(producer), call(producer));
+        String how = index < operation.decisions().size()
+                ? decision(operation.decisions().get(index))
+                : "not decided";
+        return "%s, %s: %s".formatted(point, who, how);
+    }
+
+    private static String decision(Decision decision) {
+        return switch (decision.decision()) {
+            case REACHED -> "reached at submission";
+            case ELIDED_FIFO -> "elided, its producer is earlier on the stream";
+            case ELIDED_FRONTIER -> "elided, the stream runs after its producer";
+            case COVERED -> "elided, another wait implies it";
+            case DEVICE_WAIT -> "the device waits";
+            case DEFERRED_UNKNOWN -> "held back by the host until there was a promise";
+            case DEFERRED_UNREACHED -> "held back by the host until it was reached";
+        };
+    }
+
+    private String queue(RecordedOperation operation) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        return queue == null ? "an unknown queue" : "%s/%d".formatted(queue.device(), queue.index());
+    }
+
+    private static String call(RecordedOperation operation) {
+        return operation.call() == 0 ? "" : " by call %d of %s".formatted(operation.call(), operation.function());
+    }
+
+    private String memory(long reservation) {
+        FlightEvent.Reserved found = graph.reservation(reservation);
+        return found == null
+                ? "memory " + reservation
+                : "memory %d (%d bytes of pool '%s'%s)"
+                        .formatted(
+                                reservation,
+                                found.size(),
+                                graph.recording().pools().get(found.pool()).name(),
+                                found.consumer().isEmpty() ? "" : " for " + found.consumer());
+    }
+
+    private String reuse(FlightEvent.Reserved reserved) {
+        FlightEvent.Released before = graph.earlierUse(reserved.reservation());
+        String earlier = before == null ? "" : " of memory " + before.reservation();
+        return switch (reserved.reuse()) {
+            case UNUSED -> before == null ? "nothing used it before" : "its users%s were done".formatted(earlier);
+            case COMPLETED -> "its last users%s had completed".formatted(earlier);
+            case KNOWN_BEFORE -> "the operation runs after its last users" + earlier;
+            case AFTER_WAIT -> "the device waits for its last users" + earlier;
+        };
+    }
+
+    /**
+     * Explains the whole recording: the critical path, and who waited for whom how long.
+     *
+     * @param most the most lines of each part
+     * @return lines of text
+     */
+    public List<String> summary(int most) {
+        List<String> lines = new ArrayList<>();
+        List<RecordedOperation> operations = graph.operations();
+        long over = operations.stream()
+                .filter(each -> graph.end(each) != RecordedOperation.NEVER)
+                .count();
+        lines.add("%d operations, %d ended, on %d queues; %d reservations of memory"
+                .formatted(
+                        operations.size(),
+                        over,
+                        graph.recording().queues().size(),
+                        graph.reservations().size()));
+        FlightRecording.Header header = graph.recording().header();
+        if (header.completeFrom() > 0 || header.dropped() > 0) {
+            lines.add("records before number %d are incomplete, and %d were dropped"
+                    .formatted(header.completeFrom(), header.dropped()));
+        }
+        lines.add("waits: " + decisions(operations));
+        CriticalPath path = CriticalPath.of(graph);
+        lines.add("critical path: %s, %d operations"
+                .formatted(duration(path.duration()), path.steps().size()));
+        int skipped = Math.max(0, path.steps().size() - most);
+        if (skipped > 0) {
+            lines.add("  (%d earlier ones)".formatted(skipped));
+        }
+        for (CriticalPath.Step step : path.steps().subList(skipped, path.steps().size())) {
+            lines.add("  %s  %s on %s%s, %s"
+                    .formatted(
+                            duration(step.end() - step.begin()),
+                            step.operation(),
+                            queue(step.operation()),
+                            call(step.operation()),
+                            after(step.after())));
+        }
+        Map<String, long[]> waited = new LinkedHashMap<>();
+        for (RecordedOperation each : operations) {
+            Dependency last = graph.decisive(each);
+            if (last != null && last.before() != null && graph.end(each) != RecordedOperation.NEVER) {
+                String key = "%s waited for %s%s"
+                        .formatted(who(each), who(last.before()), last.kind() == Kind.MEMORY ? "'s memory" : "");
+                long[] sum = waited.computeIfAbsent(key, unused -> new long[2]);
+                sum[0] += Math.max(0, last.available() - each.submittedAt());
+                sum[1]++;
+            }
+        }
+        lines.add("who waited for whom:");
+        waited.entrySet().stream()
+                .sorted((left, right) -> Long.compare(right.getValue()[0], left.getValue()[0]))
+                .limit(most)
+                .forEach(each -> lines.add("  %s  %s, %d times"
+                        .formatted(duration(each.getValue()[0]), each.getKey(), each.getValue()[1])));
+        List<RecordedOperation> stuck = operations.stream()
+                .filter(each -> graph.end(each) == RecordedOperation.NEVER && each.status() == StatusCode.OK)
+                .limit(most)
+                .toList();
+        if (!stuck.isEmpty()) {
+            lines.add("not ended:");
+            stuck.forEach(each -> explain(each).forEach(line -> lines.add("  " + line)));
+        }
+        return lines;
+    }
+
+    private static String who(RecordedOperation operation) {
+        return operation.function().isEmpty()
+                ? operation.name()
+                : "%s of %s".formatted(operation.name(), operation.function());
+    }
+
+    private static String after(Dependency after) {
+        RecordedOperation before = after.before();
+        return switch (after.kind()) {
+            case SUBMISSION -> "when it was submitted";
+            case WAIT ->
+                "after " + (before == null ? "the host's signal of" : before + " signalled") + " " + after.point();
+            case QUEUE -> "behind " + before + " in its queue";
+            case MEMORY -> "when there was memory" + (before == null ? "" : " of " + before);
+        };
+    }
+
+    private static String decisions(List<RecordedOperation> operations) {
+        long[] counts = new long[WaitDecision.values().length];
+        for (RecordedOperation each : operations) {
+            each.decisions().forEach(decision -> counts[decision.decision().ordinal()]++);
+        }
+        StringJoiner all = new StringJoiner(", ");
+        for (WaitDecision decision : WaitDecision.values()) {
+            if (counts[decision.ordinal()] > 0) {
+                all.add("%d %s"
+                        .formatted(
+                                counts[decision.ordinal()],
+                                decision.name().toLowerCase(Locale.ROOT).replace('_', ' ')));
+            }
+        }
+        return all.length() == 0 ? "none" : all.toString();
+    }
+
+    /**
+     * Writes a duration for people.
+     *
+     * @param nanos nanoseconds
+     * @return for example {@code 1.250 ms}
+     */
+    public static String duration(long nanos) {
+        return nanos < 1_000_000
+                ? String.format(Locale.ROOT, "%.3f us", nanos / 1e3)
+                : nanos < 1_000_000_000
+                        ? String.format(Locale.ROOT, "%.3f ms", nanos / 1e6)
+                        : String.format(Locale.ROOT, "%.3f s", nanos / 1e9);
+    }
+}

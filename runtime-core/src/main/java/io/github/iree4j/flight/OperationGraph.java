@@ -1,0 +1,447 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.Dependency.Kind;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.RecordedFrontier.Entry;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations of a recording, and what each had to wait for: the signals of other operations, the earlier operations of its stream, the
+ * users of its memory.
+ *
+ * <p>The hardware ends an operation before the host learns of it, and may report several ends together. What is known to run after an
+ * operation therefore bounds its end: {@link #end} is the earliest time by which the host learnt of it or of something behind it. Immutable.
+ */
+public final class OperationGraph {
+    private final FlightRecording recording;
+    private final Map<Long, RecordedOperation> operations = new LinkedHashMap<>(); // by number, as submitted
+    private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
+    private final Map<Long, NavigableMap<Long, RecordedOperation>> signallers =
+            new HashMap<>(); // by timeline and value
+    private final Map<Long, NavigableMap<Long, RecordedOperation>> streams = new HashMap<>(); // by axis and epoch
+    private final Map<Long, FlightEvent.Reserved> reservations = new LinkedHashMap<>();
+    private final Map<Long, FlightEvent.Released> releases = new HashMap<>();
+    private final Map<Long, RecordedOperation> allocators = new HashMap<>(); // by reservation
+    private final Map<Long, RecordedOperation> releasers = new HashMap<>();
+    private final List<FlightEvent.InLine> lines = new ArrayList<>();
+    private final Map<Integer, SlabHistory> slabs = new HashMap<>();
+    private final Map<Long, FlightEvent.Released> earlier =
+            new HashMap<>(); // by the reservation that has the bytes now
+    private final Map<RecordedOperation, Long> ends = new HashMap<>();
+    private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
+    private final Map<Long, RecordedQueue> queues = new HashMap<>();
+
+    /**
+     * Reads the operations of a recording.
+     *
+     * @param recording the recording
+     */
+    public OperationGraph(FlightRecording recording) {
+        this.recording = recording;
+        recording.queues().forEach(queue -> queues.put(queue.axis(), queue));
+        recording.events().forEach(this::read);
+        for (RecordedOperation each : operations.values()) {
+            long epoch = each.epoch();
+            if (epoch > 0) {
+                byEpoch.putIfAbsent(new Entry(each.axis(), epoch), each);
+                if (isStream(each.axis())) {
+                    streams.computeIfAbsent(each.axis(), axis -> new TreeMap<>())
+                            .putIfAbsent(epoch, each);
+                }
+            }
+            for (Point point : each.signals()) {
+                signallers
+                        .computeIfAbsent(point.timeline(), timeline -> new TreeMap<>())
+                        .putIfAbsent(point.value(), each);
+            }
+        }
+        List<RecordedOperation> issued = operations.values().stream()
+                .filter(each -> each.issued != null)
+                .sorted(Comparator.comparingLong(OperationGraph::issueNumber).reversed())
+                .toList();
+        issued.forEach(each -> ends.put(each, each.completedAt()));
+        // What an operation runs after was issued before it, so that its own end is known here when it bounds theirs.
+        for (RecordedOperation each : issued) {
+            long end = end(each);
+            for (RecordedOperation before : predecessors(each)) {
+                ends.computeIfPresent(before, (unused, known) -> Math.min(known, end));
+            }
+        }
+        issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
+    }
+
+    private static long issueNumber(RecordedOperation operation) {
+        return operation.issued == null ? Long.MAX_VALUE : operation.issued.sequence();
+    }
+
+    private void read(FlightEvent event) {
+        switch (event) {
+            case FlightEvent.Submitted submitted ->
+                operations.putIfAbsent(submitted.operation(), new RecordedOperation(submitted));
+            case FlightEvent.Decided decided -> {
+                RecordedOperation operation = operations.get(decided.operation());
+                if (operation != null
+                        && decided.decisions().size() == operation.waits().size()) {
+                    operation.decided.add(decided);
+                }
+            }
+            case FlightEvent.Held held -> of(held.operation(), operation -> operation.held = held);
+            case FlightEvent.Issued issued ->
+                of(issued.operation(), operation -> {
+                    operation.issued = operation.issued == null ? issued : operation.issued;
+                    if (issued.reservation() == 0) {
+                        return;
+                    }
+                    FlightEvent.Reserved reserved = reservations.get(issued.reservation());
+                    if (allocators.putIfAbsent(issued.reservation(), operation) == null) {
+                        operation.reserved = reserved;
+                    } else {
+                        releasers.putIfAbsent(issued.reservation(), operation);
+                    }
+                });
+            case FlightEvent.Began began ->
+                of(began.operation(), operation -> operation.began = Math.min(operation.began, began.time()));
+            case FlightEvent.Completed completed ->
+                of(completed.operation(), operation -> {
+                    operation.completed = operation.completed == null ? completed : operation.completed;
+                });
+            case FlightEvent.Over over ->
+                of(over.operation(), operation -> operation.over = operation.over == null ? over : operation.over);
+            case FlightEvent.Reserved reserved -> {
+                reservations.put(reserved.reservation(), reserved);
+                SlabHistory slab = slabs.get(reserved.slab());
+                FlightEvent.Released last = slab == null ? null : slab.last(reserved);
+                if (last != null) {
+                    earlier.put(reserved.reservation(), last);
+                }
+                if (reserved.persistent()) {
+                    allocators.put(reserved.reservation(), null);
+                }
+            }
+            case FlightEvent.Released released -> {
+                FlightEvent.Reserved reserved = reservations.get(released.reservation());
+                if (reserved != null && releases.putIfAbsent(released.reservation(), released) == null) {
+                    slabs.computeIfAbsent(reserved.slab(), slab -> new SlabHistory())
+                            .released(reserved, released);
+                }
+            }
+            case FlightEvent.InLine line -> lines.add(line);
+            case FlightEvent.Lost lost -> {}
+        }
+    }
+
+    private void of(long number, java.util.function.Consumer<RecordedOperation> action) {
+        RecordedOperation operation = operations.get(number);
+        if (operation != null) { // else it was submitted before the recording begins
+            action.accept(operation);
+        }
+    }
+
+    /**
+     * Returns the recording.
+     *
+     * @return the recording
+     */
+    public FlightRecording recording() {
+        return recording;
+    }
+
+    /**
+     * Returns the operations.
+     *
+     * @return in the order of submission
+     */
+    public List<RecordedOperation> operations() {
+        return List.copyOf(operations.values());
+    }
+
+    /**
+     * Returns an operation.
+     *
+     * @param number its number
+     * @return the operation; null when it was not recorded
+     */
+    public @Nullable RecordedOperation operation(long number) {
+        return operations.get(number);
+    }
+
+    /**
+     * Returns the operation at an epoch.
+     *
+     * @param axis the queue
+     * @param epoch the epoch
+     * @return the operation; null when it was not recorded
+     */
+    public @Nullable RecordedOperation at(long axis, long epoch) {
+        return byEpoch.get(new Entry(axis, epoch));
+    }
+
+    /**
+     * Returns the queue of an axis.
+     *
+     * @param axis the axis
+     * @return the queue; null when no operation of it was recorded
+     */
+    public @Nullable RecordedQueue queue(long axis) {
+        return queues.get(axis);
+    }
+
+    private boolean isStream(long axis) {
+        RecordedQueue queue = queues.get(axis);
+        return queue != null && queue.stream();
+    }
+
+    /**
+     * Returns the memory of a recording.
+     *
+     * @return the reservations, as they were made
+     */
+    public List<FlightEvent.Reserved> reservations() {
+        return List.copyOf(reservations.values());
+    }
+
+    /**
+     * Returns memory.
+     *
+     * @param reservation the number of the reservation
+     * @return the reservation; null when it was not recorded
+     */
+    public FlightEvent.@Nullable Reserved reservation(long reservation) {
+        return reservations.get(reservation);
+    }
+
+    /**
+     * Returns the release of memory.
+     *
+     * @param reservation the number of the reservation
+     * @return the release; null when it was not released
+     */
+    public FlightEvent.@Nullable Released released(long reservation) {
+        return releases.get(reservation);
+    }
+
+    /**
+     * Returns the operation that allocated memory.
+     *
+     * @param reservation the number of the reservation
+     * @return the operation; null for the host
+     */
+    public @Nullable RecordedOperation allocator(long reservation) {
+        return allocators.get(reservation);
+    }
+
+    /**
+     * Returns the operation that released memory.
+     *
+     * @param reservation the number of the reservation
+     * @return the operation; null for the host, and while it is not released
+     */
+    public @Nullable RecordedOperation releaser(long reservation) {
+        return releasers.get(reservation);
+    }
+
+    /**
+     * Returns when an operation ended at the latest: when the host learnt of that, or of something that ran after it.
+     *
+     * @param operation the operation
+     * @return the time; {@link RecordedOperation#NEVER} when it did not end
+     */
+    public long end(RecordedOperation operation) {
+        return ends.getOrDefault(operation, RecordedOperation.NEVER);
+    }
+
+    /**
+     * Returns what an operation could not begin before.
+     *
+     * @param operation one that was issued
+     * @return its submission first
+     */
+    public List<Dependency> dependencies(RecordedOperation operation) {
+        return dependencies.getOrDefault(operation, List.of());
+    }
+
+    /**
+     * Returns the dependency that was there last, so that the operation could begin.
+     *
+     * @param operation one that was issued
+     * @return the dependency; of several at the same time the first; null when it was not issued
+     */
+    public @Nullable Dependency decisive(RecordedOperation operation) {
+        Dependency last = null;
+        for (Dependency each : dependencies(operation)) {
+            last = last == null || each.available() > last.available() ? each : last;
+        }
+        return last;
+    }
+
+    // ---- What runs before an operation.
+
+    private List<RecordedOperation> predecessors(RecordedOperation operation) {
+        List<RecordedOperation> all = new ArrayList<>();
+        for (int i = 0; i < operation.waits().size(); i++) {
+            add(all, producer(operation, i));
+        }
+        add(all, previous(operation));
+        FlightEvent.Reserved memory = operation.reserved;
+        if (memory != null) {
+            for (Entry each : memory.death().entries()) {
+                add(all, at(each.axis(), each.epoch()));
+            }
+            for (Entry each : memory.marks()) {
+                add(all, at(each.axis(), each.epoch()));
+            }
+        }
+        all.removeIf(before -> issueNumber(before) >= issueNumber(operation)); // of a damaged file
+        return all;
+    }
+
+    private static void add(List<RecordedOperation> all, @Nullable RecordedOperation operation) {
+        if (operation != null) {
+            all.add(operation);
+        }
+    }
+
+    /**
+     * Returns the operation whose signal ended a wait, or will.
+     *
+     * @param operation the operation that waits
+     * @param index of the wait
+     * @return the operation; null when the host signalled, or an operation that was not recorded
+     */
+    public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
+        List<Decision> decisions = operation.lastDecisions();
+        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
+            Decision decision = decisions.get(index);
+            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
+            if (known != null || decision.decision() == WaitDecision.REACHED) {
+                return known;
+            }
+        }
+        Point point = operation.waits().get(index);
+        NavigableMap<Long, RecordedOperation> values = signallers.get(point.timeline());
+        Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
+        return next == null ? null : next.getValue();
+    }
+
+    /** The operation before it on its stream; null for the first one, and on an unordered queue. */
+    private @Nullable RecordedOperation previous(RecordedOperation operation) {
+        NavigableMap<Long, RecordedOperation> stream = streams.get(operation.axis());
+        Map.Entry<Long, RecordedOperation> before = stream == null ? null : stream.lowerEntry(operation.epoch());
+        return before == null ? null : before.getValue();
+    }
+
+    private List<Dependency> dependenciesOf(RecordedOperation operation) {
+        List<Dependency> all = new ArrayList<>();
+        long end = end(operation);
+        all.add(new Dependency(Kind.SUBMISSION, null, Math.min(operation.submittedAt(), end), null, 0));
+        for (int i = 0; i < operation.waits().size(); i++) {
+            RecordedOperation producer = producer(operation, i);
+            Point point = operation.waits().get(i);
+            if (producer != null && issueNumber(producer) < issueNumber(operation)) {
+                all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0));
+            } else if (producer == null && isDeferred(operation, i)) { // the host signalled just before it was decided
+                long decided = operation.decided.getLast().time();
+                all.add(new Dependency(Kind.WAIT, null, Math.min(decided, end), point, 0));
+            }
+        }
+        RecordedOperation previous = previous(operation);
+        if (previous != null) {
+            all.add(new Dependency(Kind.QUEUE, previous, end(previous), null, 0));
+        }
+        memory(operation, end, all);
+        return List.copyOf(all);
+    }
+
+    /** Whether an allocation that was held back stood in line, as far as its size tells. */
+    boolean stoodInLine(RecordedOperation operation) {
+        FlightEvent.Held held = operation.held;
+        FlightEvent.Reserved reserved = operation.reserved;
+        if (held == null || reserved == null) {
+            return held != null;
+        }
+        for (FlightEvent.InLine each : lines) {
+            if (each.sequence() > held.sequence()
+                    && each.sequence() < reserved.sequence()
+                    && each.bytes() == reserved.size()
+                    && each.call() == reserved.call()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isDeferred(RecordedOperation operation, int index) {
+        return operation.decided.size() > 1
+                && operation.decisions().get(index).decision().compareTo(WaitDecision.DEVICE_WAIT) > 0;
+    }
+
+    private void memory(RecordedOperation operation, long end, List<Dependency> all) {
+        FlightEvent.Reserved memory = operation.reserved;
+        if (memory == null) {
+            return;
+        }
+        FlightEvent.Released before = earlier.get(memory.reservation());
+        long used = before == null ? 0 : before.reservation();
+        for (Entry mark : memory.marks()) {
+            RecordedOperation producer = at(mark.axis(), mark.epoch());
+            if (producer != null && issueNumber(producer) < issueNumber(operation)) {
+                all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used));
+            }
+        }
+        if (operation.held != null) { // until some was released, or its users had completed
+            RecordedOperation producer = memory.death().producer() == 0
+                    ? releasers.get(used)
+                    : at(memory.death().producer(), memory.death().producerEpoch());
+            boolean known = producer != null && issueNumber(producer) < issueNumber(operation);
+            all.add(new Dependency(Kind.MEMORY, known ? producer : null, Math.min(memory.time(), end), null, used));
+        }
+    }
+
+    /**
+     * Returns the reservation whose bytes an allocation has got.
+     *
+     * @param reservation the number of the reservation
+     * @return the last release of any of its bytes before; null when there was none
+     */
+    public FlightEvent.@Nullable Released earlierUse(long reservation) {
+        return earlier.get(reservation);
+    }
+
+    /** The last release of bytes of a slab, while their history is read. */
+    private static final class SlabHistory {
+        private record Freed(FlightEvent.Released release, long end) {}
+
+        private final TreeMap<Long, Freed> byOffset = new TreeMap<>();
+        private long longest;
+
+        FlightEvent.@Nullable Released last(FlightEvent.Reserved memory) {
+            Freed last = null;
+            long from = Math.max(0, memory.offset() - longest);
+            for (Map.Entry<Long, Freed> each : byOffset.subMap(
+                            from, true, memory.offset() + Math.max(1, memory.length()), false)
+                    .entrySet()) {
+                Freed freed = each.getValue();
+                if (freed.end > memory.offset()
+                        && (last == null || freed.release.sequence() > last.release.sequence())) {
+                    last = freed;
+                }
+            }
+            return last == null ? null : last.release;
+        }
+
+        void released(FlightEvent.Reserved memory, FlightEvent.Released release) {
+            byOffset.put(memory.offset(), new Freed(release, memory.offset() + memory.length()));
+            longest = Math.max(longest, memory.length());
+        }
+    }
+}

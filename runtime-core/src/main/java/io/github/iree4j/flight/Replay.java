@@ -1,0 +1,123 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Repeats a recording on the scheduler, with operations that do nothing: each is submitted, and completes, when it is its turn in the order
+ * that was recorded. The scheduler decides anew, so the frontiers and decisions are the same unless it has changed, or the recording lacks
+ * something that it depended on.
+ *
+ * <pre>{@code
+ * Replay replay = Replay.of(FlightRecording.read(Path.of("main.iree4j")));
+ * assert replay.differences().isEmpty() : replay;
+ * }</pre>
+ *
+ * <p>Not in a recording, and so not repeated: what was submitted before it begins, which frontiers can name; the frontiers of host signals,
+ * which are empty here; foreign work, for which the device waited; the choice of memory, which is taken as recorded. An operation whose
+ * records are incomplete is left out.
+ *
+ * @param operations number of operations that were repeated
+ * @param leftOut number of operations that were left out
+ * @param waits number of waits whose decisions were compared
+ * @param frontiers number of frontiers that were compared
+ * @param reordered number of events that could not be repeated in the recorded order
+ * @param differences what differs, at most {@link #MAXIMUM_DIFFERENCES}
+ */
+public record Replay(
+        int operations, int leftOut, int waits, int frontiers, int reordered, List<Difference> differences) {
+    /** The most differences that are reported. */
+    public static final int MAXIMUM_DIFFERENCES = 100;
+
+    /**
+     * A difference.
+     *
+     * @param operation the recorded operation
+     * @param what what differs
+     * @param recorded as it was recorded
+     * @param replayed as it is now
+     */
+    public record Difference(RecordedOperation operation, String what, String recorded, String replayed) {
+        @Override
+        public String toString() {
+            return "%s: %s was %s, is %s".formatted(operation, what, recorded, replayed);
+        }
+    }
+
+    /** Copies. */
+    public Replay {
+        differences = List.copyOf(differences);
+    }
+
+    /**
+     * Repeats a recording.
+     *
+     * @param recording the recording
+     * @return what was compared, and what differs
+     */
+    public static Replay of(FlightRecording recording) {
+        OperationGraph graph = new OperationGraph(recording);
+        ReplayOrder order = new ReplayOrder(graph);
+        try (ReplayRun run = new ReplayRun(graph, order)) {
+            run.run();
+            return compare(graph, order, run);
+        }
+    }
+
+    private static Replay compare(OperationGraph graph, ReplayOrder order, ReplayRun run) {
+        List<Difference> differences = new ArrayList<>();
+        int waits = 0;
+        int frontiers = 0;
+        for (RecordedOperation each : order.operations()) {
+            StandIn now = run.standIn(each);
+            List<WaitDecision> before = decisions(each.decisions());
+            List<WaitDecision> after = now.firstDecisions();
+            if (!before.isEmpty() && each.overAt() != RecordedOperation.NEVER && isComparable(each)) {
+                waits += before.size();
+                if (!before.equals(after)) {
+                    add(differences, new Difference(each, "the decisions", before.toString(), after.toString()));
+                }
+            }
+            if (each.hasRun()) {
+                RecordedFrontier expected = order.translated(each.frontier());
+                RecordedFrontier actual = run.frontier(each);
+                frontiers++;
+                if (!expected.entries().equals(actual.entries()) || expected.tainted() != actual.tainted()) {
+                    add(differences, new Difference(each, "the frontier", expected.toString(), actual.toString()));
+                }
+            }
+        }
+        return new Replay(order.operations().size(), order.leftOut(), waits, frontiers, order.reordered(), differences);
+    }
+
+    /** Whether no wait was for foreign work, whose primitive is not recorded. */
+    private static boolean isComparable(RecordedOperation operation) {
+        return operation.decisions().stream()
+                .noneMatch(each -> each.decision() == WaitDecision.DEVICE_WAIT && each.epoch() == 0);
+    }
+
+    private static List<WaitDecision> decisions(List<Decision> decisions) {
+        return decisions.stream().map(Decision::decision).toList();
+    }
+
+    private static void add(List<Difference> all, Difference difference) {
+        if (all.size() < MAXIMUM_DIFFERENCES) {
+            all.add(difference);
+        }
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text =
+                new StringBuilder("%d operations replayed, %d left out; %d decisions and %d frontiers compared"
+                        .formatted(operations, leftOut, waits, frontiers));
+        if (reordered > 0) {
+            text.append("; %d events could not be repeated in their order".formatted(reordered));
+        }
+        text.append("; ").append(differences.isEmpty() ? "no differences" : differences.size() + " differences:");
+        differences.forEach(each -> text.append("\n  ").append(each));
+        return text.toString();
+    }
+}

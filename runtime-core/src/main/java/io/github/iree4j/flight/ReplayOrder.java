@@ -1,0 +1,354 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.RecordedFrontier.Entry;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The order in which a recording is repeated. Records of several threads are in the order in which they were made, which may differ from
+ * the order in which things happened by the time that it takes to make one. What was decided tells the true order: a value found reached
+ * was signalled before, one found open was not.
+ */
+final class ReplayOrder {
+    /** What happens in a replay. */
+    enum Kind {
+        SUBMIT,
+        COMPLETE,
+        GRANT,
+        CANCEL,
+        SIGNAL
+    }
+
+    /** One thing that happens, in the order of its key unless others must come first. */
+    static final class Action {
+        final Kind kind;
+        final @Nullable RecordedOperation operation; // null for a signal of the host
+        final @Nullable Point point; // of a signal of the host
+        final long key;
+        final long time;
+        boolean sameScope; // whether it came with the completion before it, not after what that caused
+        private final List<Action> later = new ArrayList<>();
+        private int earlier;
+
+        Action(Kind kind, @Nullable RecordedOperation operation, @Nullable Point point, long key, long time) {
+            this.kind = kind;
+            this.operation = operation;
+            this.point = point;
+            this.key = key;
+            this.time = time;
+        }
+
+        void before(@Nullable Action other) {
+            if (other != null && other != this) {
+                later.add(other);
+                other.earlier++;
+            }
+        }
+    }
+
+    private final OperationGraph graph;
+    private final List<RecordedOperation> operations = new ArrayList<>();
+    private final int leftOut;
+    private final Map<RecordedOperation, Action> submits = new HashMap<>();
+    private final Map<RecordedOperation, Action> completes = new HashMap<>();
+    private final Map<Point, Action> signals = new HashMap<>(); // of the host
+    private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
+    private final TreeSet<Long> resumptions = new TreeSet<>(); // sequence numbers
+    private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
+    private final List<Action> actions;
+    private final Map<Long, NavigableMap<Long, Long>> ranks = new HashMap<>(); // by axis: epoch -> epoch in the replay
+    private int reordered;
+
+    ReplayOrder(OperationGraph graph) {
+        this.graph = graph;
+        long from = graph.recording().header().completeFrom();
+        int left = 0;
+        for (RecordedOperation each : graph.operations()) {
+            if (each.submitted.sequence() >= from && graph.queue(each.axis()) != null) {
+                operations.add(each);
+            } else {
+                left++;
+            }
+        }
+        this.leftOut = left;
+        List<Action> all = new ArrayList<>();
+        operations.forEach(each -> plan(each, all));
+        for (RecordedOperation each : operations) {
+            each.decided.stream().skip(1).forEach(decided -> resumptions.add(decided.sequence()));
+            if (each.completed instanceof FlightEvent.Completed completed) {
+                completions.put(completed.sequence(), completed);
+            }
+        }
+        operations.forEach(each -> planGrant(each, all));
+        all.addAll(signals.values());
+        operations.forEach(this::constrain);
+        constrainQueues();
+        this.actions = sorted(all);
+        rank();
+    }
+
+    List<RecordedOperation> operations() {
+        return operations;
+    }
+
+    int leftOut() {
+        return leftOut;
+    }
+
+    List<Action> actions() {
+        return actions;
+    }
+
+    int reordered() {
+        return reordered;
+    }
+
+    private void plan(RecordedOperation operation, List<Action> all) {
+        FlightEvent first = operation.submitted;
+        FlightEvent next = !operation.decided.isEmpty()
+                ? operation.decided.getFirst()
+                : operation.held != null
+                        ? operation.held
+                        : operation.issued != null ? operation.issued : operation.submitted;
+        Action submit = new Action(Kind.SUBMIT, operation, null, 2 * next.sequence(), first.time());
+        submits.put(operation, submit);
+        all.add(submit);
+        FlightEvent.Completed completed = operation.completed;
+        FlightEvent.Over over = operation.over;
+        if (completed != null && operation.issued != null) {
+            Action complete = new Action(Kind.COMPLETE, operation, null, 2 * completed.sequence(), completed.time());
+            completes.put(operation, complete);
+            submit.before(complete);
+            all.add(complete);
+        } else if (over != null && over.status() != StatusCode.OK && !failsByItself(operation)) {
+            Action cancel = new Action(Kind.CANCEL, operation, null, 2 * over.sequence(), over.time());
+            submit.before(cancel);
+            all.add(cancel);
+        }
+        hostSignals(operation);
+    }
+
+    /**
+     * An allocation that stood in line got memory by the release of another, or by the end of its last user: what that caused otherwise came
+     * before or after, so the grant belongs to the same action.
+     */
+    private void planGrant(RecordedOperation operation, List<Action> all) {
+        FlightEvent.Reserved reserved = operation.reserved;
+        Action submit = submits.get(operation);
+        if (reserved == null || submit == null || !graph.stoodInLine(operation)) {
+            return;
+        }
+        FlightEvent.Released before = graph.earlierUse(reserved.reservation());
+        RecordedOperation releaser = before == null ? null : graph.releaser(before.reservation());
+        FlightEvent.Issued issued = releaser == null ? null : releaser.issued;
+        if (releaser != null && issued != null && !isUnordered(releaser) && isAtOnce(issued, reserved)) {
+            grants.computeIfAbsent(releaser, unused -> new ArrayList<>()).add(operation);
+            return;
+        }
+        Action grant = new Action(Kind.GRANT, operation, null, 2 * reserved.sequence(), reserved.time());
+        submit.before(grant);
+        all.add(grant);
+        FlightEvent.Completed completed = lastCompletion(reserved.sequence());
+        grant.sameScope = completed != null && isAtOnce(completed, reserved);
+    }
+
+    /** Whether nothing was resumed between the two, so that they happened before the thread ran its callbacks. */
+    private boolean isAtOnce(FlightEvent cause, FlightEvent effect) {
+        Long resumed = resumptions.higher(cause.sequence());
+        return cause.sequence() < effect.sequence() && (resumed == null || resumed > effect.sequence());
+    }
+
+    private FlightEvent.@Nullable Completed lastCompletion(long sequence) {
+        Map.Entry<Long, FlightEvent.Completed> last = completions.lowerEntry(sequence);
+        return last == null ? null : last.getValue();
+    }
+
+    /** Who gets memory when an operation of a stream that releases some is issued. */
+    List<RecordedOperation> grants(RecordedOperation releaser) {
+        return grants.getOrDefault(releaser, List.of());
+    }
+
+    private boolean isUnordered(RecordedOperation operation) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        return queue != null && !queue.stream();
+    }
+
+    /** Whether a wait of an operation failed, so that the operation does. */
+    private boolean failsByItself(RecordedOperation operation) {
+        for (int i = 0; i < operation.waits().size(); i++) {
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer != null && producer.status() != StatusCode.OK) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Values that were found reached without an operation that signalled them: the host did, just before. */
+    private void hostSignals(RecordedOperation operation) {
+        for (FlightEvent.Decided decided : operation.decided) {
+            for (int i = 0; i < decided.decisions().size(); i++) {
+                Decision decision = decided.decisions().get(i);
+                if (decision.decision() == WaitDecision.REACHED
+                                && decision.value() > 0
+                                && graph.producer(operation, i) == null
+                        || decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0) {
+                    Point point = new Point(operation.waits().get(i).timeline(), decision.value());
+                    Action known = signals.get(point);
+                    if (known == null || known.key > 2 * decided.sequence() - 1) {
+                        signals.put(
+                                point,
+                                new Action(Kind.SIGNAL, null, point, 2 * decided.sequence() - 1, decided.time()));
+                    }
+                }
+            }
+        }
+    }
+
+    /** What the decisions about the waits of an operation say about the order. */
+    private void constrain(RecordedOperation operation) {
+        Action submit = submits.get(operation);
+        List<Decision> decisions = operation.decisions();
+        for (int i = 0; submit != null && i < decisions.size(); i++) {
+            Decision decision = decisions.get(i);
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer == null) {
+                Action signal = signals.get(new Point(operation.waits().get(i).timeline(), decision.value()));
+                if (signal != null && decision.decision() == WaitDecision.REACHED) {
+                    signal.before(submit);
+                }
+                continue;
+            }
+            Action complete = completes.get(producer);
+            boolean deferred = producer.decided.size() > 1 || producer.held != null || producer.issued == null;
+            Action issue = deferred ? null : submits.get(producer); // where it is issued as soon as it is submitted
+            if (decision.decision() == WaitDecision.REACHED) {
+                if (complete != null) {
+                    complete.before(submit);
+                }
+                continue;
+            }
+            submit.before(complete);
+            if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && decision.epoch() > 0 && issue != null) {
+                issue.before(submit);
+            } else if (decision.decision() == WaitDecision.DEFERRED_UNKNOWN) {
+                submit.before(issue);
+            }
+        }
+    }
+
+    /** What is decided and retired with the lock of a stream is in the order of its records; on an unordered queue epochs are in order. */
+    private void constrainQueues() {
+        Map<Long, List<Action>> byAxis = new HashMap<>();
+        for (RecordedOperation each : operations) {
+            RecordedQueue queue = graph.queue(each.axis());
+            Action submit = submits.get(each);
+            Action complete = completes.get(each);
+            List<Action> all = byAxis.computeIfAbsent(each.axis(), unused -> new ArrayList<>());
+            if (queue != null && queue.stream() && submit != null) {
+                all.add(submit);
+            }
+            if (complete != null) {
+                all.add(complete);
+            }
+        }
+        byAxis.forEach((axis, all) -> {
+            RecordedQueue queue = graph.queue(axis);
+            all.sort(
+                    queue != null && queue.stream()
+                            ? Comparator.comparingLong((Action action) -> action.key)
+                            : Comparator.comparingLong(
+                                    (Action action) -> action.operation == null ? 0 : action.operation.epoch()));
+            for (int i = 1; i < all.size(); i++) {
+                all.get(i - 1).before(all.get(i));
+                all.get(i).sameScope = isSameReport(all.get(i - 1), all.get(i));
+            }
+        });
+    }
+
+    /** Whether the host learnt of both at once: of the second before it had signalled for the first. */
+    private static boolean isSameReport(Action first, Action second) {
+        FlightEvent.Over over = first.operation == null ? null : first.operation.over;
+        return first.kind == Kind.COMPLETE
+                && second.kind == Kind.COMPLETE
+                && over != null
+                && second.key < 2 * over.sequence();
+    }
+
+    private List<Action> sorted(List<Action> all) {
+        PriorityQueue<Action> ready = new PriorityQueue<>(Comparator.comparingLong((Action action) -> action.key));
+        List<Action> left = new ArrayList<>(all);
+        left.sort(Comparator.comparingLong((Action action) -> action.key));
+        left.stream().filter(action -> action.earlier == 0).forEach(ready::add);
+        List<Action> result = new ArrayList<>(all.size());
+        java.util.Set<Action> done = new java.util.HashSet<>();
+        int next = 0;
+        while (result.size() < all.size()) {
+            Action action = ready.poll();
+            if (action == null) { // constraints that contradict each other: of a recording with other defects
+                while (done.contains(left.get(next))) {
+                    next++;
+                }
+                action = left.get(next);
+                reordered++;
+            }
+            if (!done.add(action)) {
+                continue;
+            }
+            result.add(action);
+            for (Action each : action.later) {
+                if (--each.earlier == 0 && !done.contains(each)) {
+                    ready.add(each);
+                }
+            }
+        }
+        return result;
+    }
+
+    // ---- Epochs: those of a replay begin at 1.
+
+    private void rank() {
+        Map<Long, TreeMap<Long, RecordedOperation>> byAxis = new HashMap<>();
+        for (RecordedOperation each : operations) {
+            if (each.epoch() > 0) {
+                byAxis.computeIfAbsent(each.axis(), axis -> new TreeMap<>()).put(each.epoch(), each);
+            }
+        }
+        byAxis.forEach((axis, all) -> {
+            NavigableMap<Long, Long> rank = new TreeMap<>();
+            all.keySet().forEach(epoch -> rank.put(epoch, rank.size() + 1L));
+            ranks.put(axis, rank);
+        });
+    }
+
+    /** The epoch of a replay that implies a recorded one; 0 when that is before the recording. */
+    long rank(long axis, long epoch) {
+        NavigableMap<Long, Long> rank = ranks.get(axis);
+        Map.Entry<Long, Long> known = rank == null ? null : rank.floorEntry(epoch);
+        return known == null ? 0 : known.getValue();
+    }
+
+    /** A recorded frontier with the epochs of the replay, without what is not in the recording. */
+    RecordedFrontier translated(RecordedFrontier frontier) {
+        List<Entry> entries = new ArrayList<>();
+        for (Entry each : frontier.entries()) {
+            long epoch = rank(each.axis(), each.epoch());
+            if (epoch > 0) {
+                entries.add(new Entry(each.axis(), epoch));
+            }
+        }
+        return new RecordedFrontier(entries, frontier.producer(), frontier.tainted());
+    }
+}

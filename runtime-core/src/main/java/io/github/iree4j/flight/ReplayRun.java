@@ -1,0 +1,347 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.RecordedFrontier.Entry;
+import io.github.iree4j.flight.ReplayOrder.Action;
+import io.github.iree4j.flight.ReplayOrder.Kind;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.schedule.FifoBackend;
+import io.github.iree4j.hal.schedule.Issue;
+import io.github.iree4j.hal.schedule.QueueObservation;
+import io.github.iree4j.hal.schedule.QueueObserver;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.UnorderedBackend;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The queues and timelines of a replay, whose hardware completes what it is told to. One thread. */
+final class ReplayRun implements AutoCloseable {
+    private static final int SESSION = 1;
+
+    private final OperationGraph graph;
+    private final ReplayOrder order;
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain;
+    private final SchedulingDomain elsewhere; // where the devices have queues of their own, which are not used
+    private final Map<String, VirtualDevice> devices = new LinkedHashMap<>();
+    private final Map<Long, QueueScheduler> queues = new HashMap<>(); // by recorded axis
+    private final Map<Long, Long> recordedAxes = new HashMap<>(); // by axis of the replay
+    private final Map<Long, TimelineSemaphore> timelines = new HashMap<>();
+    private final List<Fence> fences = new ArrayList<>();
+    private final Map<RecordedOperation, StandIn> standIns = new HashMap<>();
+    private final Set<List<Long>> waitable = new HashSet<>(); // recorded axes (waiter, producer) of device waits
+    private final QueueObservation observation;
+
+    ReplayRun(OperationGraph graph, ReplayOrder order) {
+        this.graph = graph;
+        this.order = order;
+        this.domain = SchedulingDomain.create(
+                AxisAllocator.create(SESSION, 0),
+                tracker,
+                graph.recording().header().frontierCapacity());
+        this.elsewhere =
+                SchedulingDomain.create(AxisAllocator.create(SESSION + 1, 0), tracker, Frontier.DEFAULT_CAPACITY);
+        this.observation = QueueObservation.begin(domain, new Decisions());
+        graph.recording().queues().stream()
+                .sorted(Comparator.comparing(
+                        RecordedQueue::axis, Long::compareUnsigned)) // frontiers are sorted by axis
+                .forEach(this::open);
+        order.operations().forEach(this::learn);
+        openTimelines();
+    }
+
+    private void open(RecordedQueue queue) {
+        VirtualDevice device = devices.computeIfAbsent(
+                queue.device(),
+                id -> VirtualDevice.builder().id(id).schedulingDomain(elsewhere).build());
+        QueueScheduler scheduler = QueueScheduler.create(
+                domain, device, domain, queue.stream() ? new Stream(queue.axis()) : new Workers());
+        queues.put(queue.axis(), scheduler);
+        recordedAxes.put(scheduler.axis(), queue.axis());
+    }
+
+    /** Learns which streams can wait for which. */
+    private void learn(RecordedOperation operation) {
+        for (FlightEvent.Decided decided : operation.decided) {
+            for (FlightEvent.Decision each : decided.decisions()) {
+                if (each.decision() == WaitDecision.DEVICE_WAIT && each.epoch() > 0) {
+                    waitable.add(List.of(operation.axis(), each.axis()));
+                }
+            }
+        }
+        FlightEvent.Reserved reserved = operation.reserved;
+        if (reserved != null) {
+            reserved.marks().forEach(mark -> waitable.add(List.of(operation.axis(), mark.axis())));
+        }
+    }
+
+    private void openTimelines() {
+        Map<Long, TreeMap<Long, Integer>> signals = new HashMap<>();
+        Set<Long> ids = new HashSet<>();
+        for (RecordedOperation each : order.operations()) {
+            each.waits().forEach(point -> ids.add(point.timeline()));
+            for (Point point : each.signals()) {
+                ids.add(point.timeline());
+                signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
+                        .merge(point.value(), 1, Integer::sum);
+            }
+        }
+        for (long id : ids) {
+            TimelineSemaphore timeline = TimelineSemaphore.create(0);
+            timelines.put(id, timeline);
+            signals.getOrDefault(id, new TreeMap<>()).forEach((value, count) -> {
+                if (count > 1 && value > 0 && value <= TimelineSemaphore.MAXIMUM_VALUE) {
+                    timeline.expectSignals(value, count);
+                }
+            });
+        }
+    }
+
+    StandIn standIn(RecordedOperation operation) {
+        StandIn known = standIns.get(operation);
+        return known == null ? new StandIn(operation) : known;
+    }
+
+    /** The frontier of an operation of the replay, with recorded axes. */
+    RecordedFrontier frontier(RecordedOperation operation) {
+        RecordedFrontier own = RecordedFrontier.of(standIn(operation).frontier());
+        List<Entry> entries = new ArrayList<>();
+        for (Entry each : own.entries()) {
+            entries.add(new Entry(recordedAxes.getOrDefault(each.axis(), each.axis()), each.epoch()));
+        }
+        return new RecordedFrontier(entries, operation.axis(), own.tainted());
+    }
+
+    void run() {
+        List<Action> actions = order.actions();
+        for (int i = 0; i < actions.size(); i++) {
+            Action action = actions.get(i);
+            boolean held = HeldCallbacks.begin();
+            try {
+                perform(action);
+                while (action.kind == Kind.COMPLETE && i + 1 < actions.size() && actions.get(i + 1).sameScope) {
+                    perform(actions.get(++i));
+                }
+            } finally {
+                HeldCallbacks.end(held);
+            }
+        }
+    }
+
+    private void perform(Action action) {
+        RecordedOperation operation = action.operation;
+        switch (action.kind) {
+            case SIGNAL -> signal(action.point);
+            case SUBMIT -> submit(operation);
+            case COMPLETE -> complete(operation);
+            case GRANT -> grant(operation);
+            case CANCEL -> {
+                StandIn standIn = standIns.get(operation);
+                if (standIn != null && operation != null) {
+                    scheduler(operation).cancel(standIn, failure(operation));
+                }
+            }
+        }
+    }
+
+    private void grant(@Nullable RecordedOperation operation) {
+        if (operation != null && standIns.get(operation) instanceof StandIn.Allocation allocation) {
+            HeldCallbacks.run(allocation::grant);
+        }
+    }
+
+    private void signal(@Nullable Point point) {
+        TimelineSemaphore timeline = point == null ? null : timelines.get(point.timeline());
+        if (timeline != null && timeline.failure() == null && timeline.value() < point.value()) {
+            timeline.signal(point.value());
+        }
+    }
+
+    private QueueScheduler scheduler(RecordedOperation operation) {
+        QueueScheduler scheduler = queues.get(operation.axis());
+        if (scheduler == null) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "%s of the recording is of a queue that it does not name".formatted(operation));
+        }
+        return scheduler;
+    }
+
+    private void submit(@Nullable RecordedOperation operation) {
+        if (operation == null) {
+            return;
+        }
+        StandIn standIn = operation.name().equals("dealloca")
+                ? new StandIn.Deallocation(
+                        operation, () -> order.grants(operation).forEach(this::grant))
+                : operation.held != null || operation.reserved != null
+                        ? new StandIn.Allocation(
+                                operation,
+                                operation.held == null,
+                                !graph.stoodInLine(operation),
+                                () -> marks(operation))
+                        : new StandIn(operation);
+        standIns.put(operation, standIn);
+        try {
+            scheduler(operation).submit(fence(operation.waits()), fence(operation.signals()), () -> standIn);
+        } catch (IreeException e) {
+            // Without a signal there is nothing that could carry the failure.
+        }
+    }
+
+    private List<NativeTimepoint> marks(RecordedOperation operation) {
+        List<NativeTimepoint> marks = new ArrayList<>();
+        FlightEvent.Reserved reserved = operation.reserved;
+        for (Entry each : reserved == null ? List.<Entry>of() : reserved.marks()) {
+            RecordedOperation producer = graph.at(each.axis(), each.epoch());
+            QueueScheduler queue = queues.get(each.axis());
+            StandIn standIn = producer == null ? null : standIns.get(producer);
+            if (standIn != null && queue != null && standIn.epoch() > 0) {
+                marks.add(new NativeTimepoint(queue, queue.axis(), standIn.epoch(), standIn.frontier()));
+            }
+        }
+        return marks;
+    }
+
+    private @Nullable Fence fence(List<Point> points) {
+        List<Fence.Entry> entries = new ArrayList<>();
+        for (Point point : points) {
+            TimelineSemaphore timeline = timelines.get(point.timeline());
+            if (timeline != null && point.value() > 0 && point.value() <= TimelineSemaphore.MAXIMUM_VALUE) {
+                entries.add(new Fence.Entry(timeline, point.value()));
+            }
+        }
+        if (entries.isEmpty()) {
+            return null;
+        }
+        Fence fence = Fence.of(entries);
+        fences.add(fence);
+        return fence;
+    }
+
+    private void complete(@Nullable RecordedOperation operation) {
+        StandIn standIn = operation == null ? null : standIns.get(operation);
+        if (operation == null || standIn == null || !issued.contains(standIn)) {
+            return; // it is still held back: a difference, since it has no frontier
+        }
+        issued.remove(standIn);
+        boolean failed = operation.status() != StatusCode.OK && standIn.failure() == null;
+        scheduler(operation).completed(standIn, failed ? failure(operation) : null);
+    }
+
+    private static IreeException failure(RecordedOperation operation) {
+        return new IreeException(operation.status(), operation.failure());
+    }
+
+    private final Set<QueueOperation> issued = new HashSet<>();
+
+    /** Hardware of a stream. */
+    private final class Stream implements FifoBackend {
+        private final long axis; // recorded
+
+        Stream(long axis) {
+            this.axis = axis;
+        }
+
+        @Override
+        public boolean issue(Issue next) {
+            issued.add(next.operation());
+            return true;
+        }
+
+        @Override
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
+            return producer instanceof Stream other && waitable.contains(List.of(axis, other.axis));
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return false;
+        }
+    }
+
+    /** Hardware of an unordered queue. */
+    private final class Workers implements UnorderedBackend {
+        @Override
+        public void issue(QueueOperation operation) {
+            issued.add(operation);
+        }
+    }
+
+    /** Notes the first decisions about each operation. */
+    private static final class Decisions implements QueueObserver {
+        private long numbers;
+
+        @Override
+        public long submitted(
+                QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+            return ++numbers;
+        }
+
+        @Override
+        public void decided(QueueOperation operation, QueueObserver.Decisions decisions) {
+            List<WaitDecision> all = new ArrayList<>();
+            for (int i = 0; i < decisions.size(); i++) {
+                all.add(decisions.decision(i));
+            }
+            if (operation instanceof StandIn standIn) {
+                standIn.decided(all);
+            }
+        }
+
+        @Override
+        public void heldForMemory(QueueOperation operation, long bytes) {}
+
+        @Override
+        public void issued(QueueOperation operation, @Nullable Reservation memory) {}
+
+        @Override
+        public void began(QueueOperation operation) {}
+
+        @Override
+        public void completed(QueueOperation operation) {}
+
+        @Override
+        public void over(QueueOperation operation, @Nullable IreeException failure) {}
+
+        @Override
+        public void lost(QueueScheduler queue, IreeException cause) {}
+    }
+
+    @Override
+    public void close() {
+        observation.close();
+        for (StandIn each : List.copyOf(standIns.values())) {
+            if (issued.remove(each)) {
+                IreeException cause = new IreeException(StatusCode.ABORTED, "the replay is over");
+                scheduler(each.recorded()).completed(each, cause);
+            }
+        }
+        queues.values().forEach(QueueScheduler::close);
+        fences.forEach(Fence::close);
+        devices.values().forEach(VirtualDevice::close);
+        timelines.values().forEach(TimelineSemaphore::close);
+        tracker.close();
+    }
+}

@@ -1,0 +1,24 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+class ReplayTest {
+    private static final long SEED = Effort.seed(20261123);
+
+    @Test
+    void replayHasTheSameFrontiersAndDecisions() throws IOException {
+        for (long seed = SEED; seed < SEED + 100; seed++) {
+            FlightRecording recording = FlightRecorderTest.record(seed, 80);
+            Replay replay = Replay.of(recording);
+            assertThat(replay.differences()).as("seed %d", seed).isEmpty();
+            assertThat(replay.operations()).as("seed %d", seed).isEqualTo(80);
+            assertThat(replay.leftOut()).isZero();
+            assertThat(replay.waits()).as("seed %d", seed).isGreaterThan(20);
+            assertThat(replay.frontiers()).as("seed %d", seed).isGreaterThan(20);
+        }
+    }
+}

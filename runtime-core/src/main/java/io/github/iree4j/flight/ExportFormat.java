@@ -1,0 +1,31 @@
+package io.github.iree4j.flight;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+
+/** Formats that other tools read. */
+public enum ExportFormat {
+    /** Track events of Perfetto, in the binary form of its schema: for ui.perfetto.dev. */
+    PERFETTO,
+    /** Spans of OpenTelemetry, as the JSON of its protocol, with links for what spans cannot nest. */
+    OTLP,
+    /** A log with vector clocks, for ShiViz. */
+    SHIVIZ;
+
+    /**
+     * Writes a recording.
+     *
+     * @param graph the recording
+     * @param target where it goes; not closed
+     * @throws IOException when the target cannot be written
+     */
+    public void write(OperationGraph graph, OutputStream target) throws IOException {
+        switch (this) {
+            case PERFETTO -> new PerfettoExport(graph).write(target);
+            case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
+            case SHIVIZ -> target.write(new ShivizExport(graph).log().getBytes(StandardCharsets.UTF_8));
+        }
+        target.flush();
+    }
+}

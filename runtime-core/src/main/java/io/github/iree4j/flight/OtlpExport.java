@@ -1,0 +1,137 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.StatusCode;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Spans of OpenTelemetry: a trace for each call, a span for each of its operations, from submission to end; a link for each wait, to the
+ * span of the operation that signalled, and for memory, to that of the operation that released it.
+ */
+final class OtlpExport {
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final long origin;
+    private final StringBuilder text = new StringBuilder();
+
+    OtlpExport(OperationGraph graph) {
+        this.graph = graph;
+        this.explanation = new Explanation(graph);
+        Instant start = graph.recording().header().start();
+        this.origin = Math.clamp(start.getEpochSecond(), 0, Long.MAX_VALUE / 2_000_000_000L) * 1_000_000_000L
+                + start.getNano();
+    }
+
+    String json() {
+        Map<String, StringBuilder> spans = new LinkedHashMap<>();
+        for (RecordedOperation each : graph.operations()) {
+            if (graph.end(each) == RecordedOperation.NEVER) {
+                continue;
+            }
+            RecordedQueue queue = graph.queue(each.axis());
+            StringBuilder all =
+                    spans.computeIfAbsent(queue == null ? "unknown" : queue.device(), device -> new StringBuilder());
+            all.append(all.isEmpty() ? "" : ",\n");
+            span(each, queue, all);
+        }
+        text.append("{\"resourceSpans\":[");
+        String separator = "";
+        for (Map.Entry<String, StringBuilder> each : spans.entrySet()) {
+            text.append(separator).append("{\"resource\":{\"attributes\":[");
+            attribute(text, "service.name", "iree4j", true);
+            attribute(text, "iree.device", each.getKey(), false);
+            text.append("]},\"scopeSpans\":[{\"scope\":{\"name\":\"io.github.iree4j.flight\"},\"spans\":[\n")
+                    .append(each.getValue())
+                    .append("]}]}");
+            separator = ",";
+        }
+        return text.append("]}\n").toString();
+    }
+
+    private void span(RecordedOperation operation, @Nullable RecordedQueue queue, StringBuilder all) {
+        Explanation.Times times = explanation.times(operation);
+        all.append("{\"traceId\":\"%s\",\"spanId\":\"%s\",\"name\":".formatted(trace(operation), span(operation)));
+        JsonText.quote(
+                operation.function().isEmpty() ? operation.name() : operation.name() + " " + operation.function(), all);
+        all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
+                .formatted(origin + operation.submittedAt(), origin + graph.end(operation)));
+        attribute(all, "iree.operation", operation.name(), true);
+        number(all, "iree.queue", queue == null ? 0 : queue.index());
+        number(all, "iree.epoch", operation.epoch());
+        attribute(all, "iree.frontier", operation.frontier().toString(), false);
+        number(all, "iree.waiting_ns", times.waiting());
+        number(all, "iree.memory_ns", times.memory());
+        number(all, "iree.queue_ns", times.queue());
+        number(all, "iree.running_ns", times.running());
+        all.append("],\"links\":[");
+        links(operation, all);
+        all.append("],\"status\":{");
+        if (operation.status() != StatusCode.OK) {
+            all.append("\"code\":2,\"message\":");
+            JsonText.quote(operation.failure(), all);
+        }
+        all.append("}}");
+    }
+
+    private void links(RecordedOperation operation, StringBuilder all) {
+        String separator = "";
+        List<Decision> decisions = operation.decisions();
+        for (int i = 0; i < operation.waits().size(); i++) {
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer == null || graph.end(producer) == RecordedOperation.NEVER) {
+                continue;
+            }
+            WaitDecision decision = i < decisions.size() ? decisions.get(i).decision() : null;
+            all.append(separator);
+            link(all, producer, operation.waits().get(i).toString(), decision == null ? "" : decision.name());
+            separator = ",";
+        }
+        for (Dependency each : graph.dependencies(operation)) {
+            RecordedOperation before = each.before();
+            if (each.kind() == Dependency.Kind.MEMORY
+                    && before != null
+                    && graph.end(before) != RecordedOperation.NEVER) {
+                all.append(separator);
+                link(all, before, "memory " + each.memory(), "");
+                separator = ",";
+            }
+        }
+    }
+
+    private void link(StringBuilder all, RecordedOperation to, String what, String decision) {
+        all.append("{\"traceId\":\"%s\",\"spanId\":\"%s\",\"attributes\":[".formatted(trace(to), span(to)));
+        attribute(all, "iree.wait", what, true);
+        if (!decision.isEmpty()) {
+            attribute(all, "iree.decision", decision, false);
+        }
+        all.append("]}");
+    }
+
+    /** 16 bytes in hexadecimal: the call, within the process that recorded. */
+    private String trace(RecordedOperation operation) {
+        return "%016x%016x".formatted(origin | 1, operation.call() + 1);
+    }
+
+    private static String span(RecordedOperation operation) {
+        return "%016x".formatted(operation.number() == 0 ? 1 : operation.number());
+    }
+
+    private static void attribute(StringBuilder all, String key, String value, boolean first) {
+        all.append(first ? "" : ",").append("{\"key\":");
+        JsonText.quote(key, all);
+        all.append(",\"value\":{\"stringValue\":");
+        JsonText.quote(value, all);
+        all.append("}}");
+    }
+
+    private static void number(StringBuilder all, String key, long value) {
+        all.append(",{\"key\":");
+        JsonText.quote(key, all);
+        all.append(",\"value\":{\"intValue\":\"").append(value).append("\"}}");
+    }
+}

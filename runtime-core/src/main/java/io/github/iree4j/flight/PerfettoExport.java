@@ -1,0 +1,257 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.Dependency.Kind;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered queue overlap, and a
+ * counter for the memory of each pool. Flows are the direct waits only, no more than {@link #MAXIMUM_FLOWS}: thousands stall its UI.
+ */
+final class PerfettoExport {
+    /** The most flows that are written; the longest waits are kept. */
+    static final int MAXIMUM_FLOWS = 5000;
+
+    // Fields of the messages of the schema.
+    private static final int TRACE_PACKET = 1;
+    private static final int PACKET_TIMESTAMP = 8;
+    private static final int PACKET_SEQUENCE = 10;
+    private static final int PACKET_EVENT = 11;
+    private static final int PACKET_TRACK = 60;
+    private static final int TRACK_UUID = 1;
+    private static final int TRACK_NAME = 2;
+    private static final int TRACK_PROCESS = 3;
+    private static final int TRACK_PARENT = 5;
+    private static final int TRACK_COUNTER = 8;
+    private static final int PROCESS_PID = 1;
+    private static final int PROCESS_NAME = 6;
+    private static final int COUNTER_UNIT = 3;
+    private static final int COUNTER_UNIT_BYTES = 3;
+    private static final int EVENT_ANNOTATION = 4;
+    private static final int EVENT_TYPE = 9;
+    private static final int EVENT_TRACK = 11;
+    private static final int EVENT_NAME = 23;
+    private static final int EVENT_COUNTER = 30;
+    private static final int EVENT_FLOW = 47;
+    private static final int EVENT_FLOW_END = 48;
+    private static final int ANNOTATION_UINT = 3;
+    private static final int ANNOTATION_STRING = 6;
+    private static final int ANNOTATION_NAME = 10;
+    private static final int BEGIN = 1;
+    private static final int END = 2;
+    private static final int COUNTER = 4;
+
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final List<Packet> packets = new ArrayList<>();
+    private final Map<String, Long> devices = new LinkedHashMap<>();
+    private final Map<Long, List<Lane>> lanes = new HashMap<>(); // by axis
+    private long nextTrack = 1;
+
+    private record Packet(long time, ProtoWriter content) {}
+
+    /** A track, and when its last operation ends. */
+    private static final class Lane {
+        final long track;
+        long end;
+
+        Lane(long track) {
+            this.track = track;
+        }
+    }
+
+    private record Slice(RecordedOperation operation, long begin, long end) {}
+
+    private record Flow(RecordedOperation from, RecordedOperation to, long waited) {}
+
+    PerfettoExport(OperationGraph graph) {
+        this.graph = graph;
+        this.explanation = new Explanation(graph);
+    }
+
+    void write(OutputStream target) throws IOException {
+        Map<RecordedOperation, List<Long>> starting = new HashMap<>();
+        Map<RecordedOperation, List<Long>> ending = new HashMap<>();
+        long id = 1;
+        for (Flow flow : flows()) {
+            starting.computeIfAbsent(flow.from, unused -> new ArrayList<>()).add(id);
+            ending.computeIfAbsent(flow.to, unused -> new ArrayList<>()).add(id++);
+        }
+        List<Slice> slices = new ArrayList<>();
+        for (RecordedOperation each : graph.operations()) {
+            long end = graph.end(each);
+            if (end != RecordedOperation.NEVER) {
+                slices.add(new Slice(each, end - explanation.times(each).running(), end));
+            }
+        }
+        slices.sort(Comparator.comparingLong(Slice::begin).thenComparingLong(Slice::end));
+        for (Slice each : slices) {
+            add(each, starting.getOrDefault(each.operation, List.of()), ending.getOrDefault(each.operation, List.of()));
+        }
+        memory();
+        packets.sort(Comparator.comparingLong(Packet::time)); // stable: an end stays before a begin at the same time
+        for (Packet each : packets) {
+            target.write(new ProtoWriter().message(TRACE_PACKET, each.content).toBytes());
+        }
+    }
+
+    /** The waits that were made, without those that others imply. */
+    private List<Flow> flows() {
+        List<Flow> all = new ArrayList<>();
+        for (RecordedOperation each : graph.operations()) {
+            if (graph.end(each) == RecordedOperation.NEVER) {
+                continue;
+            }
+            List<Decision> decisions = each.lastDecisions();
+            for (int i = 0; i < decisions.size(); i++) {
+                WaitDecision decision = decisions.get(i).decision();
+                RecordedOperation producer = graph.producer(each, i);
+                boolean implied = decision == WaitDecision.ELIDED_FIFO
+                        || decision == WaitDecision.ELIDED_FRONTIER
+                        || decision == WaitDecision.COVERED;
+                if (!implied && producer != null && graph.end(producer) != RecordedOperation.NEVER) {
+                    all.add(new Flow(producer, each, graph.end(producer) - each.submittedAt()));
+                }
+            }
+            for (Dependency dependency : graph.dependencies(each)) {
+                RecordedOperation before = dependency.before();
+                if (dependency.kind() == Kind.MEMORY
+                        && before != null
+                        && graph.end(before) != RecordedOperation.NEVER) {
+                    all.add(new Flow(before, each, graph.end(before) - each.submittedAt()));
+                }
+            }
+        }
+        all.sort(Comparator.comparingLong(Flow::waited).reversed());
+        return all.subList(0, Math.min(all.size(), MAXIMUM_FLOWS));
+    }
+
+    private void add(Slice slice, List<Long> starting, List<Long> ending) {
+        RecordedOperation operation = slice.operation;
+        long track = track(operation.axis(), slice);
+        Explanation.Times times = explanation.times(operation);
+        ProtoWriter event = new ProtoWriter()
+                .number(EVENT_TYPE, BEGIN)
+                .number(EVENT_TRACK, track)
+                .text(
+                        EVENT_NAME,
+                        operation.function().isEmpty()
+                                ? operation.name()
+                                : operation.name() + " " + operation.function());
+        note(event, "operation", operation.number());
+        note(event, "call", operation.call());
+        note(event, "epoch", operation.epoch());
+        note(event, "waiting_ns", times.waiting());
+        note(event, "memory_ns", times.memory());
+        note(event, "queue_ns", times.queue());
+        event.message(
+                EVENT_ANNOTATION,
+                new ProtoWriter()
+                        .text(ANNOTATION_STRING, operation.frontier().toString())
+                        .text(ANNOTATION_NAME, "frontier"));
+        starting.forEach(id -> event.fixed(EVENT_FLOW, id));
+        ending.forEach(id -> event.fixed(EVENT_FLOW_END, id));
+        packet(slice.begin, event);
+        packet(slice.end, new ProtoWriter().number(EVENT_TYPE, END).number(EVENT_TRACK, track));
+    }
+
+    private static void note(ProtoWriter event, String name, long value) {
+        event.message(
+                EVENT_ANNOTATION,
+                new ProtoWriter().number(ANNOTATION_UINT, value).text(ANNOTATION_NAME, name));
+    }
+
+    private void packet(long time, ProtoWriter event) {
+        packets.add(new Packet(
+                time,
+                new ProtoWriter()
+                        .number(PACKET_TIMESTAMP, time)
+                        .number(PACKET_SEQUENCE, 1)
+                        .message(PACKET_EVENT, event)));
+    }
+
+    /** A track of the queue that is free at the beginning of an operation. */
+    private long track(long axis, Slice slice) {
+        List<Lane> all = lanes.computeIfAbsent(axis, unused -> new ArrayList<>());
+        for (Lane lane : all) {
+            if (lane.end <= slice.begin) {
+                lane.end = slice.end;
+                return lane.track;
+            }
+        }
+        RecordedQueue queue = graph.queue(axis);
+        String device = queue == null ? "unknown" : queue.device();
+        Lane lane = new Lane(nextTrack++);
+        lane.end = slice.end;
+        all.add(lane);
+        describe(new ProtoWriter()
+                .number(TRACK_UUID, lane.track)
+                .text(
+                        TRACK_NAME,
+                        "queue %d%s"
+                                .formatted(
+                                        queue == null ? 0 : queue.index(),
+                                        all.size() == 1 ? "" : " (%d)".formatted(all.size())))
+                .number(TRACK_PARENT, process(device)));
+        return lane.track;
+    }
+
+    private long process(String device) {
+        Long known = devices.get(device);
+        if (known != null) {
+            return known;
+        }
+        long track = nextTrack++;
+        devices.put(device, track);
+        describe(new ProtoWriter()
+                .number(TRACK_UUID, track)
+                .message(
+                        TRACK_PROCESS,
+                        new ProtoWriter().number(PROCESS_PID, devices.size()).text(PROCESS_NAME, device)));
+        return track;
+    }
+
+    private void describe(ProtoWriter track) {
+        packets.add(new Packet(-1, new ProtoWriter().number(PACKET_SEQUENCE, 1).message(PACKET_TRACK, track)));
+    }
+
+    private void memory() {
+        Map<Integer, Long> tracks = new HashMap<>();
+        Map<Integer, Long> bytes = new HashMap<>();
+        for (FlightEvent event : graph.recording().events()) {
+            if (event instanceof FlightEvent.Reserved reserved) {
+                count(reserved.pool(), reserved.length(), event.time(), tracks, bytes);
+            } else if (event instanceof FlightEvent.Released released
+                    && graph.reservation(released.reservation()) instanceof FlightEvent.Reserved reserved) {
+                count(reserved.pool(), -reserved.length(), event.time(), tracks, bytes);
+            }
+        }
+    }
+
+    private void count(int pool, long change, long time, Map<Integer, Long> tracks, Map<Integer, Long> bytes) {
+        long track = tracks.computeIfAbsent(pool, unused -> {
+            long created = nextTrack++;
+            RecordedPool known = graph.recording().pools().get(pool);
+            describe(new ProtoWriter()
+                    .number(TRACK_UUID, created)
+                    .text(TRACK_NAME, "memory of pool %s (%d)".formatted(known.name(), known.set()))
+                    .message(TRACK_COUNTER, new ProtoWriter().number(COUNTER_UNIT, COUNTER_UNIT_BYTES)));
+            return created;
+        });
+        long now = bytes.merge(pool, change, Long::sum);
+        packet(
+                time,
+                new ProtoWriter()
+                        .number(EVENT_TYPE, COUNTER)
+                        .number(EVENT_TRACK, track)
+                        .number(EVENT_COUNTER, now));
+    }
+}

@@ -1,0 +1,168 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class ExportTest {
+    private static final long SEED = Effort.seed(20261123);
+
+    private static byte[] export(ExportFormat format, OperationGraph graph) throws IOException {
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        format.write(graph, target);
+        return target.toByteArray();
+    }
+
+    private static OperationGraph graph() throws IOException {
+        return new OperationGraph(FlightRecorderTest.record(SEED, 80));
+    }
+
+    private static long ended(OperationGraph graph) {
+        return graph.operations().stream()
+                .filter(each -> graph.end(each) != RecordedOperation.NEVER)
+                .count();
+    }
+
+    /** A message of Protocol Buffers, decoded without knowledge of the writer. */
+    private static Map<Integer, List<Object>> decode(byte[] bytes) {
+        Map<Integer, List<Object>> fields = new TreeMap<>();
+        int[] at = {0};
+        while (at[0] < bytes.length) {
+            long key = varint(bytes, at);
+            Object value = switch ((int) key & 7) {
+                case 0 -> varint(bytes, at);
+                case 1 -> {
+                    long all = 0;
+                    for (int i = 0; i < 8; i++) {
+                        all |= (bytes[at[0]++] & 0xFFL) << 8 * i;
+                    }
+                    yield all;
+                }
+                case 2 -> {
+                    int length = (int) varint(bytes, at);
+                    byte[] part = java.util.Arrays.copyOfRange(bytes, at[0], at[0] + length);
+                    assertThat(at[0] + length).isLessThanOrEqualTo(bytes.length);
+                    at[0] += length;
+                    yield part;
+                }
+                default -> throw new AssertionError("wire type " + (key & 7));
+            };
+            fields.computeIfAbsent((int) (key >>> 3), unused -> new ArrayList<>())
+                    .add(value);
+        }
+        return fields;
+    }
+
+    private static long varint(byte[] bytes, int[] at) {
+        long value = 0;
+        for (int shift = 0; ; shift += 7) {
+            byte next = bytes[at[0]++];
+            value |= (next & 0x7FL) << shift;
+            if (next >= 0) {
+                return value;
+            }
+        }
+    }
+
+    private static long number(Map<Integer, List<Object>> message, int field) {
+        return (Long) message.get(field).getFirst();
+    }
+
+    @Test
+    void perfettoHasASliceForEachOperationAndAFlowForEachDirectWait() throws IOException {
+        OperationGraph graph = graph();
+        Map<Integer, List<Object>> trace = decode(export(ExportFormat.PERFETTO, graph));
+        assertThat(trace.keySet()).containsExactly(1);
+        Set<Long> tracks = new HashSet<>();
+        Map<Long, Integer> depth = new HashMap<>();
+        Set<Object> started = new HashSet<>();
+        Set<Object> ended = new HashSet<>();
+        long begins = 0;
+        long last = 0;
+        for (Object each : trace.get(1)) {
+            Map<Integer, List<Object>> packet = decode((byte[]) each);
+            assertThat(number(packet, 10)).isEqualTo(1);
+            if (packet.containsKey(60)) {
+                Map<Integer, List<Object>> track =
+                        decode((byte[]) packet.get(60).getFirst());
+                assertThat(tracks.add(number(track, 1))).isTrue();
+                continue;
+            }
+            assertThat(number(packet, 8)).isGreaterThanOrEqualTo(last);
+            last = number(packet, 8);
+            Map<Integer, List<Object>> event = decode((byte[]) packet.get(11).getFirst());
+            long track = number(event, 11);
+            assertThat(tracks).contains(track);
+            long type = number(event, 9);
+            if (type == 1) {
+                begins++;
+                assertThat(new String((byte[]) event.get(23).getFirst(), StandardCharsets.UTF_8))
+                        .isNotEmpty();
+            }
+            if (type != 4) {
+                int now = depth.merge(track, type == 1 ? 1 : -1, Integer::sum);
+                assertThat(now).as("slices of a track follow each other").isBetween(0, 1);
+            }
+            started.addAll(event.getOrDefault(47, List.of()));
+            ended.addAll(event.getOrDefault(48, List.of()));
+        }
+        assertThat(begins).isEqualTo(ended(graph));
+        assertThat(started).isEqualTo(ended).isNotEmpty();
+    }
+
+    @Test
+    void otlpHasASpanForEachOperationAndLinksToSpansThatExist() throws IOException {
+        OperationGraph graph = graph();
+        String json = new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8);
+        Pattern ids =
+                Pattern.compile("\"traceId\":\"([0-9a-f]{32})\",\"spanId\":\"([0-9a-f]{16})\",\"(name|attributes)\"");
+        Set<String> spans = new HashSet<>();
+        Set<String> links = new HashSet<>();
+        Matcher matcher = ids.matcher(json);
+        while (matcher.find()) {
+            (matcher.group(3).equals("name") ? spans : links).add(matcher.group(1) + matcher.group(2));
+        }
+        assertThat(spans).hasSize((int) ended(graph));
+        assertThat(links).isNotEmpty().isSubsetOf(spans);
+        long open = json.chars().filter(c -> c == '{' || c == '[').count();
+        assertThat(json.chars().filter(c -> c == '}' || c == ']').count()).isEqualTo(open);
+    }
+
+    @Test
+    void shivizClocksCountEachHostsEventsAndKnowOnlyWhatHappened() throws IOException {
+        OperationGraph graph = graph();
+        String log = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8);
+        String[] lines = log.split("\n");
+        assertThat(lines).hasSize((int) (2 * ended(graph)));
+        Map<String, Long> counts = new HashMap<>();
+        int joined = 0;
+        for (int i = 0; i < lines.length; i += 2) {
+            Matcher line = Pattern.compile("(?<host>\\S*) (?<clock>\\{.*\\})").matcher(lines[i]);
+            assertThat(line.matches()).isTrue();
+            String host = line.group("host");
+            Map<String, Long> clock = new HashMap<>();
+            Matcher entry = Pattern.compile("\"([^\"]*)\":(\\d+)").matcher(line.group("clock"));
+            while (entry.find()) {
+                clock.put(entry.group(1), Long.valueOf(entry.group(2)));
+            }
+            assertThat(clock.get(host)).isEqualTo(counts.getOrDefault(host, 0L) + 1);
+            counts.put(host, clock.get(host));
+            clock.forEach((other, count) -> assertThat(count).isLessThanOrEqualTo(counts.getOrDefault(other, 0L)));
+            joined += clock.size() > 1 ? 1 : 0;
+        }
+        assertThat(joined).isPositive();
+    }
+}

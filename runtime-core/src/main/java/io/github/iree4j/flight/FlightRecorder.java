@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * Records what the queues and pools of a scheduling domain do, while it is open. A domain has one recorder at most.
@@ -40,9 +41,9 @@ public final class FlightRecorder implements AutoCloseable {
      */
     public record Statistics(long recorded, long completeFrom, long fileBytes, long fileDropped) {}
 
-    private FlightRecorder(SchedulingDomain domain, RecorderOptions options) throws IOException {
+    private FlightRecorder(SchedulingDomain domain, RecorderOptions options, LongSupplier clock) throws IOException {
         this.domain = domain;
-        this.rings = new RecordRings(options.bytes(), Runtime.getRuntime().availableProcessors(), System::nanoTime);
+        this.rings = new RecordRings(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
         this.drain =
                 RecordingDrain.open(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain);
@@ -68,7 +69,22 @@ public final class FlightRecorder implements AutoCloseable {
      * @throws IreeException FAILED_PRECONDITION when the domain has a recorder
      */
     public static FlightRecorder open(SchedulingDomain domain, RecorderOptions options) throws IOException {
-        return new FlightRecorder(domain, options);
+        return open(domain, options, System::nanoTime);
+    }
+
+    /**
+     * Begins to record, with the time of another clock: of virtual devices.
+     *
+     * @param domain the domain
+     * @param options the limits
+     * @param clock nanoseconds
+     * @return the recorder; the caller closes it
+     * @throws IOException when the file cannot be written
+     * @throws IreeException FAILED_PRECONDITION when the domain has a recorder
+     */
+    public static FlightRecorder open(SchedulingDomain domain, RecorderOptions options, LongSupplier clock)
+            throws IOException {
+        return new FlightRecorder(domain, options, clock);
     }
 
     /**

@@ -3,7 +3,6 @@ package io.github.iree4j.flight;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.flight.ReplayOrder.Action;
@@ -32,7 +31,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** The queues and timelines of a replay, whose hardware completes what it is told to. One thread. */
@@ -47,8 +45,7 @@ final class ReplayRun implements AutoCloseable {
     private final Map<String, VirtualDevice> devices = new LinkedHashMap<>();
     private final Map<Long, QueueScheduler> queues = new HashMap<>(); // by recorded axis
     private final Map<Long, Long> recordedAxes = new HashMap<>(); // by axis of the replay
-    private final Map<Long, TimelineSemaphore> timelines = new HashMap<>();
-    private final List<Fence> fences = new ArrayList<>();
+    private final ReplayTimelines timelines;
     private final Map<RecordedOperation, StandIn> standIns = new HashMap<>();
     private final Set<List<Long>> waitable = new HashSet<>(); // recorded axes (waiter, producer) of device waits
     private final QueueObservation observation;
@@ -68,7 +65,7 @@ final class ReplayRun implements AutoCloseable {
                         RecordedQueue::axis, Long::compareUnsigned)) // frontiers are sorted by axis
                 .forEach(this::open);
         order.operations().forEach(this::learn);
-        openTimelines();
+        timelines = new ReplayTimelines(order.operations());
     }
 
     private void open(RecordedQueue queue) {
@@ -93,28 +90,6 @@ final class ReplayRun implements AutoCloseable {
         FlightEvent.Reserved reserved = operation.reserved;
         if (reserved != null) {
             reserved.marks().forEach(mark -> waitable.add(List.of(operation.axis(), mark.axis())));
-        }
-    }
-
-    private void openTimelines() {
-        Map<Long, TreeMap<Long, Integer>> signals = new HashMap<>();
-        Set<Long> ids = new HashSet<>();
-        for (RecordedOperation each : order.operations()) {
-            each.waits().forEach(point -> ids.add(point.timeline()));
-            for (Point point : each.signals()) {
-                ids.add(point.timeline());
-                signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
-                        .merge(point.value(), 1, Integer::sum);
-            }
-        }
-        for (long id : ids) {
-            TimelineSemaphore timeline = TimelineSemaphore.create(0);
-            timelines.put(id, timeline);
-            signals.getOrDefault(id, new TreeMap<>()).forEach((value, count) -> {
-                if (count > 1 && value > 0 && value <= TimelineSemaphore.MAXIMUM_VALUE) {
-                    timeline.expectSignals(value, count);
-                }
-            });
         }
     }
 
@@ -172,9 +147,8 @@ final class ReplayRun implements AutoCloseable {
     }
 
     private void signal(@Nullable Point point) {
-        TimelineSemaphore timeline = point == null ? null : timelines.get(point.timeline());
-        if (timeline != null && timeline.failure() == null && timeline.value() < point.value()) {
-            timeline.signal(point.value());
+        if (point != null) {
+            timelines.signal(point);
         }
     }
 
@@ -204,7 +178,8 @@ final class ReplayRun implements AutoCloseable {
                         : new StandIn(operation);
         standIns.put(operation, standIn);
         try {
-            scheduler(operation).submit(fence(operation.waits()), fence(operation.signals()), () -> standIn);
+            scheduler(operation)
+                    .submit(timelines.fence(operation.waits()), timelines.fence(operation.signals()), () -> standIn);
         } catch (IreeException e) {
             // Without a signal there is nothing that could carry the failure.
         }
@@ -222,22 +197,6 @@ final class ReplayRun implements AutoCloseable {
             }
         }
         return marks;
-    }
-
-    private @Nullable Fence fence(List<Point> points) {
-        List<Fence.Entry> entries = new ArrayList<>();
-        for (Point point : points) {
-            TimelineSemaphore timeline = timelines.get(point.timeline());
-            if (timeline != null && point.value() > 0 && point.value() <= TimelineSemaphore.MAXIMUM_VALUE) {
-                entries.add(new Fence.Entry(timeline, point.value()));
-            }
-        }
-        if (entries.isEmpty()) {
-            return null;
-        }
-        Fence fence = Fence.of(entries);
-        fences.add(fence);
-        return fence;
     }
 
     private void complete(@Nullable RecordedOperation operation) {
@@ -339,9 +298,8 @@ final class ReplayRun implements AutoCloseable {
             }
         }
         queues.values().forEach(QueueScheduler::close);
-        fences.forEach(Fence::close);
+        timelines.close();
         devices.values().forEach(VirtualDevice::close);
-        timelines.values().forEach(TimelineSemaphore::close);
         tracker.close();
     }
 }

@@ -1,0 +1,84 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+
+/**
+ * How long a recording would have taken with other hardware: its operations, with the time that each ran, on virtual devices behind the real
+ * scheduler and the real pools.
+ *
+ * <p>A model, with these assumptions. A thread submits an operation as long after the last end that it had seen as it did then. Calls are
+ * spread over the additional queues and devices, each to the one with the least work when it begins; the operations of a call stay together,
+ * and so does work without a call. An operation takes as long as it did, wherever it runs and whatever runs beside it. Sizes and limits of
+ * memory are scaled down together, so that a model takes little. What the model says of the recorded hardware shows how good it is.
+ *
+ * @param recorded nanoseconds from the first submission to the last end, as recorded
+ * @param model the same in a model of the recorded hardware
+ * @param forecast the same in a model of the other hardware
+ * @param operations number of operations that ended in the recording
+ * @param notEnded number of those that do not with the other hardware, for lack of memory or of what they wait for
+ */
+public record Forecast(long recorded, long model, long forecast, int operations, int notEnded) {
+    private static final int MAXIMUM_QUEUES = 64;
+    private static final int MAXIMUM_DEVICES = 64;
+    private static final int MAXIMUM_PERCENT = 10_000;
+
+    /**
+     * Other hardware.
+     *
+     * @param queues number of queues of each device, 1 to 64; 0 for as many as recorded
+     * @param devices number of devices in place of each recorded one, 1 to 64
+     * @param memoryPercent memory of each device, in percent of what it had, 1 to 10,000
+     */
+    public record Hardware(int queues, int devices, int memoryPercent) {
+        /** The hardware that was recorded. */
+        public static final Hardware RECORDED = new Hardware(0, 1, 100);
+
+        /** Checks. */
+        public Hardware {
+            if (queues < 0
+                    || queues > MAXIMUM_QUEUES
+                    || devices < 1
+                    || devices > MAXIMUM_DEVICES
+                    || memoryPercent < 1
+                    || memoryPercent > MAXIMUM_PERCENT) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "hardware of %d queues (0 to %d), %d devices (1 to %d) and %d%% memory (1 to %d) is out of range"
+                                .formatted(
+                                        queues,
+                                        MAXIMUM_QUEUES,
+                                        devices,
+                                        MAXIMUM_DEVICES,
+                                        memoryPercent,
+                                        MAXIMUM_PERCENT));
+            }
+        }
+    }
+
+    /**
+     * Repeats a recording with other hardware.
+     *
+     * @param recording the recording
+     * @param hardware the other hardware
+     * @return how long it takes
+     */
+    public static Forecast of(FlightRecording recording, Hardware hardware) {
+        OperationGraph graph = new OperationGraph(recording);
+        List<RecordedOperation> operations = graph.operations().stream()
+                .filter(each ->
+                        each.hasRun() && each.overAt() != RecordedOperation.NEVER && graph.queue(each.axis()) != null)
+                .toList();
+        long first = operations.stream()
+                .mapToLong(RecordedOperation::submittedAt)
+                .min()
+                .orElse(0);
+        long last =
+                operations.stream().mapToLong(RecordedOperation::overAt).max().orElse(0);
+        try (ForecastRun model = new ForecastRun(graph, operations, Hardware.RECORDED);
+                ForecastRun other = new ForecastRun(graph, operations, hardware)) {
+            return new Forecast(last - first, model.run(), other.run(), operations.size(), other.notEnded());
+        }
+    }
+}

@@ -1,0 +1,385 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.Forecast.Hardware;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.schedule.QueueObservation;
+import io.github.iree4j.hal.schedule.QueueObserver;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.virtual.VirtualScript;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A recording on other hardware, on a virtual clock whose ticks are nanoseconds. One thread. */
+final class ForecastRun implements AutoCloseable {
+    private static final int SESSION = 1;
+    private static final long MEMORY = 64 << 20; // of a device of a model
+    private static final long SMALLEST = 1 << 20;
+
+    private final OperationGraph graph;
+    private final List<RecordedOperation> operations;
+    private final Hardware hardware;
+    private final Explanation explanation;
+    private final VirtualClock clock = VirtualClock.stepped();
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain;
+    private final QueueObservation observation;
+    private final ReplayTimelines timelines;
+    private final Map<String, List<VirtualDevice>> devices = new LinkedHashMap<>(); // by recorded id
+    private final Map<String, Integer> recordedQueues = new HashMap<>(); // number by device
+    private final Map<Long, Integer> slots = new HashMap<>(); // of calls
+    private final long[] load; // nanoseconds of work that each slot has been given
+    private final Map<Long, RecordedOperation> byNumber = new HashMap<>();
+    private final Map<Long, Buffer> buffers = new HashMap<>(); // by recorded reservation
+    private final List<Buffer> all = new ArrayList<>();
+    private final Map<RecordedOperation, List<Pending>> followers = new HashMap<>();
+    private final long scale;
+    private @Nullable RecordedOperation submitting;
+    private long first = Long.MAX_VALUE;
+    private long last;
+    private int over;
+
+    /** An operation that the host has not submitted. */
+    private static final class Pending {
+        final RecordedOperation operation;
+        final long delay; // after the end that it follows, or from the beginning
+        int missing;
+
+        @Nullable
+        Pending next; // that its thread submits
+
+        Pending(RecordedOperation operation, long delay) {
+            this.operation = operation;
+            this.delay = delay;
+        }
+    }
+
+    ForecastRun(OperationGraph graph, List<RecordedOperation> operations, Hardware hardware) {
+        this.graph = graph;
+        this.operations = operations;
+        this.hardware = hardware;
+        this.explanation = new Explanation(graph);
+        this.domain = SchedulingDomain.create(
+                AxisAllocator.create(SESSION, 0),
+                tracker,
+                graph.recording().header().frontierCapacity());
+        this.observation = QueueObservation.begin(domain, new Follower());
+        this.timelines = new ReplayTimelines(operations);
+        Map<String, TreeMap<Integer, RecordedQueue>> known = new TreeMap<>();
+        graph.recording()
+                .queues()
+                .forEach(queue -> known.computeIfAbsent(queue.device(), unused -> new TreeMap<>())
+                        .put(Math.min(queue.index(), 63), queue));
+        long limit = Math.max(SMALLEST, limit(known));
+        this.scale = (limit + MEMORY - 1) / MEMORY;
+        known.forEach((id, queues) -> open(id, queues, limit));
+        this.load = new long[slotCount()];
+    }
+
+    /** What a device has, as far as the recorded work could ever need it. */
+    private long limit(Map<String, TreeMap<Integer, RecordedQueue>> known) {
+        long live = 0;
+        long peak = 0;
+        long kept = 0;
+        long peakKept = 0;
+        for (FlightEvent event : graph.recording().events()) {
+            FlightEvent.Reserved reserved = event instanceof FlightEvent.Reserved now
+                    ? now
+                    : event instanceof FlightEvent.Released then ? graph.reservation(then.reservation()) : null;
+            if (reserved != null) {
+                long change = event instanceof FlightEvent.Reserved ? reserved.length() : -reserved.length();
+                live += reserved.persistent() ? 0 : change;
+                kept += reserved.persistent() ? change : 0;
+                peak = Math.max(peak, live);
+                peakKept = Math.max(peakKept, kept);
+            }
+        }
+        long limit = known.values().stream()
+                .flatMap(queues -> queues.values().stream())
+                .mapToLong(RecordedQueue::memoryLimit)
+                .min()
+                .orElse(MEMORY);
+        long free =
+                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept); // the host keeps what it kept
+        return Math.min(free, Math.max(SMALLEST, 8 * peak));
+    }
+
+    private void open(String id, TreeMap<Integer, RecordedQueue> queues, long limit) {
+        int recorded = queues.lastKey() + 1;
+        recordedQueues.put(id, recorded);
+        List<VirtualDevice> copies = new ArrayList<>();
+        for (int copy = 0; copy < hardware.devices(); copy++) {
+            VirtualDevice.Builder builder = VirtualDevice.builder()
+                    .id(id + "-" + copy)
+                    .clock(clock)
+                    .script(script())
+                    .schedulingDomain(domain)
+                    .memoryLimit(Math.max(SMALLEST, limit / scale))
+                    .directGroup(domain);
+            int count = hardware.queues() == 0 ? recorded : hardware.queues();
+            for (int i = 0; i < count; i++) {
+                RecordedQueue like =
+                        queues.getOrDefault(i % recorded, queues.firstEntry().getValue());
+                if (like.stream()) {
+                    builder.fifoQueues(1);
+                } else {
+                    builder.unorderedQueue(width(like.axis()));
+                }
+            }
+            copies.add(builder.build());
+        }
+        devices.put(id, copies);
+    }
+
+    /** The most operations of a queue that ran at once. */
+    private int width(long axis) {
+        TreeMap<Long, Integer> changes = new TreeMap<>();
+        for (RecordedOperation each : operations) {
+            if (each.axis() == axis) {
+                changes.merge(graph.end(each) - running(each), 1, Integer::sum);
+                changes.merge(graph.end(each), -1, Integer::sum);
+            }
+        }
+        int now = 0;
+        int most = 1;
+        for (int change : changes.values()) {
+            now += change;
+            most = Math.max(most, now);
+        }
+        return most;
+    }
+
+    private long running(RecordedOperation operation) {
+        return explanation.times(operation).running();
+    }
+
+    private VirtualScript script() {
+        return new VirtualScript() {
+            @Override
+            public long duration(int queue, long number, QueueOperation operation) {
+                RecordedOperation recorded = byNumber.get(operation.number());
+                return recorded == null ? 0 : running(recorded);
+            }
+        };
+    }
+
+    // ---- Placement.
+
+    /** How many times the recorded hardware is there. */
+    private int slotCount() {
+        int perDevice = recordedQueues.values().stream()
+                .mapToInt(recorded -> hardware.queues() == 0 ? 1 : Math.max(1, hardware.queues() / recorded))
+                .min()
+                .orElse(1);
+        return perDevice * hardware.devices();
+    }
+
+    private DeviceQueue queue(RecordedOperation operation) {
+        RecordedQueue recorded = graph.queue(operation.axis());
+        String id = recorded == null ? "" : recorded.device();
+        List<VirtualDevice> copies = devices.getOrDefault(id, List.of());
+        int slot = slots.computeIfAbsent(operation.call(), call -> {
+            int least = 0;
+            for (int i = 1; call != 0 && i < load.length; i++) {
+                least = load[i] < load[least] ? i : least;
+            }
+            return least;
+        });
+        load[slot] += running(operation);
+        VirtualDevice device = copies.get(slot % copies.size());
+        int index = recorded == null ? 0 : recorded.index() + slot / copies.size() * recordedQueues.getOrDefault(id, 1);
+        return device.queue(index % device.queueCount());
+    }
+
+    // ---- Submission.
+
+    /**
+     * Runs everything.
+     *
+     * @return ticks from the first submission to the last end
+     */
+    long run() {
+        plan();
+        for (ReplayOrder.Action action : new ReplayOrder(graph).actions()) {
+            Point point = action.point;
+            if (action.kind == ReplayOrder.Kind.SIGNAL && point != null) {
+                clock.schedule(action.time, () -> timelines.signal(point));
+            }
+        }
+        clock.runUntilIdle();
+        return over == 0 ? 0 : last - first;
+    }
+
+    int notEnded() {
+        return operations.size() - over;
+    }
+
+    private void plan() {
+        Map<Long, NavigableMap<Long, RecordedOperation>> ends = new HashMap<>(); // by thread, and by -call
+        for (RecordedOperation each : operations) {
+            ends.computeIfAbsent(each.submitted.thread(), unused -> new TreeMap<>())
+                    .put(each.overAt(), each);
+            if (each.call() > 0) {
+                ends.computeIfAbsent(-each.call(), unused -> new TreeMap<>()).put(each.overAt(), each);
+            }
+        }
+        Map<Long, Pending> previous = new HashMap<>(); // by thread
+        List<Pending> ready = new ArrayList<>();
+        for (RecordedOperation each : operations) {
+            RecordedOperation seen = later(
+                    before(ends.get(each.submitted.thread()), each),
+                    each.call() > 0 ? before(ends.get(-each.call()), each) : null);
+            Pending pending = new Pending(each, each.submittedAt() - (seen == null ? 0 : seen.overAt()));
+            if (seen != null) {
+                pending.missing++;
+                followers.computeIfAbsent(seen, unused -> new ArrayList<>()).add(pending);
+            }
+            Pending earlier = previous.put(each.submitted.thread(), pending);
+            if (earlier != null) {
+                earlier.next = pending;
+                pending.missing++;
+            }
+            if (pending.missing == 0) {
+                ready.add(pending);
+            }
+        }
+        ready.sort(Comparator.comparingLong(pending -> pending.delay));
+        ready.forEach(pending -> clock.schedule(pending.delay, () -> submit(pending)));
+    }
+
+    private static @Nullable RecordedOperation before(
+            @Nullable NavigableMap<Long, RecordedOperation> ends, RecordedOperation operation) {
+        Map.Entry<Long, RecordedOperation> last = ends == null ? null : ends.floorEntry(operation.submittedAt());
+        return last == null || last.getValue().number() >= operation.number() ? null : last.getValue();
+    }
+
+    private static @Nullable RecordedOperation later(
+            @Nullable RecordedOperation left, @Nullable RecordedOperation right) {
+        return left == null || right != null && right.overAt() > left.overAt() ? right : left;
+    }
+
+    /** One of the things that a submission follows has happened. */
+    private void release(Pending pending, boolean end) {
+        if (--pending.missing == 0) {
+            long delay = end ? pending.delay : Math.max(0, followsNothing(pending) ? pending.delay - clock.now() : 0);
+            clock.schedule(delay, () -> submit(pending));
+        }
+    }
+
+    private boolean followsNothing(Pending pending) {
+        return pending.delay == pending.operation.submittedAt();
+    }
+
+    private void submit(Pending pending) {
+        RecordedOperation operation = pending.operation;
+        first = Math.min(first, clock.now());
+        Fence wait = timelines.fence(operation.waits());
+        Fence signal = timelines.fence(operation.signals());
+        submitting = operation;
+        try {
+            FlightEvent.Reserved reserved = operation.reserved();
+            Buffer released = operation.issued == null ? null : buffers.remove(operation.issued.reservation());
+            if (reserved != null && operation.name().equals("alloca")) {
+                Buffer buffer = queue(operation)
+                        .alloca(
+                                wait,
+                                signal,
+                                BufferParams.DEFAULT,
+                                Math.max(1, reserved.size() / scale),
+                                DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
+                buffers.put(reserved.reservation(), buffer);
+                all.add(buffer);
+            } else if (released != null && released.allocatedBuffer().origin() instanceof DeviceQueue origin) {
+                origin.dealloca(wait, signal, released, 0);
+            } else {
+                queue(operation).barrier(wait, signal, 0);
+            }
+        } catch (IreeException e) {
+            // It cannot run on this hardware, and is counted as not ended.
+        } finally {
+            submitting = null;
+        }
+        Pending next = pending.next;
+        if (next != null) {
+            release(next, false);
+        }
+    }
+
+    /** Tells operations by their numbers, and notes their ends. */
+    private final class Follower implements QueueObserver {
+        private long numbers;
+
+        @Override
+        public long submitted(
+                QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+            RecordedOperation recorded = submitting;
+            numbers++;
+            if (recorded != null) {
+                byNumber.put(numbers, recorded);
+                submitting = null;
+            }
+            return numbers;
+        }
+
+        @Override
+        public void decided(QueueOperation operation, Decisions decisions) {}
+
+        @Override
+        public void heldForMemory(QueueOperation operation, long bytes) {}
+
+        @Override
+        public void issued(QueueOperation operation, @Nullable Reservation memory) {}
+
+        @Override
+        public void began(QueueOperation operation) {}
+
+        @Override
+        public void completed(QueueOperation operation) {}
+
+        @Override
+        public void over(QueueOperation operation, @Nullable IreeException failure) {
+            RecordedOperation recorded = byNumber.get(operation.number());
+            if (recorded == null || closing) {
+                return;
+            }
+            if (failure == null || recorded.status().equals(failure.code())) {
+                over++;
+                last = Math.max(last, clock.now());
+            }
+            followers.getOrDefault(recorded, List.of()).forEach(pending -> release(pending, true));
+        }
+
+        @Override
+        public void lost(QueueScheduler queue, IreeException cause) {}
+    }
+
+    private boolean closing;
+
+    @Override
+    public void close() {
+        closing = true;
+        observation.close();
+        all.forEach(Buffer::close);
+        devices.values().forEach(copies -> copies.forEach(VirtualDevice::close));
+        timelines.close();
+        tracker.close();
+    }
+}

@@ -1,0 +1,80 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightEvent.Point;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Timelines that stand for the recorded ones. One thread. */
+final class ReplayTimelines implements AutoCloseable {
+    private final Map<Long, TimelineSemaphore> timelines = new HashMap<>();
+    private final List<Fence> fences = new ArrayList<>();
+
+    ReplayTimelines(List<RecordedOperation> operations) {
+        Map<Long, TreeMap<Long, Integer>> signals = new HashMap<>();
+        Set<Long> ids = new HashSet<>();
+        for (RecordedOperation each : operations) {
+            each.waits().forEach(point -> ids.add(point.timeline()));
+            for (Point point : each.signals()) {
+                ids.add(point.timeline());
+                signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
+                        .merge(point.value(), 1, Integer::sum);
+            }
+        }
+        for (long id : ids) {
+            TimelineSemaphore timeline = TimelineSemaphore.create(0);
+            timelines.put(id, timeline);
+            signals.getOrDefault(id, new TreeMap<>()).forEach((value, count) -> {
+                if (count > 1 && isPossible(value)) {
+                    timeline.expectSignals(value, count);
+                }
+            });
+        }
+    }
+
+    private static boolean isPossible(long value) {
+        return value > 0 && value <= TimelineSemaphore.MAXIMUM_VALUE;
+    }
+
+    /** The host signals, unless that has happened. */
+    void signal(Point point) {
+        TimelineSemaphore timeline = timelines.get(point.timeline());
+        if (timeline != null
+                && isPossible(point.value())
+                && timeline.failure() == null
+                && timeline.value() < point.value()) {
+            timeline.signal(point.value());
+        }
+    }
+
+    /** A fence at points; null for none. Closed with this. */
+    @Nullable
+    Fence fence(List<Point> points) {
+        List<Fence.Entry> entries = new ArrayList<>();
+        for (Point point : points) {
+            TimelineSemaphore timeline = timelines.get(point.timeline());
+            if (timeline != null && isPossible(point.value())) {
+                entries.add(new Fence.Entry(timeline, point.value()));
+            }
+        }
+        if (entries.isEmpty()) {
+            return null;
+        }
+        Fence fence = Fence.of(entries);
+        fences.add(fence);
+        return fence;
+    }
+
+    @Override
+    public void close() {
+        fences.forEach(Fence::close);
+        timelines.values().forEach(TimelineSemaphore::close);
+    }
+}

@@ -1,0 +1,120 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.Forecast.Hardware;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.virtual.VirtualScript;
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ForecastTest {
+    /** Two calls of three operations each, one after the other on a stream; each operation takes 10 ms. */
+    private static FlightRecording twoCallsOnOneStream() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, Frontier.DEFAULT_CAPACITY);
+            VirtualScript script = new VirtualScript() {
+                @Override
+                public long duration(int queue, long number, QueueOperation operation) {
+                    return 10_000_000;
+                }
+            };
+            List<TimelineSemaphore> timelines = new ArrayList<>();
+            List<Fence> fences = new ArrayList<>();
+            try (VirtualDevice device = VirtualDevice.builder()
+                            .clock(clock)
+                            .script(script)
+                            .schedulingDomain(domain)
+                            .build();
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                for (int call = 0; call < 2; call++) {
+                    TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                    timelines.add(timeline);
+                    MemoryHolder holder = new MemoryHolder("m.f", new OperationsUnderWay());
+                    MemoryHolder before = holder.enter();
+                    for (int i = 1; i <= 3; i++) {
+                        Fence wait = i == 1 ? null : Fence.at(timeline, i - 1);
+                        Fence signal = Fence.at(timeline, i);
+                        fences.add(signal);
+                        if (wait != null) {
+                            fences.add(wait);
+                        }
+                        device.queue(0).barrier(wait, signal, 0);
+                    }
+                    holder.leave(before);
+                }
+                clock.runUntilIdle();
+                return recorder.recording();
+            } finally {
+                fences.forEach(Fence::close);
+                timelines.forEach(TimelineSemaphore::close);
+            }
+        }
+    }
+
+    @Test
+    void modelOfTheRecordedHardwareTakesAsLong() throws IOException {
+        Forecast same = Forecast.of(twoCallsOnOneStream(), Hardware.RECORDED);
+        assertThat(same.recorded()).isEqualTo(60_000_000);
+        assertThat(same.model()).isEqualTo(60_000_000);
+        assertThat(same.forecast()).isEqualTo(60_000_000);
+        assertThat(same.operations()).isEqualTo(6);
+        assertThat(same.notEnded()).isZero();
+    }
+
+    @Test
+    void independentCallsTakeHalfTheTimeOnTwiceTheHardware() throws IOException {
+        FlightRecording recording = twoCallsOnOneStream();
+        assertThat(Forecast.of(recording, new Hardware(2, 1, 100)).forecast()).isEqualTo(30_000_000);
+        assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).forecast()).isEqualTo(30_000_000);
+        assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).notEnded()).isZero();
+    }
+
+    @Test
+    void criticalPathOfAStreamIsTheStream() throws IOException {
+        FlightRecording recording = twoCallsOnOneStream();
+        CriticalPath path = CriticalPath.of(new OperationGraph(recording));
+        assertThat(path.duration()).isEqualTo(60_000_000);
+        assertThat(path.steps()).hasSize(6);
+    }
+
+    @Test
+    void randomWorkEndsOnAnyHardware() throws IOException {
+        for (long seed = 1; seed <= 10; seed++) {
+            FlightRecording recording = FlightRecorderTest.record(seed, 60);
+            for (Hardware hardware : List.of(
+                    new Hardware(0, 1, 100),
+                    new Hardware(4, 1, 100),
+                    new Hardware(0, 3, 120),
+                    new Hardware(1, 1, 100))) {
+                Forecast forecast = Forecast.of(recording, hardware);
+                assertThat(forecast.forecast())
+                        .as("seed %d, %s", seed, hardware)
+                        .isPositive();
+            }
+        }
+    }
+
+    @Test
+    void impossibleHardwareIsRefused() {
+        assertThatThrownBy(() -> new Hardware(65, 1, 100)).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> new Hardware(0, 0, 100)).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> new Hardware(0, 1, 0)).isInstanceOf(IreeException.class);
+    }
+}

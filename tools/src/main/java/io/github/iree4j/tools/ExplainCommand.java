@@ -1,0 +1,65 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.flight.Explanation;
+import io.github.iree4j.flight.OperationGraph;
+import io.github.iree4j.flight.RecordedOperation;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code iree4j explain}: says where the time of a recording went. */
+@Command(
+        name = "explain",
+        description = "Prints the critical path of a recording, who waited for whom, and what has not ended.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ExplainCommand implements Callable<Integer> {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private RecordingFlags flags;
+
+    @Option(names = "--operations", description = "Also explains every operation: its waits, memory and frontier.")
+    private boolean operations;
+
+    @Option(names = "--operation", paramLabel = "N", description = "Explains only the operation with that number.")
+    private long operation;
+
+    @Option(
+            names = "--max_lines",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Maximum number of lines of each part. Default: ${DEFAULT-VALUE}.")
+    private int maximumLines;
+
+    ExplainCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        OperationGraph graph = new OperationGraph(flags.read());
+        Explanation explanation = new Explanation(graph);
+        if (operation != 0) {
+            RecordedOperation one = graph.operation(operation);
+            if (one == null) {
+                throw new IreeException(StatusCode.NOT_FOUND, "the recording has no operation " + operation);
+            }
+            explanation.explain(one).forEach(out::println);
+            return 0;
+        }
+        explanation.summary(maximumLines).forEach(out::println);
+        if (operations) {
+            out.println("operations:");
+            graph.operations().forEach(each -> explanation.explain(each).forEach(out::println));
+        }
+        return 0;
+    }
+}

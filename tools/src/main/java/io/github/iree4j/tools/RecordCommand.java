@@ -1,0 +1,98 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Results;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
+import io.github.iree4j.hal.SchedulingDomain;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code iree4j record}: calls a function, and records what the scheduler and the pools do. */
+@Command(
+        name = "record",
+        description = {
+            "Calls a function of a compiled module and records what the scheduler and the memory pools do.",
+            "'iree4j explain', 'replay' and 'export' read the file."
+        },
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class RecordCommand implements Callable<Integer> {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private ProgramFlags flags;
+
+    @Option(
+            names = "--function",
+            paramLabel = "NAME",
+            description = "The function to call. Optional when the last module exports only one.")
+    private @Nullable String function;
+
+    @Option(names = "--input", paramLabel = "VALUE", description = "An argument, as for 'iree4j run'.")
+    private List<String> inputs = new ArrayList<>();
+
+    @Option(
+            names = "--recording",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the recording goes; replaced if it exists.")
+    private Path file;
+
+    @Option(
+            names = "--max_bytes",
+            paramLabel = "N",
+            defaultValue = "268435456",
+            description = "Maximum size of the file; records beyond it are counted. Default: ${DEFAULT-VALUE}.")
+    private long maximumBytes;
+
+    @Option(
+            names = "--repetitions",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Number of calls, one after the other. Default: ${DEFAULT-VALUE}.")
+    private int repetitions;
+
+    RecordCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        RecorderOptions options = RecorderOptions.DEFAULT.withFile(file, maximumBytes);
+        try (IreeRuntime runtime = flags.open();
+                FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), options)) {
+            try (Program program = runtime.load(flags.options().build())) {
+                ProgramFunction called = ProgramFlags.function(program, function);
+                try (CallArguments arguments = CallArguments.parse(called, inputs)) {
+                    for (int i = 0; i < repetitions; i++) {
+                        try (Results results = called.invoke(arguments.values())) {
+                            out.println("EXEC @" + called.name() + ": "
+                                    + results.asList().size() + " results");
+                        }
+                    }
+                }
+            }
+            recorder.close();
+            FlightRecorder.Statistics done = recorder.statistics();
+            out.println("recorded %d events in %d bytes%s"
+                    .formatted(
+                            done.recorded(),
+                            done.fileBytes(),
+                            done.fileDropped() == 0 ? "" : "; %d are not in the file".formatted(done.fileDropped())));
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,115 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.flight.Explanation;
+import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.Forecast;
+import io.github.iree4j.flight.Replay;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code iree4j replay}: repeats a recording on the scheduler, as it was or with other hardware. */
+@Command(
+        name = "replay",
+        description = {
+            "Repeats a recording on the scheduler, with operations that do nothing, and compares decisions and frontiers.",
+            "With other hardware: says how long it would have taken. The exit status is 1 when a replay differs."
+        },
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ReplayCommand implements Callable<Integer> {
+    private static final Pattern MEMORY = Pattern.compile("([+-]?)([0-9]{1,4})%");
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private RecordingFlags flags;
+
+    @Option(names = "--queues", paramLabel = "N", description = "Number of queues of each device.")
+    private int queues;
+
+    @Option(names = "--devices", paramLabel = "N", description = "Number of devices in place of each.")
+    private int devices;
+
+    @Option(names = "--memory", paramLabel = "P", description = "Memory of each device, as +20%% or -50%% or 150%%.")
+    private @Nullable String memory;
+
+    @Option(names = "--json", description = "Prints JSON.")
+    private boolean json;
+
+    ReplayCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        FlightRecording recording = flags.read();
+        if (queues == 0 && devices == 0 && memory == null) {
+            Replay replay = Replay.of(recording);
+            out.println(json ? json(replay) : replay.toString());
+            return replay.differences().isEmpty() ? 0 : 1;
+        }
+        Forecast forecast =
+                Forecast.of(recording, new Forecast.Hardware(Math.max(0, queues), Math.max(1, devices), percent()));
+        out.println(json ? json(forecast) : text(forecast));
+        return 0;
+    }
+
+    private int percent() {
+        if (memory == null) {
+            return 100;
+        }
+        Matcher matcher = MEMORY.matcher(memory);
+        if (!matcher.matches()) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "--memory is a percentage such as +20%, not " + memory);
+        }
+        int number = Integer.parseInt(matcher.group(2));
+        return switch (matcher.group(1)) {
+            case "+" -> 100 + number;
+            case "-" -> Math.max(1, 100 - number);
+            default -> Math.max(1, number);
+        };
+    }
+
+    private static String json(Replay replay) {
+        return "{\"operations\": %d, \"leftOut\": %d, \"decisions\": %d, \"frontiers\": %d, \"reordered\": %d, \"differences\": %d}"
+                .formatted(
+                        replay.operations(),
+                        replay.leftOut(),
+                        replay.waits(),
+                        replay.frontiers(),
+                        replay.reordered(),
+                        replay.differences().size());
+    }
+
+    private static String json(Forecast forecast) {
+        return "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"operations\": %d, \"notEnded\": %d}"
+                .formatted(
+                        forecast.recorded(),
+                        forecast.model(),
+                        forecast.forecast(),
+                        forecast.operations(),
+                        forecast.notEnded());
+    }
+
+    private static String text(Forecast forecast) {
+        return String.format(
+                Locale.ROOT,
+                "recorded %s; the model of that %s; with the other hardware %s, %.2f times the model's%s",
+                Explanation.duration(forecast.recorded()),
+                Explanation.duration(forecast.model()),
+                Explanation.duration(forecast.forecast()),
+                (double) forecast.forecast() / Math.max(1, forecast.model()),
+                forecast.notEnded() == 0 ? "" : "; %d operations did not end".formatted(forecast.notEnded()));
+    }
+}

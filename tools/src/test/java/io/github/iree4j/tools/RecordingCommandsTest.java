@@ -1,0 +1,79 @@
+package io.github.iree4j.tools;
+
+import static io.github.iree4j.tools.CommandLineRun.fixture;
+import static io.github.iree4j.tools.CommandLineRun.iree4j;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RecordingCommandsTest {
+    @TempDir
+    private Path directory;
+
+    private String record(int times) {
+        String file = directory.resolve("a.iree4j").toString();
+        CommandLineRun run = iree4j(
+                "record",
+                "--module=" + fixture("3.11.0/cpu/add.vmfb"),
+                "--function=add",
+                "--input=4xf32=1 2 3 4",
+                "--input=4xf32=10 20 30 40",
+                "--repetitions=" + times,
+                "--recording=" + file);
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).contains("EXEC @").contains("recorded ");
+        return file;
+    }
+
+    @Test
+    void recordedProgramIsExplainedAndReplayed() {
+        String file = record(3);
+        CommandLineRun explained = iree4j("explain", file, "--operations");
+        assertThat(explained.status()).as(explained.err()).isZero();
+        assertThat(explained.out())
+                .contains("critical path: ")
+                .contains(" on local/0")
+                .contains("running");
+        CommandLineRun replayed = iree4j("replay", file);
+        assertThat(replayed.status()).as(replayed.out()).isZero();
+        assertThat(replayed.out()).contains("no differences");
+        CommandLineRun json = iree4j("replay", file, "--json");
+        assertThat(json.out()).contains("\"differences\": 0");
+    }
+
+    @Test
+    void otherHardwareIsForecast() {
+        CommandLineRun forecast = iree4j("replay", record(3), "--devices=2", "--memory=+20%", "--json");
+        assertThat(forecast.status()).as(forecast.err()).isZero();
+        assertThat(forecast.out()).contains("\"forecastNanos\": ").contains("\"notEnded\": 0");
+    }
+
+    @Test
+    void recordingIsExported() throws IOException {
+        String file = record(1);
+        for (String format : new String[] {"perfetto", "otlp", "shiviz"}) {
+            Path target = directory.resolve(format);
+            CommandLineRun run = iree4j("export", file, "--format=" + format, "--output=" + target);
+            assertThat(run.status()).as(run.err()).isZero();
+            assertThat(Files.size(target)).isPositive();
+        }
+        assertThat(iree4j("export", file, "--format=gif", "--output=x").status())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void damagedRecordingIsRefusedAndSalvaged() throws IOException {
+        Path file = Path.of(record(1));
+        byte[] whole = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(whole, whole.length - 10));
+        CommandLineRun refused = iree4j("explain", file.toString());
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.err()).contains("DATA_LOSS").contains("--salvage");
+        assertThat(iree4j("explain", "--salvage", file.toString()).status()).isZero();
+    }
+}

@@ -11,7 +11,9 @@ public enum ExportFormat {
     /** Spans of OpenTelemetry, as the JSON of its protocol, with links for what spans cannot nest. */
     OTLP,
     /** A log with vector clocks, for ShiViz. */
-    SHIVIZ;
+    SHIVIZ,
+    /** A scenario of the laboratory, as YAML: what ended, with its durations and submissions, without memory. */
+    SCENARIO;
 
     /**
      * Writes a recording.
@@ -25,6 +27,7 @@ public enum ExportFormat {
             case PERFETTO -> new PerfettoExport(graph).write(target);
             case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
             case SHIVIZ -> target.write(new ShivizExport(graph).log().getBytes(StandardCharsets.UTF_8));
+            case SCENARIO -> target.write(new ScenarioExport(graph).yaml().getBytes(StandardCharsets.UTF_8));
         }
         target.flush();
     }

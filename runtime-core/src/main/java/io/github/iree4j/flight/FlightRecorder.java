@@ -103,8 +103,23 @@ public final class FlightRecorder implements AutoCloseable {
      * @return the records at or above it
      */
     public FlightRecording since(long from) {
+        return since(from, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns some of what the ring has from a position on, for readers with pages.
+     *
+     * @param from a sequence number
+     * @param most the most records, at least 1
+     * @return the first records at or above it; {@link Header#next} is that of the next page
+     */
+    public FlightRecording since(long from, int most) {
         long cut = rings.cut();
         RecordWords records = rings.copy(from, cut);
+        if (records.count() > most) {
+            records = records.first(Math.max(1, most));
+            cut = records.word(records.count() - 1, 1) + 1;
+        }
         List<RecordedQueue> known = definitions.queues();
         List<RecordedPool> pools = definitions.pools();
         return new FlightRecording(

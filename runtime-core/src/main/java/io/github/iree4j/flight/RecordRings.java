@@ -44,7 +44,12 @@ final class RecordRings {
 
     /** The stripe of the current thread at a time. */
     RecordRing stripe(long now) {
-        return rings[(int) (Thread.currentThread().threadId() + (now >> STAY)) & rings.length - 1];
+        return ring(Thread.currentThread().threadId() + (now >> STAY));
+    }
+
+    /** One of the stripes, by any number. */
+    RecordRing ring(long number) {
+        return rings[(int) number & rings.length - 1];
     }
 
     /** Numbers of records made from now on are at or above this. */

@@ -53,6 +53,15 @@ final class RecordWords {
         return words;
     }
 
+    /** Returns the first records. */
+    RecordWords first(int number) {
+        RecordWords result = new RecordWords();
+        for (int i = 0; i < number; i++) {
+            result.add(words, starts[i]);
+        }
+        return result;
+    }
+
     /** Returns the records in the order of their sequence numbers. */
     RecordWords sorted() {
         long[] keys = new long[count]; // sequence numbers of one recording differ by less than 2^40

@@ -17,7 +17,7 @@ class CriticalPathTest {
      * The longest path by event times alone: each operation takes from the latest end of what it follows, or its submission, to its own end;
      * the length of a path is the first submission and what its operations take.
      */
-    private static long longest(OperationGraph graph, FlightRecording recording) {
+    static long longest(OperationGraph graph, FlightRecording recording) {
         Map<Long, Long> lengths = new HashMap<>();
         List<RecordedOperation> order = graph.operations().stream()
                 .filter(each -> graph.end(each) != RecordedOperation.NEVER)

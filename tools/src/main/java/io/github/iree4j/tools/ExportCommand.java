@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
         name = "export",
         description = {
             "Writes a recording in the format of another tool: perfetto (for ui.perfetto.dev), otlp (JSON of",
-            "OpenTelemetry, with span links) or shiviz (a log with vector clocks)."
+            "OpenTelemetry, with span links), shiviz (a log with vector clocks) or scenario (YAML of 'iree4j lab')."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -30,7 +30,11 @@ final class ExportCommand implements Callable<Integer> {
     @Mixin
     private RecordingFlags flags;
 
-    @Option(names = "--format", paramLabel = "NAME", required = true, description = "perfetto, otlp or shiviz.")
+    @Option(
+            names = "--format",
+            paramLabel = "NAME",
+            required = true,
+            description = "perfetto, otlp, shiviz or scenario.")
     private String format;
 
     @Option(names = "--output", paramLabel = "FILE", required = true, description = "Where it goes.")
@@ -44,9 +48,10 @@ final class ExportCommand implements Callable<Integer> {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
             case "shiviz" -> ExportFormat.SHIVIZ;
+            case "scenario" -> ExportFormat.SCENARIO;
             default ->
                 throw new CommandLine.ParameterException(
-                        spec.commandLine(), "--format is perfetto, otlp or shiviz, not " + format);
+                        spec.commandLine(), "--format is perfetto, otlp, shiviz or scenario, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read());
         try (OutputStream target = Files.newOutputStream(output)) {

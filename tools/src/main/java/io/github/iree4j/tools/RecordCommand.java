@@ -72,27 +72,35 @@ final class RecordCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         RecorderOptions options = RecorderOptions.DEFAULT.withFile(file, maximumBytes);
-        try (IreeRuntime runtime = flags.open();
-                FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), options)) {
-            try (Program program = runtime.load(flags.options().build())) {
-                ProgramFunction called = ProgramFlags.function(program, function);
-                try (CallArguments arguments = CallArguments.parse(called, inputs)) {
-                    for (int i = 0; i < repetitions; i++) {
-                        try (Results results = called.invoke(arguments.values())) {
-                            out.println("EXEC @" + called.name() + ": "
-                                    + results.asList().size() + " results");
-                        }
+        FlightRecorder.Statistics done;
+        try (IreeRuntime runtime = flags.open()) {
+            FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), options);
+            try {
+                call(runtime, out);
+            } finally {
+                recorder.close();
+            }
+            done = recorder.statistics();
+        }
+        out.println("recorded %d events in %d bytes%s"
+                .formatted(
+                        done.recorded(),
+                        done.fileBytes(),
+                        done.fileDropped() == 0 ? "" : "; %d are not in the file".formatted(done.fileDropped())));
+        return 0;
+    }
+
+    private void call(IreeRuntime runtime, PrintWriter out) throws IOException {
+        try (Program program = runtime.load(flags.options().build())) {
+            ProgramFunction called = ProgramFlags.function(program, function);
+            try (CallArguments arguments = CallArguments.parse(called, inputs)) {
+                for (int i = 0; i < repetitions; i++) {
+                    try (Results results = called.invoke(arguments.values())) {
+                        out.println("EXEC @%s: %d results"
+                                .formatted(called.name(), results.asList().size()));
                     }
                 }
             }
-            recorder.close();
-            FlightRecorder.Statistics done = recorder.statistics();
-            out.println("recorded %d events in %d bytes%s"
-                    .formatted(
-                            done.recorded(),
-                            done.fileBytes(),
-                            done.fileDropped() == 0 ? "" : "; %d are not in the file".formatted(done.fileDropped())));
         }
-        return 0;
     }
 }

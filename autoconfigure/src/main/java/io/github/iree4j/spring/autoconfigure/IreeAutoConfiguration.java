@@ -4,6 +4,8 @@ import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.VariantListener;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -14,6 +16,8 @@ import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.nio.file.Path;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -65,12 +69,38 @@ public final class IreeAutoConfiguration {
 
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
+    @ConditionalOnBooleanProperty("iree.recorder.enabled")
+    FlightRecorder ireeFlightRecorder(SchedulingDomain domain, IreeProperties properties) throws IOException {
+        IreeProperties.Recorder recorder = properties.recorder();
+        RecorderOptions options = RecorderOptions.DEFAULT;
+        try {
+            options = options.withBytes(recorder.bytes().toBytes());
+        } catch (IreeException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.recorder.bytes", recorder.bytes(), String.valueOf(e.getMessage()));
+        }
+        if (recorder.file() != null) {
+            try {
+                options = options.withFile(
+                        Path.of(recorder.file()), recorder.fileBytes().toBytes());
+            } catch (IreeException e) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.recorder.file-bytes", recorder.fileBytes(), String.valueOf(e.getMessage()));
+            }
+        }
+        return FlightRecorder.open(domain, options);
+    }
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
     IreeRuntime ireeRuntime(
             IreeProperties properties,
             SchedulingDomain domain,
             ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
             ObjectProvider<IreePoolCustomizer> poolCustomizers,
-            ObjectProvider<IreeRuntimeCustomizer> customizers) {
+            ObjectProvider<IreeRuntimeCustomizer> customizers,
+            ObjectProvider<FlightRecorder> recorder) {
+        recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
                 domain,

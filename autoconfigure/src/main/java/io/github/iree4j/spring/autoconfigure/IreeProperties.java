@@ -26,6 +26,7 @@ import org.springframework.util.unit.DataSize;
  * @param task Workers that run compiled CPU code and resume waiting calls.
  * @param frontier Tracking of the order of work.
  * @param invocation Calls of functions.
+ * @param recorder The flight recorder.
  */
 @ConfigurationProperties("iree")
 public record IreeProperties(
@@ -38,7 +39,8 @@ public record IreeProperties(
         @DefaultValue Executables executables,
         @DefaultValue Task task,
         @DefaultValue Frontier frontier,
-        @DefaultValue Invocation invocation) {
+        @DefaultValue Invocation invocation,
+        @DefaultValue Recorder recorder) {
 
     /** The device of programs when none is configured. */
     static final String DEFAULT_DEVICE = "local";
@@ -350,4 +352,18 @@ public record IreeProperties(
      */
     public record Invocation(
             @Nullable Duration timeout, @DefaultValue("20s") Duration drainTimeout) {}
+
+    /**
+     * The flight recorder.
+     *
+     * @param enabled Whether to record what the scheduler and the pools do.
+     * @param bytes Memory that keeps the most recent records, 1MB to 1GB.
+     * @param file File that also gets all records, from the oldest on. None when not set.
+     * @param fileBytes Maximum size of the file, 1MB to 1GB. Records beyond it are counted.
+     */
+    public record Recorder(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("16MB") DataSize bytes,
+            @Nullable String file,
+            @DefaultValue("256MB") DataSize fileBytes) {}
 }

@@ -31,6 +31,14 @@ public @interface AutoConfigureIree {
      */
     Clock clock() default Clock.AUTOMATIC;
 
+    /**
+     * A flight recording that the test examines: it is replayed on the scheduler, and its {@code FlightRecording}, {@code
+     * OperationGraph} and {@code Replay} are beans.
+     *
+     * @return a resource location, for example {@code classpath:slow.iree4j}; none by default
+     */
+    String recording() default "";
+
     /** The mode of execution. */
     enum Mode {
         /** Programs are scripted, on a device with a virtual clock. */

@@ -72,6 +72,15 @@ public @interface IreeTest {
     AutoConfigureIree.Clock clock() default AutoConfigureIree.Clock.AUTOMATIC;
 
     /**
+     * A flight recording that the test examines: it is replayed on the scheduler, and its {@code FlightRecording}, {@code
+     * OperationGraph} and {@code Replay} are beans.
+     *
+     * @return a resource location, for example {@code classpath:slow.iree4j}; none by default
+     */
+    @AliasFor(annotation = AutoConfigureIree.class, attribute = "recording")
+    String recording() default "";
+
+    /**
      * Whether to exclude components that are not part of the slice.
      *
      * @return true by default

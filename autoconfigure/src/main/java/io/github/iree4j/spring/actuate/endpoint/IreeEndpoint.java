@@ -3,6 +3,10 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.flight.ExportFormat;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.spring.IreeEvents;
@@ -11,6 +15,8 @@ import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
@@ -25,6 +31,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
 
 /**
  * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, pending work and its
@@ -38,13 +46,14 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 public final class IreeEndpoint {
 
     private static final List<String> SELECTORS =
-            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events");
+            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events", "recording");
 
     private static final int MOST_EVENTS = 100;
 
     private final IreeRuntime runtime;
     private final Programs programs;
     private final IreeEvents events;
+    private final @Nullable FlightRecorder recorder;
 
     /**
      * Creates an endpoint for one runtime.
@@ -54,6 +63,19 @@ public final class IreeEndpoint {
      * @param events the recent events
      */
     public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
+        this(runtime, programs, events, null);
+    }
+
+    /**
+     * Creates an endpoint for one runtime with a recorder.
+     *
+     * @param runtime the runtime whose devices to show
+     * @param programs the programs to show
+     * @param events the recent events
+     * @param recorder the flight recorder; null for none
+     */
+    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, @Nullable FlightRecorder recorder) {
+        this.recorder = recorder;
         this.runtime = runtime;
         this.programs = programs;
         this.events = events;
@@ -73,8 +95,8 @@ public final class IreeEndpoint {
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, modules, timelines or events
-     * @param since for events, the cursor of the previous response; all retained events when absent
+     * @param part devices, queues, frontiers, taint, pools, modules, timelines, events or recording
+     * @param since for events and the recording, the cursor of the previous response; all that is retained when absent
      * @return the part, or null when there is none of that name
      */
     @ReadOperation
@@ -89,8 +111,40 @@ public final class IreeEndpoint {
             case "timelines" -> timelines();
             case "events" ->
                 EventsDescriptor.of(since == null ? 0 : since, events.since(since == null ? 0 : since, MOST_EVENTS));
+            case "recording" -> recorder == null ? null : RecordingDescriptor.of(recorder, since == null ? 0 : since);
             default -> null;
         };
+    }
+
+    /**
+     * Exports what the flight recorder has.
+     *
+     * @param part recording
+     * @param action export
+     * @param format iree4j for a file that {@code bin/iree4j} reads; perfetto, otlp, shiviz or scenario
+     * @return the contents of the file, or null when there is no recorder, or no such format
+     * @throws IOException never
+     */
+    @ReadOperation(produces = "application/octet-stream")
+    public @Nullable Resource export(@Selector String part, @Selector String action, @Selector String format)
+            throws IOException {
+        if (recorder == null || !part.equals("recording") || !action.equals("export")) {
+            return null;
+        }
+        ExportFormat other = switch (format) {
+            case "perfetto" -> ExportFormat.PERFETTO;
+            case "otlp" -> ExportFormat.OTLP;
+            case "shiviz" -> ExportFormat.SHIVIZ;
+            case "scenario" -> ExportFormat.SCENARIO;
+            default -> null;
+        };
+        FlightRecording recording = recorder.recording();
+        if (other == null) {
+            return format.equals("iree4j") ? new ByteArrayResource(recording.toBytes()) : null;
+        }
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        other.write(new OperationGraph(recording), target);
+        return new ByteArrayResource(target.toByteArray());
     }
 
     /**

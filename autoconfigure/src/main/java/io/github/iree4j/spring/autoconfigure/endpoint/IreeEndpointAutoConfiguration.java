@@ -1,10 +1,12 @@
 package io.github.iree4j.spring.autoconfigure.endpoint;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -27,7 +29,8 @@ public final class IreeEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean
-    IreeEndpoint ireeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
-        return new IreeEndpoint(runtime, programs, events);
+    IreeEndpoint ireeEndpoint(
+            IreeRuntime runtime, Programs programs, IreeEvents events, ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpoint(runtime, programs, events, recorder.getIfAvailable());
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.spring.actuate.endpoint.IreeDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.PoolDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.QueueDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.RecordingDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TaintDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.TimelinesDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 ModuleDescriptor.class,
                 ModuleDescriptor.All.class,
                 TimelinesDescriptor.class,
-                EventsDescriptor.class);
+                EventsDescriptor.class,
+                RecordingDescriptor.class);
     }
 }

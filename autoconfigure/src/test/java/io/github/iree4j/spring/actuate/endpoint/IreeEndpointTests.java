@@ -8,6 +8,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
@@ -15,6 +16,7 @@ import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,6 +82,50 @@ class IreeEndpointTests {
             assertThat(queue.submitted()).isEqualTo(2);
             assertThat(queue.decisions().reached()).isEqualTo(1);
         });
+    }
+
+    @Test
+    void recordingIsReadInPagesAndExported(@TempDir Path directory) {
+        Path file = directory.resolve("all.iree4j");
+        runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.bytes=2MB", "iree.recorder.file=" + file)
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                    try (Timeline timeline = runtime.createTimeline();
+                            Fence one = timeline.at(1)) {
+                        runtime.device().queue(0).barrier(null, one, 0);
+                        one.await();
+                    }
+                    RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null);
+                    assertThat(page.events())
+                            .extracting(RecordingDescriptor.Event::kind)
+                            .startsWith("submitted", "issued", "completed");
+                    assertThat(page.queues())
+                            .singleElement()
+                            .satisfies(queue -> assertThat(queue.name()).isEqualTo("local/0"));
+                    assertThat(page.more()).isFalse();
+                    RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor());
+                    assertThat(next.events())
+                            .allSatisfy(event -> assertThat(event.number()).isGreaterThanOrEqualTo(page.cursor()));
+                    for (String format : List.of("iree4j", "perfetto", "otlp", "shiviz")) {
+                        assertThat(endpoint.export("recording", "export", format)
+                                        .contentLength())
+                                .isPositive();
+                    }
+                    assertThat(endpoint.export("recording", "export", "gif")).isNull();
+                });
+        assertThat(file).isNotEmptyFile();
+    }
+
+    @Test
+    void recordingIsAbsentUnlessEnabled() {
+        runner.run(context -> {
+            assertThat(context).doesNotHaveBean(FlightRecorder.class);
+            assertThat(context.getBean(IreeEndpoint.class).part("recording", null))
+                    .isNull();
+        });
+        runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.bytes=1KB")
+                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
     }
 
     @Test

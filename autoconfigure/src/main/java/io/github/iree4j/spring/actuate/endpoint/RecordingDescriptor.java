@@ -1,0 +1,187 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import io.github.iree4j.flight.FlightEvent;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.RecordedFrontier;
+import io.github.iree4j.flight.RecordedPool;
+import io.github.iree4j.flight.RecordedQueue;
+import io.github.iree4j.frontier.Axis;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * A page of the flight recorder's records.
+ *
+ * @param cursor value of {@code since} for the next page
+ * @param start when the recorder was opened; times are nanoseconds since then
+ * @param completeFrom of the records below this number the ring has dropped some or all
+ * @param more whether there are more records by now
+ * @param queues the recorded queues
+ * @param pools the recorded pools, to which records refer by index
+ * @param events oldest first
+ */
+public record RecordingDescriptor(
+        long cursor,
+        Instant start,
+        long completeFrom,
+        boolean more,
+        List<Queue> queues,
+        List<RecordedPool> pools,
+        List<Event> events)
+        implements OperationResponseBody {
+
+    private static final int MOST_EVENTS = 2000;
+
+    /**
+     * A queue.
+     *
+     * @param axis its axis, as records refer to it
+     * @param name device and index
+     * @param stream whether it runs operations in order
+     */
+    public record Queue(String axis, String name, boolean stream) {}
+
+    /**
+     * A record.
+     *
+     * @param number its sequence number
+     * @param time nanoseconds since the recorder was opened
+     * @param kind for example {@code submitted}
+     * @param values what belongs to the kind
+     */
+    public record Event(long number, long time, String kind, Map<String, Object> values) {}
+
+    static RecordingDescriptor of(FlightRecorder recorder, long since) {
+        FlightRecording page = recorder.since(since, MOST_EVENTS);
+        FlightRecording.Header header = page.header();
+        return new RecordingDescriptor(
+                header.next(),
+                header.start(),
+                header.completeFrom(),
+                page.events().size() == MOST_EVENTS,
+                page.queues().stream().map(RecordingDescriptor::queue).toList(),
+                page.pools(),
+                page.events().stream().map(RecordingDescriptor::event).toList());
+    }
+
+    private static Queue queue(RecordedQueue queue) {
+        return new Queue(Axis.toString(queue.axis()), queue.device() + "/" + queue.index(), queue.stream());
+    }
+
+    private static Event event(FlightEvent event) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        String kind = switch (event) {
+            case FlightEvent.Submitted e -> {
+                values.put("operation", e.operation());
+                values.put("queue", Axis.toString(e.axis()));
+                values.put("name", e.name());
+                values.put("call", e.call());
+                values.put("function", e.function());
+                values.put("waits", points(e.waits()));
+                values.put("signals", points(e.signals()));
+                yield "submitted";
+            }
+            case FlightEvent.Decided e -> {
+                values.put("operation", e.operation());
+                values.put("decisions", list(e.decisions(), RecordingDescriptor::decision));
+                yield "decided";
+            }
+            case FlightEvent.Held e -> {
+                values.put("operation", e.operation());
+                values.put("bytes", e.bytes());
+                yield "held";
+            }
+            case FlightEvent.Issued e -> {
+                values.put("operation", e.operation());
+                values.put("reservation", e.reservation());
+                values.put("frontier", frontier(e.frontier()));
+                yield "issued";
+            }
+            case FlightEvent.Began e -> {
+                values.put("operation", e.operation());
+                yield "began";
+            }
+            case FlightEvent.Completed e -> {
+                values.put("operation", e.operation());
+                yield "completed";
+            }
+            case FlightEvent.Over e -> {
+                values.put("operation", e.operation());
+                values.put("status", e.status().name());
+                values.put("message", e.message());
+                values.put("frontier", frontier(e.frontier()));
+                yield "over";
+            }
+            case FlightEvent.Reserved e -> {
+                values.put("reservation", e.reservation());
+                values.put("pool", e.pool());
+                values.put("size", e.size());
+                values.put("length", e.length());
+                values.put("slab", e.slab());
+                values.put("offset", e.offset());
+                values.put("reuse", e.reuse().name());
+                values.put("persistent", e.persistent());
+                values.put("consumer", e.consumer());
+                values.put("call", e.call());
+                values.put("function", e.function());
+                values.put("death", frontier(e.death()));
+                yield "reserved";
+            }
+            case FlightEvent.Released e -> {
+                values.put("reservation", e.reservation());
+                values.put("death", frontier(e.death()));
+                yield "released";
+            }
+            case FlightEvent.InLine e -> {
+                values.put("pool", e.pool());
+                values.put("bytes", e.bytes());
+                values.put("consumer", e.consumer());
+                values.put("call", e.call());
+                values.put("function", e.function());
+                yield "in-line";
+            }
+            case FlightEvent.Lost e -> {
+                values.put("queue", Axis.toString(e.axis()));
+                values.put("status", e.status().name());
+                values.put("message", e.message());
+                yield "lost";
+            }
+        };
+        return new Event(event.sequence(), event.time(), kind, values);
+    }
+
+    private static <T> List<Object> list(List<T> all, Function<T, Object> each) {
+        return all.stream().map(each).collect(Collectors.toList());
+    }
+
+    private static List<Object> points(List<FlightEvent.Point> points) {
+        return list(points, point -> Map.of("timeline", point.timeline(), "value", point.value()));
+    }
+
+    private static Object decision(FlightEvent.Decision decision) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("decision", decision.decision().name());
+        values.put("value", decision.value());
+        if (decision.epoch() > 0) {
+            values.put("queue", Axis.toString(decision.axis()));
+            values.put("epoch", decision.epoch());
+        }
+        return values;
+    }
+
+    /** Epochs by axis; an entry of the name {@code tainted} when some were lost. */
+    private static Map<String, Object> frontier(RecordedFrontier frontier) {
+        Map<String, Object> entries = new LinkedHashMap<>();
+        frontier.entries().forEach(entry -> entries.put(Axis.toString(entry.axis()), entry.epoch()));
+        if (frontier.tainted()) {
+            entries.put("tainted", true);
+        }
+        return entries;
+    }
+}

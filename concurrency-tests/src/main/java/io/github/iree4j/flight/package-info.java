@@ -1,0 +1,2 @@
+/** Claims about the flight recorder. */
+package io.github.iree4j.flight;

@@ -1,0 +1,159 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * A scenario of the laboratory, as the YAML that it reads: each operation that ended, with the time that it ran and the time of its
+ * submission, in ticks of a nanosecond. Waits for the host's signals and for what was not recorded are left out, and so is memory.
+ */
+final class ScenarioExport {
+    private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
+    private static final int MAXIMUM_LANES = 64;
+    private static final long LONGEST = 100_000_000_000L;
+
+    private final OperationGraph graph;
+    private final Explanation explanation;
+    private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of what is exported
+
+    ScenarioExport(OperationGraph graph) {
+        this.graph = graph;
+        this.explanation = new Explanation(graph);
+    }
+
+    String yaml() {
+        List<RecordedOperation> all = graph.operations().stream()
+                .filter(each -> graph.end(each) != RecordedOperation.NEVER && graph.queue(each.axis()) != null)
+                .toList();
+        if (all.isEmpty() || all.size() > MAXIMUM_OPERATIONS) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the recording has %d operations that ended, and a scenario has 1 to %d; record for a shorter time"
+                            .formatted(all.size(), MAXIMUM_OPERATIONS));
+        }
+        for (RecordedOperation each : all) {
+            each.signals()
+                    .forEach(point -> signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
+                            .putIfAbsent(point.value(), each));
+        }
+        boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
+        StringBuilder text = new StringBuilder("id: recorded\nlabel: Recorded from a running system\n");
+        text.append("description: Ticks are nanoseconds; operations of ")
+                .append(graph.recording().header().start())
+                .append(".\nplacement: ")
+                .append(streams ? "queues" : "lanes")
+                .append("\nhardware:\n");
+        hardware(streams, all, text);
+        text.append("semaphores: [");
+        String separator = "";
+        for (long timeline : new TreeMap<>(signals).keySet()) {
+            text.append(separator).append('t').append(timeline);
+            separator = ", ";
+        }
+        text.append("]\noperations:\n");
+        long origin = all.getFirst().submittedAt();
+        for (RecordedOperation each : all) {
+            operation(each, streams, origin, text);
+        }
+        return text.toString();
+    }
+
+    private void hardware(boolean streams, List<RecordedOperation> all, StringBuilder text) {
+        Map<String, Integer> lanes = new LinkedHashMap<>();
+        for (RecordedQueue queue : graph.recording().queues()) {
+            int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : width(queue.axis(), all);
+            lanes.merge(hardware(queue, streams), Math.min(MAXIMUM_LANES, needed), Math::max);
+        }
+        lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d}\n".formatted(id, count)));
+    }
+
+    private int width(long axis, List<RecordedOperation> all) {
+        TreeMap<Long, Integer> changes = new TreeMap<>();
+        for (RecordedOperation each : all) {
+            if (each.axis() == axis) {
+                long end = graph.end(each);
+                changes.merge(end - explanation.times(each).running(), 1, Integer::sum);
+                changes.merge(end, -1, Integer::sum);
+            }
+        }
+        int now = 0;
+        int most = 1;
+        for (int change : changes.values()) {
+            now += change;
+            most = Math.max(most, now);
+        }
+        return most;
+    }
+
+    private static String hardware(RecordedQueue queue, boolean streams) {
+        String device = name(queue.device());
+        return streams ? device : device + "-" + queue.index();
+    }
+
+    /** A name that YAML and scenarios take as it is. */
+    private static String name(String text) {
+        String name = text.replaceAll("[^A-Za-z0-9_]", "_");
+        return "d_" + name.substring(0, Math.min(64, name.length()));
+    }
+
+    private void operation(RecordedOperation operation, boolean streams, long origin, StringBuilder text) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        if (queue == null) {
+            return;
+        }
+        String kind = operation.name().replaceAll("[^A-Za-z0-9_]", "_");
+        text.append("  - {id: o%d_%s, hw: %s, duration: %d"
+                .formatted(
+                        operation.number(),
+                        kind.substring(0, Math.min(64, kind.length())),
+                        hardware(queue, streams),
+                        Math.min(LONGEST, explanation.times(operation).running())));
+        points(" wait", waits(operation), text);
+        Map<Long, Long> own = new TreeMap<>();
+        operation.signals().forEach(point -> own.merge(point.timeline(), point.value(), Math::max));
+        points(" signal", own, text);
+        if (streams) {
+            text.append(", queue: ").append(Math.min(MAXIMUM_LANES - 1, queue.index()));
+        }
+        text.append(", submitted: ")
+                .append(Math.max(0, operation.submittedAt() - origin))
+                .append("}\n");
+    }
+
+    /** The waits whose signals are exported. */
+    private Map<Long, Long> waits(RecordedOperation operation) {
+        Map<Long, Long> waits = new TreeMap<>();
+        for (Point point : operation.waits()) {
+            NavigableMap<Long, RecordedOperation> values = signals.get(point.timeline());
+            Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
+            if (next != null && !next.getValue().equals(operation)) {
+                waits.merge(point.timeline(), point.value(), Math::max);
+            }
+        }
+        return waits;
+    }
+
+    private static void points(String key, Map<Long, Long> points, StringBuilder text) {
+        if (points.isEmpty()) {
+            return;
+        }
+        text.append(',').append(key).append(": {");
+        String separator = "";
+        for (Map.Entry<Long, Long> each : points.entrySet()) {
+            text.append(separator)
+                    .append('t')
+                    .append(each.getKey())
+                    .append(": ")
+                    .append(each.getValue());
+            separator = ", ";
+        }
+        text.append('}');
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Fixtures;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.SchedulingDomain;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Recordings of compiled programs on the CPU, called by several threads. */
+@Timeout(300)
+class RecordingUnderLoadTest {
+    @TempDir
+    Path folder;
+
+    private static void onThreads(int threads, Callable<Void> task) throws Exception {
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            List<Future<Void>> all = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                all.add(pool.submit(task));
+            }
+            for (Future<Void> each : all) {
+                each.get();
+            }
+        }
+    }
+
+    private FlightRecording load(int calls) throws Exception {
+        Path file = folder.resolve("load.iree4j");
+        FlightRecorder recorder =
+                FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withFile(file, 64 << 20));
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
+            ProgramFunction function = program.functions().getFirst();
+            onThreads(4, () -> {
+                for (int i = 0; i < calls; i++) {
+                    try (Tensor input = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+                            Results results = function.invoke(input, input)) {
+                        assertThat(results.asList()).isNotEmpty();
+                    }
+                }
+                return null;
+            });
+        } finally {
+            recorder.close();
+        }
+        return FlightRecording.read(file);
+    }
+
+    @Test
+    void recordingUnderLoadIsReplayedWithTheSameFrontiersAndDecisions() throws Exception {
+        FlightRecording recording = load(50);
+        Replay replay = Replay.of(recording);
+        assertThat(replay.toString()).endsWith("no differences");
+        assertThat(replay.frontiers()).isGreaterThan(100);
+        assertThat(replay.leftOut()).isZero();
+        if (System.getProperty("iree4j.recording") instanceof String target) {
+            recording.write(Path.of(target)); // for the tests of other modules
+        }
+        OperationGraph graph = new OperationGraph(recording);
+        CriticalPath path = CriticalPath.of(graph);
+        assertThat(path.steps().getLast().end()).isEqualTo(CriticalPathTest.longest(graph, recording));
+        assertThat(recording.events()).anyMatch(event -> event instanceof FlightEvent.Reserved);
+        assertThat(graph.operations()).anyMatch(each -> !each.function().isEmpty());
+    }
+
+    @Test
+    void workThatThreadsSubmitToOneQueueAtOnceIsReplayed() throws Exception {
+        FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT);
+        try (IreeRuntime runtime = IreeRuntime.create()) {
+            DeviceQueue queue = runtime.device().queue(0);
+            List<TimelineSemaphore> shared = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                shared.add(TimelineSemaphore.create(0));
+            }
+            onThreads(4, () -> {
+                TimelineSemaphore own = TimelineSemaphore.create(0);
+                synchronized (shared) {
+                    shared.add(own);
+                }
+                for (int i = 1; i <= 200; i++) {
+                    TimelineSemaphore other;
+                    synchronized (shared) {
+                        other = shared.get(ThreadLocalRandom.current().nextInt(shared.size()));
+                    }
+                    boolean joins = i > 1 && other != own && other.value() > 0;
+                    try (Fence signal = Fence.at(own, i);
+                            Fence before = Fence.at(own, Math.max(1, i - 1));
+                            Fence foreign = Fence.at(joins ? other : own, joins ? other.value() : Math.max(1, i - 1))) {
+                        Fence wait = i == 1 ? null : Fence.join(List.of(before, foreign));
+                        queue.barrier(wait, signal, 0);
+                        if (wait != null) {
+                            wait.close();
+                        }
+                    }
+                }
+                own.await(200);
+                return null;
+            });
+            recorder.close();
+            Replay replay = Replay.of(recorder.recording());
+            assertThat(replay.toString()).endsWith("no differences");
+            assertThat(replay.operations()).isEqualTo(800);
+            shared.forEach(TimelineSemaphore::close);
+        } finally {
+            recorder.close();
+        }
+    }
+}

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.hal.pool.AdmissionGate;
+import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -131,6 +132,16 @@ public interface Allocator {
      * @return a snapshot
      */
     PoolSetStatistics poolStatistics();
+
+    /**
+     * Returns the blocks of the pools behind it.
+     *
+     * @param limit maximum number of blocks to list
+     * @return a snapshot; empty for a device without pools
+     */
+    default MemoryMap memoryMap(int limit) {
+        return MemoryMap.EMPTY;
+    }
 
     /**
      * Returns the admission gates for calls that may block, so that they hold nothing while they wait for memory.

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.pool.AdmissionGate;
+import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
@@ -88,6 +89,11 @@ final class LocalAllocator implements Allocator {
     @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
+    }
+
+    @Override
+    public MemoryMap memoryMap(int limit) {
+        return memory.pools().map(limit);
     }
 
     @Override

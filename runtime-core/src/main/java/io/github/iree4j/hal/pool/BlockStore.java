@@ -55,6 +55,9 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, WholeSlabs {
 
     abstract void forEachFree(Consumer<Block> action);
 
+    /** Visits all blocks, slab by slab, in the order of their offsets. */
+    abstract void forEach(Consumer<Block> action);
+
     /** Checks the invariants that hold between calls. For tests. */
     abstract void verify();
 

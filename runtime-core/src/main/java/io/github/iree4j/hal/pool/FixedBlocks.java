@@ -150,6 +150,15 @@ final class FixedBlocks extends BlockStore {
     }
 
     @Override
+    void forEach(Consumer<Block> action) {
+        for (Block[] blocks : slabs) {
+            for (Block each : blocks) {
+                action.accept(each);
+            }
+        }
+    }
+
+    @Override
     void verify() {
         int free = 0;
         for (Block[] blocks : slabs) {

@@ -59,6 +59,7 @@ public final class PoolSet implements AutoCloseable {
     final int number = NUMBERS.incrementAndGet(); // before the pools
     private final Object lock = new Object();
     private final List<Pool> pools;
+    private final DeathFrontiers deaths;
     private final Slabs slabs;
     private final Allotment allotment;
     private final Retention retention;
@@ -68,7 +69,7 @@ public final class PoolSet implements AutoCloseable {
     private boolean closed;
 
     PoolSet(PoolSetBuilder builder) {
-        DeathFrontiers deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
+        this.deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
         DeathWatch deathWatch = new DeathWatch(builder.tracker, deaths, this::completed);
         SlabProvider provider = builder.provider;
         this.growth = builder.growth;
@@ -444,6 +445,20 @@ public final class PoolSet implements AutoCloseable {
         synchronized (lock) {
             return allotment.statistics();
         }
+    }
+
+    /**
+     * Returns the blocks of the pools.
+     *
+     * @param limit maximum number of blocks to list
+     * @return a snapshot
+     */
+    public MemoryMap map(int limit) {
+        MapMaker maker = new MapMaker(deaths, limit);
+        synchronized (lock) {
+            pools.forEach(maker::add);
+        }
+        return maker.map();
     }
 
     PoolStatistics statistics(Pool pool) {

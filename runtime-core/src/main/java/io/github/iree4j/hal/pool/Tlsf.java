@@ -327,6 +327,15 @@ final class Tlsf extends BlockStore {
     }
 
     @Override
+    void forEach(Consumer<Block> action) {
+        for (Block first : firsts) {
+            for (Block each = first; each != null; each = each.next) {
+                action.accept(each);
+            }
+        }
+    }
+
+    @Override
     void verify() {
         int free = 0;
         long bytes = 0;

@@ -105,6 +105,11 @@ final class WholeSlabs extends BlockStore {
     }
 
     @Override
+    void forEach(Consumer<Block> action) {
+        blocks.forEach(action);
+    }
+
+    @Override
     void verify() {
         for (Block each : blocks) {
             check(each.offset == 0 && each.length == each.home.slab.size(), "not a whole slab", each);

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.AdmissionGate;
+import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
@@ -157,6 +158,11 @@ final class StreamAllocator implements Allocator {
     @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
+    }
+
+    @Override
+    public MemoryMap memoryMap(int limit) {
+        return memory.pools().map(limit);
     }
 
     @Override

@@ -17,6 +17,7 @@ import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
@@ -35,7 +36,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 
 /**
- * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, pending work and its
+ * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, memory, programs, pending work and its
  * dependencies, and recent events.
  *
  * <p>Read-only, unless {@code management.endpoint.iree.access=unrestricted} also permits loading, unloading and warming
@@ -45,8 +46,18 @@ import org.springframework.core.io.Resource;
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
 
-    private static final List<String> SELECTORS =
-            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events", "recording");
+    private static final List<String> SELECTORS = List.of(
+            "devices",
+            "queues",
+            "frontiers",
+            "taint",
+            "pools",
+            "memory",
+            "modules",
+            "timelines",
+            "events",
+            "recording",
+            "live");
 
     private static final int MOST_EVENTS = 100;
 
@@ -95,8 +106,9 @@ public final class IreeEndpoint {
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, modules, timelines, events or recording
-     * @param since for events and the recording, the cursor of the previous response; all that is retained when absent
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, events or recording; live for all
+     *     that changes
+     * @param since for events, live and the recording, the cursor of the previous response; all that is retained when absent
      * @return the part, or null when there is none of that name
      */
     @ReadOperation
@@ -107,11 +119,25 @@ public final class IreeEndpoint {
             case "frontiers" -> frontiers();
             case "taint" -> TaintDescriptor.now();
             case "pools" -> pools();
+            case "memory" -> memory();
             case "modules" -> modules();
             case "timelines" -> timelines();
-            case "events" ->
-                EventsDescriptor.of(since == null ? 0 : since, events.since(since == null ? 0 : since, MOST_EVENTS));
             case "recording" -> recorder == null ? null : RecordingDescriptor.of(recorder, since == null ? 0 : since);
+            case "events" -> events(since);
+            case "live" ->
+                new LiveDescriptor(
+                        Instant.now(),
+                        programs.activeCalls(),
+                        TaskDescriptor.of(runtime),
+                        devices().devices(),
+                        queues().queues(),
+                        frontiers(),
+                        TaintDescriptor.now(),
+                        pools().pools(),
+                        memory().devices(),
+                        modules().modules(),
+                        timelines(),
+                        events(since));
             default -> null;
         };
     }
@@ -233,6 +259,18 @@ public final class IreeEndpoint {
         return new PoolDescriptor.All(runtime.devices().stream()
                 .map(device -> PoolDescriptor.of(runtime, device))
                 .toList());
+    }
+
+    private MemoryDescriptor.All memory() {
+        AxisNames names = new AxisNames(runtime);
+        return new MemoryDescriptor.All(runtime.devices().stream()
+                .map(device -> MemoryDescriptor.of(runtime, device, names))
+                .toList());
+    }
+
+    private EventsDescriptor events(@Nullable Long since) {
+        long after = since == null ? 0 : since;
+        return EventsDescriptor.of(after, events.since(after, MOST_EVENTS));
     }
 
     private ModuleDescriptor.All modules() {

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
@@ -30,8 +31,37 @@ public record TimelinesDescriptor(
      * @param operation the kind of operation
      * @param since how long it has been waiting
      * @param waitsFor one description for each point that is not reached
+     * @param waits the same points, for programs
      */
-    public record Operation(String queue, String operation, Duration since, List<String> waitsFor) {}
+    public record Operation(String queue, String operation, Duration since, List<String> waitsFor, List<Wait> waits) {}
+
+    /**
+     * A point of a timeline that is not reached.
+     *
+     * @param timeline id of the timeline
+     * @param value the awaited value
+     * @param reached its current value
+     * @param promised whether a signal of the value has been promised
+     * @param producer device and number of the queue that signals it; null when it is not known
+     * @param epoch number of the operation of that queue; 0 when it is not known
+     */
+    public record Wait(
+            long timeline,
+            long value,
+            long reached,
+            boolean promised,
+            @Nullable String producer,
+            long epoch) {
+        static Wait of(PendingOperation.Wait wait, AxisNames names) {
+            return new Wait(
+                    wait.semaphore(),
+                    wait.value(),
+                    wait.reached(),
+                    wait.promised(),
+                    wait.producerEpoch() == 0 ? null : names.name(wait.producerAxis()),
+                    wait.producerEpoch());
+        }
+    }
 
     /**
      * A call in flight.
@@ -41,9 +71,15 @@ public record TimelinesDescriptor(
      * @param state its state
      * @param since its age; for a call whose thread waits, how long that thread has waited
      * @param waitsFor one description for each point that is not reached; empty when it runs
+     * @param waits the same points, for programs
      */
     public record Call(
-            String program, String function, PendingCall.State state, Duration since, List<String> waitsFor) {}
+            String program,
+            String function,
+            PendingCall.State state,
+            Duration since,
+            List<String> waitsFor,
+            List<Wait> waits) {}
 
     /**
      * A timeline that the application holds.
@@ -63,11 +99,22 @@ public record TimelinesDescriptor(
                         ? List.of("memory held by other work, see 'pools'")
                         : operation.waits().stream()
                                 .map(wait -> describe(wait, names))
-                                .toList());
+                                .toList(),
+                waits(operation.waits(), names));
     }
 
     static Call call(String program, PendingCall call, AxisNames names) {
-        return new Call(program, call.function(), call.state(), call.since(), waitsFor(call, names));
+        return new Call(
+                program,
+                call.function(),
+                call.state(),
+                call.since(),
+                waitsFor(call, names),
+                waits(call.waits(), names));
+    }
+
+    private static List<Wait> waits(List<PendingOperation.Wait> waits, AxisNames names) {
+        return waits.stream().map(wait -> Wait.of(wait, names)).toList();
     }
 
     private static List<String> waitsFor(PendingCall call, AxisNames names) {

@@ -5,17 +5,19 @@ import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
+import io.github.iree4j.spring.actuate.endpoint.IreeLabEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
-/** {@link AutoConfiguration Auto-configuration} for {@link IreeEndpoint}. */
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeEndpoint} and, with the console, {@link IreeLabEndpoint}. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
 @ConditionalOnClass({IreeRuntime.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean({IreeRuntime.class, Programs.class})
@@ -32,5 +34,13 @@ public final class IreeEndpointAutoConfiguration {
     IreeEndpoint ireeEndpoint(
             IreeRuntime runtime, Programs programs, IreeEvents events, ObjectProvider<FlightRecorder> recorder) {
         return new IreeEndpoint(runtime, programs, events, recorder.getIfAvailable());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
+    @ConditionalOnBooleanProperty("iree.console.enabled")
+    @ConditionalOnMissingBean
+    IreeLabEndpoint ireeLabEndpoint() {
+        return new IreeLabEndpoint();
     }
 }

@@ -4,6 +4,9 @@ import io.github.iree4j.spring.actuate.endpoint.DeviceDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.EventsDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.IreeDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.LabDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.LiveDescriptor;
+import io.github.iree4j.spring.actuate.endpoint.MemoryDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.PoolDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.QueueDescriptor;
@@ -38,6 +41,9 @@ final class IreeEndpointRuntimeHints implements RuntimeHintsRegistrar {
                 ModuleDescriptor.All.class,
                 TimelinesDescriptor.class,
                 EventsDescriptor.class,
-                RecordingDescriptor.class);
+                RecordingDescriptor.class,
+                MemoryDescriptor.All.class,
+                LiveDescriptor.class,
+                LabDescriptor.class);
     }
 }

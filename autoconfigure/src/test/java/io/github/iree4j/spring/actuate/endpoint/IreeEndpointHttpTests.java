@@ -82,6 +82,8 @@ class IreeEndpointHttpTests {
                 "modules",
                 "timelines",
                 "events",
+                "memory",
+                "live",
                 "modules/adding",
                 "pools/local"
             }) {

@@ -1,0 +1,36 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import java.time.Instant;
+import java.util.List;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * All that changes, in one response, for clients that poll.
+ *
+ * @param time when
+ * @param activeCalls number of calls in flight
+ * @param task the workers
+ * @param devices the devices
+ * @param queues the queues
+ * @param frontiers what queues and timelines run after
+ * @param taint ranges of timelines that were signalled externally
+ * @param pools memory by device
+ * @param memory blocks of memory by device
+ * @param modules the programs
+ * @param timelines pending work
+ * @param events events since the previous response
+ */
+public record LiveDescriptor(
+        Instant time,
+        int activeCalls,
+        TaskDescriptor task,
+        List<DeviceDescriptor> devices,
+        List<QueueDescriptor> queues,
+        FrontierDescriptor.All frontiers,
+        TaintDescriptor taint,
+        List<PoolDescriptor> pools,
+        List<MemoryDescriptor> memory,
+        List<ModuleDescriptor> modules,
+        TimelinesDescriptor timelines,
+        EventsDescriptor events)
+        implements OperationResponseBody {}

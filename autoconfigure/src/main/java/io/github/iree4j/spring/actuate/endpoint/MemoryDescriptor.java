@@ -1,0 +1,72 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.MemoryMap;
+import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.Entry;
+import java.util.List;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * The blocks of a device's memory, in bytes, without addresses.
+ *
+ * @param device the device's name
+ * @param slabs the memory taken from the system
+ * @param omitted number of blocks that exceed the limit of {@value #LISTED} per device
+ */
+public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
+
+    /** The maximum number of listed blocks per device. */
+    static final int LISTED = 512;
+
+    /**
+     * A slab.
+     *
+     * @param pool name of its pool
+     * @param size its size
+     * @param blocks in the order of their offsets
+     */
+    public record Slab(String pool, long size, List<Block> blocks) {}
+
+    /**
+     * A block.
+     *
+     * @param offset its start in the slab
+     * @param length its size
+     * @param state what it is used for
+     * @param tainted whether the entries are incomplete
+     * @param death of a free block, what must complete before others reuse it; of a reserved one, what its user runs after
+     */
+    public record Block(long offset, long length, MemoryMap.State state, boolean tainted, List<Entry> death) {}
+
+    /**
+     * The memory of all devices.
+     *
+     * @param devices by device
+     */
+    public record All(List<MemoryDescriptor> devices) implements OperationResponseBody {}
+
+    static MemoryDescriptor of(IreeRuntime runtime, Device device, AxisNames names) {
+        MemoryMap map = device.allocator().memoryMap(LISTED);
+        return new MemoryDescriptor(
+                runtime.nameOf(device),
+                map.slabs().stream()
+                        .map(slab -> new Slab(
+                                slab.pool(),
+                                slab.size(),
+                                slab.blocks().stream()
+                                        .map(block -> block(block, names))
+                                        .toList()))
+                        .toList(),
+                map.omitted());
+    }
+
+    private static Block block(MemoryMap.Span span, AxisNames names) {
+        return new Block(
+                span.offset(),
+                span.length(),
+                span.state(),
+                span.death() != null && span.death().isTainted(),
+                span.death() == null ? List.of() : names.entries(span.death()));
+    }
+}

@@ -1,0 +1,43 @@
+package io.github.iree4j.spring.console;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the console finds its data: actuator endpoints, by id.
+ *
+ * @param paths path of each exposed endpoint below the context path, for example {@code /actuator/iree}; endpoints that
+ *     are not exposed are missing
+ * @param problem why there are none, for operators; null when there is no such reason
+ */
+public record ConsoleEndpoints(
+        Map<String, String> paths, @Nullable String problem) {
+
+    /** Copies the paths. */
+    public ConsoleEndpoints {
+        paths = Map.copyOf(paths);
+    }
+
+    /**
+     * The answer for the page, with paths relative to it, so that they hold behind any proxy.
+     *
+     * @param consolePath path of the console below the same context path
+     */
+    String json(String consolePath) {
+        String up = "../".repeat((int) consolePath.chars().filter(c -> c == '/').count());
+        return new TreeMap<>(paths)
+                .entrySet().stream()
+                        .map(each -> quote(each.getKey()) + ":"
+                                + quote(up + each.getValue().substring(1)))
+                        .collect(Collectors.joining(
+                                ",",
+                                "{\"endpoints\":{",
+                                "},\"problem\":" + (problem == null ? "null" : quote(problem)) + "}"));
+    }
+
+    private static String quote(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+}

@@ -1,0 +1,5 @@
+/** The console: a page that shows scenarios and the running system, with Spring MVC or WebFlux. */
+@NullMarked
+package io.github.iree4j.spring.console;
+
+import org.jspecify.annotations.NullMarked;

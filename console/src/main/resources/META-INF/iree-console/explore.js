@@ -1,0 +1,322 @@
+// @ts-check
+// The view of scenarios: picks one, has the server run it, and shows the run at any time.
+import { DataError, read } from "./data.js";
+import { Schedule } from "./model/schedule.js";
+import { byId, h, setText } from "./view/dom.js";
+import { Faults, describe } from "./view/faults.js";
+import { plural, timeNamed } from "./view/format.js";
+import { Graph } from "./view/graph.js";
+import { Lanes } from "./view/lanes.js";
+import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
+import { Transport } from "./view/transport.js";
+import { Ways } from "./view/ways.js";
+
+export class Explore {
+  /** @param {{state: any, save: () => void, say: (text: string) => void, notice: (text: string) => void}} page */
+  constructor(page) {
+    this.page = page;
+    this.scenarios = [];
+    this.schedule = null;
+    this.selected = null;
+    this.opened = null; // a file or recording, instead of a scenario of the server
+    this.running = null;
+    this.started = false;
+    const select = (op) => this.select(op);
+    this.lanes = new Lanes(byId("lanes-box"), {
+      select,
+      seek: (at) => this.transport.seek(this.schedule?.unit === "ns" ? at : Math.round(at)),
+      pickHardware: (hardware) => this.faults.pick(hardware),
+    });
+    this.graph = new Graph(byId("graph-box"), { select });
+    this.operation = new OperationPanel(byId("operation-box"), { select });
+    this.semaphores = new SemaphoreTable(byId("semaphores-box"));
+    this.log = new EventLog(byId("log-box"));
+    this.table = new OperationTable(byId("table-box"), { select });
+    this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
+    this.ways = new Ways(byId("ways-box"));
+    this.transport = new Transport((at) => this.#move(at));
+    this.#listen();
+  }
+
+  #listen() {
+    const { page } = this;
+    byId("scenario").addEventListener("change", (event) => this.pick(event.target.value));
+    for (const name of ["width", "depth", "lanes"]) {
+      byId(name).addEventListener("input", (event) => {
+        page.state[name] = Number(event.target.value);
+        setText(byId(`${name}-value`), event.target.value);
+        this.load();
+      });
+    }
+    const clicks = {
+      play: () => this.transport.toggle(),
+      back: () => this.transport.step(-1),
+      forward: () => this.transport.step(1),
+      first: () => this.transport.seek(0),
+      last: () => this.transport.seek(this.transport.end),
+      speed: () => this.transport.faster(this.transport.speed >= 8 ? -5 : 1),
+      "zoom-in": () => this.lanes.zoom(0.5),
+      "zoom-out": () => this.lanes.zoom(2),
+      ways: () => this.compare(),
+      open: () => byId("file").click(),
+      share: () => this.#share(),
+    };
+    for (const [id, action] of Object.entries(clicks)) byId(id).addEventListener("click", action);
+    byId("position").addEventListener("input", (event) => {
+      this.transport.pause();
+      this.transport.seek(Number(event.target.value));
+    });
+    byId("file").addEventListener("change", (event) => this.#openFile(event.target.files[0]));
+    byId("table-card").addEventListener("toggle", () => this.#showTable());
+    this.transport.changed = () => this.#showTransport();
+  }
+
+  /** Reads the list of scenarios and shows the one of the page's address. */
+  async start() {
+    if (this.started) return;
+    this.started = true;
+    try {
+      const list = await read("ireelab");
+      this.scenarios = list.scenarios ?? list;
+    } catch (error) {
+      this.#failed(error);
+    }
+    const groups = Map.groupBy(this.scenarios, (each) => each.group ?? "Scenarios");
+    byId("scenario").replaceChildren(
+      ...[...groups].map(([name, all]) => h("optgroup", { label: name }, all.map((each) => h("option", { value: each.id }, each.label ?? each.id)))),
+    );
+    if (this.opened) this.#showOpened();
+    else if (this.scenarios.length > 0) {
+      const known = this.scenarios.some((each) => each.id === this.page.state.scenario);
+      if (!known) this.page.state.scenario = this.scenarios[0].id;
+      await this.load(true);
+    }
+  }
+
+  get scenario() {
+    return this.opened ? null : this.scenarios.find((each) => each.id === this.page.state.scenario) ?? null;
+  }
+
+  pick(id) {
+    this.opened = null;
+    Object.assign(this.page.state, { scenario: id, tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0 });
+    this.transport.pause();
+    this.transport.at = 0;
+    return this.load();
+  }
+
+  /** The scenario before or after this one. */
+  neighbour(step) {
+    const at = this.scenarios.findIndex((each) => each.id === this.page.state.scenario) + step;
+    if (this.scenarios.length > 0) this.pick(this.scenarios[(at + this.scenarios.length) % this.scenarios.length].id);
+  }
+
+  get faultList() {
+    return this.page.state.fault === "" ? [] : this.page.state.fault.split(",");
+  }
+
+  /** Has the server run the scenario as the page's state says. */
+  async load(first = false) {
+    const { state } = this.page;
+    const { scenario } = this;
+    if (!scenario) return;
+    const query = { width: state.width };
+    if (scenario.hasDepth !== false) query.depth = state.depth;
+    if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
+    if (state.fault !== "") query.fault = state.fault;
+    this.running?.abort();
+    const running = (this.running = new AbortController());
+    try {
+      const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);
+      if (running.signal.aborted) return;
+      this.page.notice("");
+      this.show(new Schedule({ ...scenario, ...run }), first ? state.tick : this.transport.at);
+      if (state.ways) await this.ways.load(scenario.id, query);
+    } catch (error) {
+      if (!(error instanceof DOMException)) this.#failed(error);
+    }
+  }
+
+  #failed(error) {
+    this.transport.pause();
+    if (this.page.state.view === "explore") this.page.notice(error instanceof DataError ? error.message : String(error));
+    if (!(error instanceof DataError)) throw error;
+  }
+
+  /** @param {Schedule} schedule @param {number} at */
+  show(schedule, at) {
+    const { state } = this.page;
+    const { scenario } = this;
+    this.schedule = schedule;
+    byId("scenario").value = scenario?.id ?? "";
+    setText(byId("description"), schedule.description);
+    const hasDepth = scenario !== null && scenario.hasDepth !== false;
+    const hasLanes = scenario !== null && scenario.hasLanes !== false;
+    this.#slider("width", state.width, scenario !== null);
+    this.#slider("depth", state.depth, hasDepth);
+    this.#slider("lanes", state.lanes || Math.max(1, ...schedule.hardware.map((each) => schedule.lanes.filter((lane) => lane.hardware === each).length)), hasLanes);
+    setText(
+      byId("summary"),
+      `${plural(schedule.operations.length, "operation")}, ${plural(schedule.lanes.length, "lane")}, ${timeNamed(schedule.unit, schedule.finalTick)} at the end`,
+    );
+    byId("ways").setAttribute("aria-pressed", String(state.ways));
+    byId("ways").disabled = scenario === null;
+    byId("ways-card").hidden = !state.ways || scenario === null;
+    const position = byId("position");
+    position.max = String(schedule.finalTick);
+    position.step = schedule.unit === "ns" ? "any" : "1";
+    for (const view of [this.lanes, this.graph, this.semaphores, this.log]) view.show(schedule);
+    this.#showTable();
+    this.faults.show(schedule, this.faultList, scenario !== null);
+    this.select(schedule.byId.get(state.op) ?? null);
+    this.transport.show(schedule, at);
+  }
+
+  #slider(name, value, enabled) {
+    const slider = byId(name);
+    slider.value = String(value);
+    slider.disabled = !enabled;
+    setText(byId(`${name}-value`), enabled ? String(value) : "–");
+  }
+
+  #showTable() {
+    if (byId("table-card").open && this.schedule) this.table.show(this.schedule);
+  }
+
+  /** Everything that depends on time. */
+  #move(at) {
+    if (!this.schedule) return;
+    this.lanes.move(at);
+    const { unit } = this.schedule;
+    // The rest changes with events only.
+    const shown = unit === "ns" ? this.schedule.eventsUntil(at) : Math.floor(at);
+    const label = timeNamed(unit, at);
+    setText(byId("now"), unit === "ns" ? label : `${label} of ${this.schedule.finalTick}`);
+    byId("position").value = String(unit === "ns" ? at : Math.floor(at));
+    if (shown === this.shown?.at && this.schedule === this.shown.schedule) return;
+    this.shown = { at: shown, schedule: this.schedule };
+    byId("position").setAttribute("aria-valuetext", label);
+    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.ways]) view.move(at);
+    const passed = this.schedule.annotations.filter((each) => each.tick <= at);
+    setText(byId("annotation"), passed.length === 0 ? "" : passed[passed.length - 1].text);
+  }
+
+  #showTransport() {
+    const { playing, speed, at } = this.transport;
+    const play = byId("play");
+    setText(play, playing ? "Pause" : "Play");
+    play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    setText(byId("speed"), `${speed}×`);
+    if (!playing && this.schedule && !this.opened) {
+      this.page.state.tick = Math.floor(at);
+      this.page.save();
+    }
+  }
+
+  /** @param {any} op null for none */
+  select(op) {
+    this.selected = op;
+    this.page.state.op = op?.id ?? "";
+    if (!this.opened) this.page.save();
+    const past = op ? this.schedule.pastOf(op) : new Set();
+    const future = op ? this.schedule.futureOf(op) : new Set();
+    this.lanes.select(op, past);
+    this.graph.select(op, past, future);
+    this.operation.show(this.schedule, op, this.transport.at);
+  }
+
+  /** The operation after or before the selected one. */
+  walk(step) {
+    const all = this.schedule?.operations ?? [];
+    if (all.length === 0) return;
+    const at = this.selected ? this.selected.index + step : step > 0 ? 0 : all.length - 1;
+    this.select(all[(at + all.length) % all.length]);
+    this.page.say(`${this.selected.id}, ${this.schedule.stateOf(this.selected, this.transport.at)}`);
+  }
+
+  inject(fault) {
+    if (!this.scenario || this.faultList.includes(fault)) return;
+    this.page.state.fault = [...this.faultList, fault].slice(-8).join(",");
+    this.page.say(describe(fault));
+    this.load();
+  }
+
+  undo(fault) {
+    this.page.state.fault = this.faultList.filter((each) => fault !== null && each !== fault).join(",");
+    this.load();
+  }
+
+  compare() {
+    this.page.state.ways = !this.page.state.ways;
+    this.page.save();
+    return this.load();
+  }
+
+  async #share() {
+    this.page.save();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.page.say("The link is copied.");
+      const button = byId("share");
+      setText(button, "Copied");
+      setTimeout(() => setText(button, "Copy link"), 1500);
+    } catch {
+      this.page.notice(`Copy the address yourself: ${location.href}`);
+    }
+  }
+
+  async #openFile(file) {
+    if (!file) return;
+    try {
+      this.open(JSON.parse(await file.text()));
+    } catch (error) {
+      this.page.notice(`${file.name} is not a scenario or recording: ${error instanceof Error ? error.message : error}`);
+    }
+    byId("file").value = "";
+  }
+
+  /** Shows a run that did not come from the laboratory: a file, or what Live exported. */
+  open(run) {
+    if (!Array.isArray(run?.ops)) throw new Error("there is no list 'ops' in it");
+    this.opened = run;
+    Object.assign(this.page.state, { tick: 0, op: "", fault: "" });
+    this.#showOpened();
+  }
+
+  #showOpened() {
+    const select = byId("scenario");
+    select.querySelector("option[data-opened]")?.remove();
+    select.prepend(h("option", { value: "", "data-opened": "" }, this.opened.label ?? this.opened.id ?? "Recording"));
+    this.transport.pause();
+    this.page.notice("");
+    this.show(new Schedule(this.opened), 0);
+  }
+
+  /** @returns {boolean} whether the key did something */
+  key(event) {
+    const { transport } = this;
+    const keys = {
+      " ": () => transport.toggle(),
+      ArrowRight: () => transport.step(1),
+      ArrowLeft: () => transport.step(-1),
+      Home: () => transport.seek(0),
+      End: () => transport.seek(transport.end),
+      n: () => this.walk(1),
+      p: () => this.walk(-1),
+      Escape: () => this.schedule && this.select(null),
+      "[": () => this.neighbour(-1),
+      "]": () => this.neighbour(1),
+      "+": () => this.lanes.zoom(0.5),
+      "-": () => this.lanes.zoom(2),
+      "<": () => transport.faster(-1),
+      ">": () => transport.faster(1),
+      h: () => this.page.say(`Faults of ${this.faults.next()}`),
+      u: () => this.undo(null),
+      c: () => this.compare(),
+    };
+    const action = keys[event.key] ?? keys[event.key.toLowerCase()];
+    if (action) action();
+    else return this.faults.key(event.key);
+    return true;
+  }
+}

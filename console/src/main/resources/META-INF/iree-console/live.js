@@ -1,0 +1,257 @@
+// @ts-check
+// The view of the running system. Polls only while it is in sight, so that it costs nothing when nobody looks.
+import { DataError, read } from "./data.js";
+import { axisClass, axisColour } from "./model/colours.js";
+import { History } from "./model/history.js";
+import { snapshotRun } from "./model/snapshot.js";
+import { drawAreas } from "./view/chart.js";
+import { h, isDark, setText } from "./view/dom.js";
+import { bytes, count, plural, span } from "./view/format.js";
+import { DevicesPanel, EventsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
+import { MemoryMapView, STATES } from "./view/memory-map.js";
+import { Waiting } from "./view/waiting.js";
+
+const SPAN = 120; // seconds that charts cover
+const INTERVALS = [0.5, 1, 2, 5];
+const RETRY = 5; // seconds after a failure
+
+export class Live {
+  /**
+   * @param {HTMLElement} box
+   * @param {any} page
+   * @param {{open: (run: any) => void}} actions
+   */
+  constructor(box, page, actions) {
+    this.page = page;
+    this.actions = actions;
+    this.history = new History();
+    this.cursor = 0;
+    this.interval = 1;
+    this.paused = false;
+    this.started = false;
+    this.latest = null;
+    this.indices = new Map();
+    this.polls = 0;
+    this.#build(box);
+    document.addEventListener("visibilitychange", () => this.#schedule(0));
+    new ResizeObserver(() => this.draw()).observe(box);
+  }
+
+  #build(box) {
+    this.pauseButton = h("button", { type: "button", id: "live-pause", onclick: () => this.toggle() }, "Pause");
+    this.program = h("select", { id: "live-program", onchange: (event) => this.#filter(event.target.value) }, h("option", { value: "" }, "all"));
+    const interval = h(
+      "select",
+      { id: "live-interval", onchange: (event) => (this.interval = Number(event.target.value)) },
+      INTERVALS.map((each) => h("option", { value: each, selected: each === 1 }, `${each} s`)),
+    );
+    this.age = h("span.muted", { id: "live-age" });
+    this.tiles = h("dl.tiles", { id: "live-tiles" });
+    const part = (id, title, note, ...children) => {
+      const body = h("div", { id: `live-${id}` }, children);
+      return { body, card: h("section.card", { "aria-labelledby": `live-${id}-heading` }, h("div.card-head", {}, h("h2", { id: `live-${id}-heading` }, title), note && h("span.muted", {}, note)), body) };
+    };
+    const waiting = part("waiting", "What waits", "and who would signal it");
+    const queues = part("queues", "Queues", `in flight and pending over the last ${SPAN / 60} minutes`);
+    const memory = part("memory", "Memory", "by program over time, and block by block");
+    const programs = part("programs", "Programs", "");
+    const taint = part("taint", "Taint windows", "timelines that were signalled from outside");
+    const devices = part("devices", "Devices and workers", "");
+    const events = part("events", "Events", "");
+    this.memoryBox = memory.body;
+    this.memoryViews = new Map();
+    this.waiting = new Waiting(waiting.body);
+    this.queues = new QueuesPanel(queues.body);
+    this.programs = new ProgramsPanel(programs.body);
+    this.taint = new TaintPanel(taint.body);
+    this.devices = new DevicesPanel(devices.body);
+    this.events = new EventsPanel(events.body);
+    box.replaceChildren(
+      h(
+        "section.toolbar",
+        { "aria-label": "Live" },
+        this.pauseButton,
+        h("label.field", {}, "Program ", this.program),
+        h("label.field", {}, "Every ", interval),
+        h("button.quiet", { type: "button", id: "live-export", onclick: () => this.exportRun() }, "Open in Explore"),
+        this.age,
+      ),
+      this.tiles,
+      h("div.columns", {}, h("div.column.wide", {}, waiting.card, queues.card, memory.card), h("div.column", {}, programs.card, devices.card, taint.card, events.card)),
+    );
+  }
+
+  start() {
+    this.started = true;
+    this.#schedule(0);
+  }
+
+  stop() {
+    this.started = false;
+    clearTimeout(this.timer);
+    this.asking?.abort();
+  }
+
+  toggle() {
+    this.paused = !this.paused;
+    setText(this.pauseButton, this.paused ? "Continue" : "Pause");
+    this.page.say(this.paused ? "Paused" : "Continued");
+    this.#schedule(0);
+  }
+
+  #schedule(delay) {
+    clearTimeout(this.timer);
+    if (this.started && !this.paused && document.visibilityState === "visible") {
+      this.timer = setTimeout(() => this.#poll(), delay * 1000);
+    }
+  }
+
+  async #poll() {
+    this.asking?.abort();
+    const asking = (this.asking = new AbortController());
+    const began = performance.now();
+    try {
+      const live = await read("iree", "/live", { since: this.cursor }, asking.signal);
+      if (asking.signal.aborted) return;
+      this.polls++;
+      if (this.page.state.view === "live") this.page.notice("");
+      this.cursor = live.events.cursor;
+      this.history.add(live);
+      this.events.add(live.events.events);
+      this.latest = live;
+      this.answered = performance.now() - began;
+      this.#show();
+      this.#schedule(this.interval);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "AbortError") return;
+      if (this.page.state.view === "live") this.page.notice(error instanceof DataError ? error.message : String(error));
+      setText(this.age, `no answer; again in ${RETRY} s`);
+      this.#schedule(RETRY);
+      if (!(error instanceof DataError)) throw error;
+    }
+  }
+
+  /** Each queue keeps its colour. */
+  #indexOf = (queue) => {
+    if (!this.indices.has(queue)) this.indices.set(queue, this.indices.size);
+    return this.indices.get(queue);
+  };
+
+  #filter(program) {
+    this.page.state.program = program;
+    this.page.save();
+    if (this.latest) this.#show();
+  }
+
+  #show() {
+    const live = this.latest;
+    const { program } = this.page.state;
+    live.queues.forEach((queue) => this.#indexOf(queue.name));
+    this.#showPrograms(live, program);
+    setText(this.age, `${live.time.slice(11, 19)} UTC, answered in ${span(this.answered / 1000)}`);
+    this.#showTiles(live);
+    this.waiting.show(live, this.#indexOf, program);
+    this.queues.show(live, this.#indexOf, this.history);
+    this.programs.show(live, program);
+    this.taint.show(live, this.#indexOf);
+    this.devices.show(live);
+    this.events.show(program);
+    this.draw();
+  }
+
+  #showPrograms(live, program) {
+    const names = live.modules.map((each) => each.name);
+    if (names.join() !== this.names) {
+      this.names = names.join();
+      this.program.replaceChildren(h("option", { value: "" }, "all"), ...names.map((name) => h("option", { value: name }, name)));
+    }
+    this.program.value = names.includes(program) ? program : "";
+  }
+
+  #showTiles(live) {
+    const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);
+    const latest = this.history.latest;
+    const rate = latest ? [...latest.queues.values()].reduce((total, each) => total + each.rate, 0) : 0;
+    const versions = live.modules.map((each) => each.versions[0]?.state);
+    const lost = live.devices.filter((each) => each.failure).length;
+    const tiles = [
+      ["Calls in flight", count(live.activeCalls)],
+      ["Operations in flight", count(sum(live.queues, (each) => each.inFlight))],
+      ["Pending", count(live.timelines.waiting), live.timelines.waiting > 0 ? "warn" : ""],
+      ["Completed", `${rate >= 100 ? count(Math.round(rate)) : rate.toFixed(rate >= 10 ? 0 : 1)} /s`],
+      ["Memory in use", bytes(sum(live.pools, (each) => each.live)), sum(live.pools, (each) => each.waiters) > 0 ? "bad" : ""],
+      ["Programs ready", `${versions.filter((each) => each === "READY").length} of ${versions.length}`, versions.includes("FAILED") ? "bad" : ""],
+      ["Devices", lost > 0 ? `${lost} of ${live.devices.length} lost` : plural(live.devices.length, "device"), lost > 0 ? "bad" : ""],
+      ["Workers busy", `${Math.max(0, live.task.workers - live.task.sleepingWorkers)} of ${live.task.workers}`],
+    ];
+    if (this.tiles.childElementCount !== tiles.length) {
+      this.tiles.replaceChildren(...tiles.map(([name]) => h("div.tile", {}, h("dt", {}, name), h("dd"))));
+    }
+    tiles.forEach(([, value, mood = ""], i) => {
+      const tile = /** @type {HTMLElement} */ (this.tiles.children[i]);
+      tile.dataset.mood = String(mood);
+      setText(tile.lastElementChild, value);
+    });
+  }
+
+  /** Draws the canvases; nothing while another view is shown. */
+  draw() {
+    if (!this.latest || this.page.state.view !== "live") return;
+    const range = this.history.range(SPAN);
+    const samples = this.history.samples.filter((each) => each.at >= range.from - 10);
+    const times = samples.map((each) => each.at);
+    const dark = isDark();
+    this.queues.draw(range, times, samples, dark);
+    for (const pool of this.latest.pools) this.#drawMemory(pool, range, times, samples, dark);
+  }
+
+  #drawMemory(pool, range, times, samples, dark) {
+    let view = this.memoryViews.get(pool.device);
+    if (!view) {
+      view = { chart: h("canvas.chart", { role: "img" }), legend: h("p.legend"), facts: h("p.muted"), map: new MemoryMapView(pool.device) };
+      this.memoryViews.set(pool.device, view);
+      this.memoryBox.append(
+        h("h3", {}, pool.device),
+        view.facts,
+        h("div.chart-box", {}, view.chart),
+        view.legend,
+        view.map.box,
+        h("p.legend", {}, Object.values(STATES).map(({ label, style }) => h("span.key", {}, h("span.swatch", { class: style.slice(2) }), label))),
+      );
+    }
+    const limited = pool.budget < 2 ** 53;
+    setText(
+      view.facts,
+      `${bytes(pool.live)} in use, ${bytes(pool.cached)} kept for reuse, at most ${bytes(pool.peak)} in use so far${limited ? `, limit ${bytes(pool.budget)}` : ""}${pool.waiters > 0 ? `; ${plural(pool.waiters, "request")} wait` : ""}`,
+    );
+    const names = [...new Set(samples.flatMap((each) => [...(each.memory.get(pool.device)?.consumers.keys() ?? [])]))];
+    const programIndex = (name) => (name === "no program" ? 8 : names.indexOf(name) + 3);
+    drawAreas(
+      view.chart,
+      range,
+      times,
+      names.map((name) => ({ colour: axisColour(programIndex(name), dark)(0.6), values: samples.map((each) => each.memory.get(pool.device)?.consumers.get(name) ?? 0) })),
+      { height: 90, format: bytes },
+    );
+    view.chart.setAttribute("aria-label", `Memory in use on ${pool.device} over ${SPAN} seconds, now ${bytes(pool.live)}`);
+    view.legend.replaceChildren(
+      ...names.map((name) => {
+        const consumer = pool.consumers.find((each) => (each.name === "" ? "no program" : each.name) === name);
+        return h("span.key", { class: axisClass(programIndex(name)) }, h("span.swatch.axis"), `${name} ${bytes(consumer?.live ?? 0)}${consumer?.quota ? ` of ${bytes(consumer.quota)}` : ""}`);
+      }),
+    );
+    view.map.draw(this.latest.memory.find((each) => each.device === pool.device));
+  }
+
+  /** Shows what was polled as a run. */
+  exportRun() {
+    if (this.latest) this.actions.open(snapshotRun(this.latest, this.history));
+  }
+
+  /** @returns {boolean} whether the key did something */
+  key(event) {
+    if (event.key === " ") this.toggle();
+    else return false;
+    return true;
+  }
+}

@@ -1,0 +1,123 @@
+// @ts-check
+// The page: which view is shown, the theme, keys, and the address that says all of that.
+import { findEndpoints, whyNot } from "./data.js";
+import { Explore } from "./explore.js";
+import { Live } from "./live.js";
+import { readState, writeState } from "./model/page-state.js";
+import { byId, setText } from "./view/dom.js";
+
+const THEMES = ["system", "light", "dark"];
+
+const page = {
+  state: readState(location.search),
+  save() {
+    history.replaceState(null, "", `${location.pathname}${writeState(page.state)}`);
+  },
+  /** For readers of screens. */
+  say(text) {
+    setText(byId("said"), text);
+  },
+  /** What is wrong; empty for nothing. */
+  notice(text) {
+    byId("notice").hidden = text === "";
+    setText(byId("notice"), text);
+  },
+};
+
+function setTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  setText(byId("theme"), `Theme: ${theme}`);
+  try {
+    localStorage.setItem("iree4j.theme", theme);
+  } catch {
+    // Not kept then.
+  }
+  explore.lanes.draw();
+  live.draw();
+}
+
+function keptTheme() {
+  try {
+    return localStorage.getItem("iree4j.theme") ?? "system";
+  } catch {
+    return "system";
+  }
+}
+
+function nextTheme() {
+  const now = document.documentElement.dataset.theme ?? "system";
+  setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+}
+
+function show(view) {
+  page.state.view = view;
+  const isLive = view === "live";
+  byId("explore-view").hidden = isLive;
+  byId("live-view").hidden = !isLive;
+  for (const [id, chosen] of [["explore-tab", !isLive], ["live-tab", isLive]]) {
+    if (chosen) byId(id).setAttribute("aria-current", "page");
+    else byId(id).removeAttribute("aria-current");
+  }
+  byId("skip").setAttribute("href", `#${view}-view`);
+  document.title = `${isLive ? "Live" : "Explore"} · iree4j console`;
+  page.notice(whyNot(isLive ? "iree" : "ireelab"));
+  page.save();
+  if (isLive) {
+    explore.transport.pause();
+    live.start();
+  } else {
+    live.stop();
+    explore.lanes.draw();
+    explore.start();
+  }
+}
+
+const explore = new Explore(page);
+const live = new Live(byId("live-view"), page, {
+  open(run) {
+    show("explore");
+    explore.open(run);
+  },
+});
+
+for (const view of ["explore", "live"]) {
+  byId(`${view}-tab`).addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    show(view);
+  });
+}
+byId("theme").addEventListener("click", nextTheme);
+byId("keys").addEventListener("click", () => byId("keys-dialog").showModal());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  explore.lanes.draw();
+  live.draw();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || byId("keys-dialog").open) return;
+  const { target } = event;
+  if (!(target instanceof Element)) return;
+  // Keys that a focused control needs are its own.
+  if (target.matches("input:not([type=range]), select, textarea")) return;
+  const own = { range: ["Arrow", "Home", "End", "Page"], button: [" ", "Enter"], scrolls: ["Arrow", "Home", "End", "Page", " "] };
+  const kind = target.matches("input[type=range]") ? "range" : target.matches("button, a, summary") ? "button" : target.matches("[tabindex='0'][role=group]") ? "scrolls" : null;
+  if (kind && own[kind].some((each) => event.key.startsWith(each))) return;
+  const keys = {
+    1: () => show("explore"),
+    2: () => show("live"),
+    t: nextTheme,
+    "?": () => byId("keys-dialog").showModal(),
+  };
+  const action = keys[event.key];
+  if (action) action();
+  else if (!(page.state.view === "live" ? live : explore).key(event)) return;
+  event.preventDefault();
+});
+
+setTheme(THEMES.includes(keptTheme()) ? keptTheme() : "system");
+await findEndpoints();
+show(page.state.view);
+// For scripts that measure; nothing on the page reads it.
+Object.assign(window, { ireeConsole: { explore, live } });

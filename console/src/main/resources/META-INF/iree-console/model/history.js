@@ -1,0 +1,44 @@
+// @ts-check
+// What the last minutes were like: one sample for each answer of the server, at most so many.
+
+const MOST = 240;
+
+export class History {
+  constructor() {
+    this.samples = [];
+  }
+
+  /** @param {any} live an answer of the server */
+  add(live) {
+    const at = Date.parse(live.time) / 1000;
+    const last = this.samples[this.samples.length - 1];
+    if (last && at <= last.at) this.samples = []; // the clock was set, or it is another server
+    const queues = new Map();
+    for (const queue of live.queues) {
+      const before = last?.queues.get(queue.name);
+      const elapsed = last ? at - last.at : 0;
+      const rate = before && elapsed > 0 ? Math.max(0, queue.retired - before.retired) / elapsed : 0;
+      queues.set(queue.name, { inFlight: queue.inFlight, pending: queue.pending, retired: queue.retired, failed: queue.failed, rate });
+    }
+    const memory = new Map();
+    for (const pool of live.pools) {
+      memory.set(pool.device, {
+        live: pool.live,
+        reserved: pool.reserved,
+        consumers: new Map(pool.consumers.map((each) => [each.name === "" ? "no program" : each.name, each.live])),
+      });
+    }
+    this.samples.push({ at, queues, memory, calls: live.activeCalls });
+    if (this.samples.length > MOST) this.samples.shift();
+  }
+
+  get latest() {
+    return this.samples[this.samples.length - 1] ?? null;
+  }
+
+  /** The times that a chart covers: a fixed span, so that it moves steadily. */
+  range(seconds) {
+    const end = this.latest?.at ?? 0;
+    return { from: end - seconds, to: end };
+  }
+}

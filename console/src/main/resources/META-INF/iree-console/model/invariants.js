@@ -1,0 +1,43 @@
+// @ts-check
+// What must hold in every run, checked here from what the server reported: by waits and signals alone, not by frontiers.
+
+/** @param {import("./schedule.js").Schedule} schedule */
+export function checkInvariants(schedule) {
+  return [
+    {
+      name: "Never optimistic",
+      rule: "No operation starts before all it waits for has ended well.",
+      broken: schedule.operations
+        .filter((op) => op.start >= 0 && op.before.some((each) => each.end < 0 || each.end > op.start || each.failure !== ""))
+        .map((op) => op.id),
+    },
+    {
+      name: "Frontiers are exact",
+      rule: "Each operation's frontier is what it signals and what happens before it, no more and no less.",
+      broken: schedule.operations.filter((op) => op.start >= 0 && !op.tainted && !hasExactFrontier(schedule, op)).map((op) => op.id),
+    },
+    {
+      name: "Nothing hangs",
+      rule: "Every operation has ended or failed.",
+      broken: schedule.operations.filter((op) => op.end < 0 && op.failure === "").map((op) => op.id),
+    },
+    {
+      name: "Failures where they belong",
+      rule: "What follows a failed operation fails, and does not run.",
+      broken: schedule.operations
+        .filter((op) => op.before.some((each) => each.failure !== "") && (op.failure === "" || op.start >= 0))
+        .map((op) => op.id),
+    },
+    ...(schedule.violations.length > 0
+      ? [{ name: "Checks of the laboratory", rule: "What it checks on the scheduler itself.", broken: schedule.violations }]
+      : []),
+  ];
+}
+
+function hasExactFrontier(schedule, op) {
+  const expected = new Map();
+  const raise = ({ semaphore, value }) => expected.set(semaphore, Math.max(value, expected.get(semaphore) ?? 0));
+  schedule.pastOf(op).forEach((each) => each.signals.forEach(raise));
+  op.signals.forEach(raise);
+  return expected.size === op.frontier.length && op.frontier.every(([name, value]) => expected.get(name) === value);
+}

@@ -1,0 +1,30 @@
+// @ts-check
+// What the page shows, as it is in its address: whoever opens the address sees the same.
+
+const NUMBERS = { width: [1, 4, 1], depth: [1, 8, 1], lanes: [0, 4, 0], tick: [0, Number.MAX_SAFE_INTEGER, 0] };
+const TEXTS = { view: "explore", scenario: "", op: "", fault: "", program: "" };
+const FLAGS = { ways: false };
+
+/** @param {string} search the query of an address */
+export function readState(search) {
+  const query = new URLSearchParams(search);
+  const state = /** @type {any} */ ({});
+  for (const [name, [least, most, preset]] of Object.entries(NUMBERS)) {
+    const value = Number(query.get(name));
+    state[name] = query.has(name) && Number.isFinite(value) ? Math.min(most, Math.max(least, Math.floor(value))) : preset;
+  }
+  for (const [name, preset] of Object.entries(TEXTS)) state[name] = (query.get(name) ?? preset).slice(0, 300);
+  for (const [name, preset] of Object.entries(FLAGS)) state[name] = query.has(name) ? query.get(name) === "1" : preset;
+  if (state.view !== "live") state.view = "explore";
+  return state;
+}
+
+/** @param {any} state what differs from the presets is written */
+export function writeState(state) {
+  const query = new URLSearchParams();
+  for (const [name, preset] of Object.entries(TEXTS)) if (state[name] !== preset) query.set(name, state[name]);
+  for (const [name, [, , preset]] of Object.entries(NUMBERS)) if (state[name] !== preset) query.set(name, String(state[name]));
+  for (const [name, preset] of Object.entries(FLAGS)) if (state[name] !== preset) query.set(name, state[name] ? "1" : "0");
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}

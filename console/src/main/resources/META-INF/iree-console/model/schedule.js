@@ -1,0 +1,245 @@
+// @ts-check
+// What a scenario did: operations, their order, and the state of everything at any time. Computed once, then looked up.
+
+/**
+ * @typedef {{semaphore: string, value: number, producer: Operation | null}} Wait
+ * @typedef {{semaphore: string, value: number}} Signal
+ * @typedef {Object} Operation
+ * @property {number} index
+ * @property {string} id
+ * @property {string} hardware
+ * @property {string} lane empty when it never ran
+ * @property {number} start -1 when it never ran
+ * @property {number} end -1 when it never ended
+ * @property {Wait[]} waits
+ * @property {Signal[]} signals
+ * @property {Array<[string, number]>} frontier
+ * @property {boolean} tainted
+ * @property {string} failure empty when it ended well
+ * @property {string} decision
+ * @property {number} issued
+ * @property {Operation[]} before direct predecessors
+ * @property {Operation[]} after direct successors
+ * @property {number} row within its lane, for operations of one lane that overlap
+ */
+
+/** The first index for which the predicate holds, in an array where it holds for a tail. */
+export function firstIndex(length, holds) {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const entries = (map) => Object.entries(map ?? {}).map(([name, value]) => /** @type {[string, number]} */ ([name, Number(value)]));
+
+export class Schedule {
+  /** @param {any} scenario in the form of the laboratory */
+  constructor(scenario) {
+    this.id = String(scenario.id ?? "scenario");
+    this.label = String(scenario.label ?? this.id);
+    this.description = String(scenario.description ?? "");
+    this.unit = scenario.unit === "ns" ? "ns" : "tick";
+    this.finalTick = Math.max(1, Number(scenario.finalTick ?? 1));
+    this.annotations = (scenario.annotations ?? []).map((each) => ({ tick: Number(each.tick), text: String(each.text) }));
+    this.violations = (scenario.violations ?? []).map(String);
+    this.collateral = new Set((scenario.collateral ?? []).map(String));
+    /** @type {Operation[]} */
+    this.operations = (scenario.ops ?? []).map((op, index) => ({
+      index,
+      id: String(op.id),
+      hardware: String(op.hw ?? ""),
+      lane: op.lane ? String(op.lane) : "",
+      start: Number(op.start ?? -1),
+      end: Number(op.end ?? -1),
+      waits: entries(op.wait).map(([semaphore, value]) => ({ semaphore, value, producer: null })),
+      signals: entries(op.signal).map(([semaphore, value]) => ({ semaphore, value })),
+      frontier: entries(op.frontier),
+      tainted: Boolean(op.tainted),
+      failure: op.failed === true ? "failed" : String(op.failure ?? op.failed ?? ""),
+      decision: describeDecision(op.decisions ?? op.decision),
+      issued: Number(op.issued ?? -1),
+      before: [],
+      after: [],
+      row: 0,
+    }));
+    this.byId = new Map(this.operations.map((op) => [op.id, op]));
+    this.#connect(scenario);
+    this.#placeInLanes(scenario);
+    this.#sortEvents();
+    this.pasts = new Map();
+  }
+
+  /** Semaphores, and who signals which value. */
+  #connect(scenario) {
+    const names = new Set(Object.keys(scenario.sems ?? {}));
+    const signals = new Map();
+    for (const op of this.operations) {
+      for (const { semaphore, value } of op.signals) {
+        names.add(semaphore);
+        if (!signals.has(semaphore)) signals.set(semaphore, []);
+        signals.get(semaphore).push({ value, op });
+      }
+      op.waits.forEach((wait) => names.add(wait.semaphore));
+    }
+    this.semaphores = [...names].map((name, index) => {
+      const sorted = (signals.get(name) ?? []).sort((a, b) => a.value - b.value);
+      const reached = sorted
+        .filter(({ op }) => op.end >= 0 && op.failure === "")
+        .sort((a, b) => a.op.end - b.op.end || a.value - b.value);
+      let highest = 0;
+      const steps = reached.filter(({ value }) => value > highest && (highest = value));
+      return { name, index, signals: sorted, steps, final: sorted.length > 0 ? sorted[sorted.length - 1].value : 0 };
+    });
+    this.semaphoreByName = new Map(this.semaphores.map((each) => [each.name, each]));
+    for (const op of this.operations) {
+      for (const wait of op.waits) {
+        const all = this.semaphoreByName.get(wait.semaphore)?.signals ?? [];
+        // A wait inherits what the signal of its own value knew, not what later ones did.
+        const at = firstIndex(all.length, (i) => all[i].value >= wait.value);
+        wait.producer = at < all.length ? all[at].op : null;
+        if (wait.producer && !op.before.includes(wait.producer)) {
+          op.before.push(wait.producer);
+          wait.producer.after.push(op);
+        }
+      }
+    }
+  }
+
+  /** Lanes, and rows in them for operations that overlap. */
+  #placeInLanes(scenario) {
+    const lanes = new Map();
+    const lane = (id, hardware) => {
+      if (!lanes.has(id)) lanes.set(id, { id, hardware, operations: [], rows: 1, index: lanes.size });
+      return lanes.get(id);
+    };
+    for (const hardware of scenario.hardware ?? []) {
+      const count = Number(hardware.lanes ?? 1);
+      for (let i = 0; i < count; i++) lane(count > 1 ? `${hardware.id}_${i}` : String(hardware.id), String(hardware.id));
+    }
+    for (const op of this.operations) {
+      if (op.lane !== "" && op.start >= 0) lane(op.lane, op.hardware).operations.push(op);
+    }
+    this.lanes = [...lanes.values()];
+    this.hardware = [...new Set(this.lanes.map((each) => each.hardware))];
+    for (const each of this.lanes) {
+      each.operations.sort((a, b) => a.start - b.start || a.index - b.index);
+      const ends = [];
+      for (const op of each.operations) {
+        let row = ends.findIndex((end) => end <= op.start);
+        if (row < 0) row = ends.length;
+        ends[row] = op.end < 0 ? Infinity : Math.max(op.end, op.start);
+        op.row = row;
+      }
+      each.rows = Math.max(1, ends.length);
+      // Operations that began earlier may still be drawn: how far back to look.
+      each.longest = each.operations.reduce((most, op) => Math.max(most, this.endOf(op) - op.start), 0);
+    }
+  }
+
+  #sortEvents() {
+    this.events = [];
+    for (const op of this.operations) {
+      if (op.start >= 0) this.events.push({ time: op.start, order: 1, kind: "start", op });
+      if (op.end >= 0) this.events.push({ time: op.end, order: 0, kind: op.failure === "" ? "end" : "fail", op });
+    }
+    this.events.sort((a, b) => a.time - b.time || a.order - b.order || a.op.index - b.op.index);
+  }
+
+  /** When an operation is drawn to. */
+  endOf(op) {
+    return op.end >= 0 ? op.end : this.finalTick;
+  }
+
+  /** What an operation does at a time. */
+  stateOf(op, time) {
+    if (op.failure !== "" && op.end >= 0 && op.end <= time) return "failed";
+    if (op.end >= 0 && op.end <= time) return "done";
+    if (op.start >= 0 && op.start <= time) return "running";
+    return op.before.every((each) => each.end >= 0 && each.end <= time && each.failure === "") ? "ready" : "waiting";
+  }
+
+  /** The value of a semaphore at a time, and the operation that signalled it. */
+  valueAt(semaphore, time) {
+    const { steps } = semaphore;
+    const after = firstIndex(steps.length, (i) => steps[i].op.end > time);
+    return after === 0 ? { value: 0, op: null } : steps[after - 1];
+  }
+
+  /** Number of events up to a time. */
+  eventsUntil(time) {
+    return firstIndex(this.events.length, (i) => this.events[i].time > time);
+  }
+
+  /** Time of the next event after, or the last before, a time. */
+  nextEvent(time) {
+    const at = this.eventsUntil(time);
+    return at < this.events.length ? this.events[at].time : this.finalTick;
+  }
+
+  previousEvent(time) {
+    const at = firstIndex(this.events.length, (i) => this.events[i].time >= time);
+    return at > 0 ? this.events[at - 1].time : 0;
+  }
+
+  /** All operations that happen before one, by its waits. */
+  pastOf(op) {
+    if (!this.pasts.has(op)) {
+      const found = new Set();
+      const open = [...op.before];
+      while (open.length > 0) {
+        const each = open.pop();
+        if (each && !found.has(each)) {
+          found.add(each);
+          open.push(...each.before);
+        }
+      }
+      if (this.pasts.size > 64) this.pasts.clear();
+      this.pasts.set(op, found);
+    }
+    return this.pasts.get(op);
+  }
+
+  /** All operations that happen after one. */
+  futureOf(op) {
+    const found = new Set();
+    const open = [...op.after];
+    while (open.length > 0) {
+      const each = open.pop();
+      if (each && !found.has(each)) {
+        found.add(each);
+        open.push(...each.after);
+      }
+    }
+    return found;
+  }
+
+  /** The operation that brought a semaphore to a value. */
+  producerOf(name, value) {
+    return this.semaphoreByName.get(name)?.signals.find((each) => each.value === value)?.op ?? null;
+  }
+}
+
+const DECISIONS = {
+  reached: "already reached",
+  elidedFifo: "implied by the order of its queue",
+  elidedByFifo: "implied by the order of its queue",
+  elidedFrontier: "implied by the frontier",
+  elidedByFrontier: "implied by the frontier",
+  covered: "implied by another wait",
+  deviceWaits: "left to the device",
+  deferred: "deferred by the host",
+};
+
+function describeDecision(decision) {
+  if (decision == null) return "";
+  if (typeof decision === "string") return decision;
+  return Object.entries(decision)
+    .filter(([, count]) => Number(count) > 0)
+    .map(([name, count]) => `${count} ${DECISIONS[name] ?? name}`)
+    .join(", ");
+}

@@ -1,0 +1,53 @@
+// @ts-check
+// Areas over time, stacked, on a canvas.
+import { penOf, styleOf } from "./dom.js";
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {{from: number, to: number}} range
+ * @param {number[]} times
+ * @param {{colour: string, values: number[]}[]} series the first is at the bottom
+ * @param {{height: number, limit?: number, format: (value: number) => string}} options
+ */
+export function drawAreas(canvas, range, times, series, options) {
+  const width = canvas.parentElement?.clientWidth ?? 0;
+  if (width === 0) return;
+  const { height } = options;
+  const pen = penOf(canvas, width, height);
+  const sums = times.map((_, i) => series.reduce((sum, each) => sum + each.values[i], 0));
+  const top = Math.max(1, options.limit ?? 0, ...sums) * 1.08;
+  const x = (at) => ((at - range.from) / (range.to - range.from || 1)) * width;
+  const y = (value) => height - 1 - (value / top) * (height - 4);
+  const base = new Array(times.length).fill(0);
+  for (const { colour, values } of series) {
+    pen.beginPath();
+    times.forEach((at, i) => pen.lineTo(x(at), y(base[i])));
+    for (let i = times.length - 1; i >= 0; i--) {
+      base[i] += values[i];
+    }
+    for (let i = times.length - 1; i >= 0; i--) pen.lineTo(x(times[i]), y(base[i]));
+    pen.closePath();
+    pen.fillStyle = colour;
+    pen.fill();
+  }
+  pen.strokeStyle = styleOf("--line");
+  pen.beginPath();
+  pen.moveTo(0, height - 0.5);
+  pen.lineTo(width, height - 0.5);
+  pen.stroke();
+  if (options.limit) {
+    pen.strokeStyle = styleOf("--bad");
+    pen.setLineDash([4, 4]);
+    pen.beginPath();
+    pen.moveTo(0, y(options.limit));
+    pen.lineTo(width, y(options.limit));
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+  pen.font = styleOf("--canvas-font") || "11px sans-serif";
+  pen.fillStyle = styleOf("--muted");
+  pen.textBaseline = "top";
+  pen.textAlign = "right";
+  const most = Math.max(0, ...sums);
+  if (most > 0) pen.fillText(`max ${options.format(most)}`, width - 2, 2);
+}

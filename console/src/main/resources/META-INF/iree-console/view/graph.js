@@ -1,0 +1,168 @@
+// @ts-check
+// The graph of dependencies. Nodes are buttons: the arrow keys walk along the edges.
+import { axisClass } from "../model/colours.js";
+import { neighbourhood, placeInLayers } from "../model/layers.js";
+import { h, setText, svg } from "./dom.js";
+import { plural } from "./format.js";
+
+const NODE = { width: 118, height: 38 };
+const GAP = { least: 50, most: 96, y: 20 };
+const MOST = 320; // nodes that are drawn at once
+
+export class Graph {
+  /** @param {HTMLElement} box @param {{select: (op: any) => void}} actions */
+  constructor(box, actions) {
+    this.actions = actions;
+    this.note = h("p.note", { hidden: true });
+    this.scroller = h("div.graph-scroll");
+    box.replaceChildren(this.note, this.scroller);
+    this.schedule = null;
+    this.nodes = new Map();
+    this.selected = null;
+  }
+
+  show(schedule) {
+    this.schedule = schedule;
+    this.selected = null;
+    this.#build(schedule.operations.length > MOST ? neighbourhood(schedule.operations[0], MOST) : schedule.operations);
+    this.move(0);
+  }
+
+  #build(operations) {
+    const { schedule } = this;
+    this.note.hidden = operations.length === schedule.operations.length;
+    setText(this.note, `The ${plural(operations.length, "operation")} nearest to the selected one, of ${schedule.operations.length}.`);
+    const { place, layers, rows } = placeInLayers(operations);
+    const room = (this.scroller.clientWidth - 16 - layers.length * NODE.width) / Math.max(1, layers.length - 1);
+    const gap = Math.max(GAP.least, Math.min(GAP.most, room));
+    const width = layers.length * (NODE.width + gap) - gap + 16;
+    const height = rows * (NODE.height + GAP.y) - GAP.y + 16;
+    const corner = (op) => {
+      const { layer, row } = place.get(op) ?? { layer: 0, row: 0 };
+      return { x: 8 + layer * (NODE.width + gap), y: 8 + row * (NODE.height + GAP.y) };
+    };
+    this.nodes = new Map();
+    this.edges = [];
+    const edges = svg("g", { "aria-hidden": "true" });
+    const nodes = svg("g");
+    for (const op of operations) {
+      const shown = op.waits.filter((wait) => wait.producer && place.has(wait.producer));
+      // Edges that come from above arrive above.
+      shown.sort((a, b) => corner(a.producer).y - corner(b.producer).y);
+      shown.forEach((wait, i) => edges.append(this.#edge(wait, op, corner(wait.producer), corner(op), (i + 1) / (shown.length + 1))));
+      nodes.append(this.#node(op, corner(op)));
+    }
+    const picture = svg(
+      "svg.graph",
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Dependencies of ${plural(operations.length, "operation")}` },
+      edges,
+      nodes,
+    );
+    this.scroller.replaceChildren(picture);
+    this.#tabStop(operations[0]);
+  }
+
+  #edge(wait, op, from, to, port) {
+    const index = this.schedule.semaphoreByName.get(wait.semaphore)?.index ?? 0;
+    const x1 = from.x + NODE.width;
+    const y1 = from.y + NODE.height / 2;
+    const y2 = to.y + NODE.height * port;
+    const bend = Math.max(24, (to.x - x1) / 2);
+    const path = svg("path.edge", { class: axisClass(index), d: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}` });
+    const head = svg("path.edge-head", { class: axisClass(index), d: `M${to.x},${y2} l-7,-4 v8 z` });
+    const label = svg("text.edge-label", { class: axisClass(index), x: (x1 + to.x) / 2, y: (y1 + y2) / 2 - 5, "text-anchor": "middle" }, `${wait.semaphore} ≥ ${wait.value}`);
+    this.edges.push({ wait, op, elements: [path, head, label] });
+    return svg("g", {}, path, head, label);
+  }
+
+  #node(op, { x, y }) {
+    const index = this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index;
+    const state = svg("text.node-state", { x: NODE.width - 8, y: 24, "text-anchor": "end" }, "");
+    const title = op.id.length > 14 ? `${op.id.slice(0, 13)}…` : op.id;
+    const node = svg(
+      "g.node",
+      {
+        class: axisClass(index),
+        transform: `translate(${x},${y})`,
+        role: "button",
+        tabindex: "-1",
+        "aria-pressed": "false",
+        onclick: () => this.actions.select(op),
+        onkeydown: (event) => this.#key(event, op),
+      },
+      svg("rect.node-box", { width: NODE.width, height: NODE.height, rx: 7 }),
+      svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
+      svg("text.node-name", { x: 12, y: 16 }, title),
+      svg("text.node-hardware", { x: 12, y: 30 }, op.hardware),
+      state,
+    );
+    this.nodes.set(op, { node, state, shown: "" });
+    return node;
+  }
+
+  #key(event, op) {
+    const target = { ArrowRight: op.after[0], ArrowLeft: op.before[0], ArrowDown: this.#beside(op, 1), ArrowUp: this.#beside(op, -1) }[event.key];
+    if (event.key === "Enter" || event.key === " ") this.actions.select(op);
+    else if (target && this.nodes.has(target)) {
+      this.actions.select(target);
+      this.nodes.get(target).node.focus();
+    } else if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #beside(op, step) {
+    const all = [...this.nodes.keys()];
+    return all[all.indexOf(op) + step];
+  }
+
+  #tabStop(op) {
+    for (const [each, { node }] of this.nodes) node.setAttribute("tabindex", each === op ? "0" : "-1");
+  }
+
+  select(op, past, future) {
+    this.selected = op;
+    if (op && !this.nodes.has(op)) {
+      this.#build(neighbourhood(op, MOST));
+      this.move(this.at ?? 0);
+    }
+    for (const [each, { node }] of this.nodes) {
+      const near = op === null || each === op || past.has(each) || future.has(each);
+      node.setAttribute("aria-pressed", String(each === op));
+      node.classList.toggle("dim", !near);
+      node.classList.toggle("past", op !== null && past.has(each));
+    }
+    for (const { wait, op: to, elements } of this.edges) {
+      const near = op === null || ((to === op || past.has(to)) && (past.has(wait.producer) || wait.producer === op));
+      elements.forEach((element) => {
+        element.classList.toggle("dim", !near);
+        element.classList.toggle("near", op !== null && near);
+      });
+    }
+    if (op) {
+      this.#tabStop(op);
+      const { node } = this.nodes.get(op) ?? {};
+      const box = node?.getBoundingClientRect();
+      const own = this.scroller.getBoundingClientRect();
+      if (box && (box.left < own.left || box.right > own.right)) this.scroller.scrollLeft += box.left - own.left - own.width / 2;
+      if (box && (box.top < own.top || box.bottom > own.bottom)) this.scroller.scrollTop += box.top - own.top - own.height / 2;
+    }
+  }
+
+  move(at) {
+    this.at = at;
+    const { schedule } = this;
+    for (const [op, each] of this.nodes) {
+      const state = schedule.stateOf(op, at);
+      if (each.shown === state) continue;
+      each.shown = state;
+      each.node.setAttribute("data-state", state);
+      each.node.setAttribute("aria-label", `${op.id} on ${op.hardware}, ${state}`);
+      each.state.textContent = { waiting: "", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
+    }
+    for (const { wait, elements } of this.edges) {
+      const met = wait.producer.end >= 0 && wait.producer.end <= at && wait.producer.failure === "";
+      elements.forEach((element) => element.classList.toggle("met", met));
+    }
+  }
+}

@@ -1,0 +1,296 @@
+// @ts-check
+// Lanes over time, on a canvas: only what is in sight is drawn, so that ten thousand operations cost no more than
+// those that fit. The table of operations has the same for readers of screens.
+import { axisColour } from "../model/colours.js";
+import { firstIndex } from "../model/schedule.js";
+import { h, isDark, penOf, styleOf } from "./dom.js";
+import { time } from "./format.js";
+
+const AXIS = 26; // height of the scale
+const LANE = 34; // height of a lane with one row
+const LEAST_ROW = 5;
+
+export class Lanes {
+  /**
+   * @param {HTMLElement} box
+   * @param {{select: (op: any) => void, seek: (time: number) => void, pickHardware?: (hardware: string) => void}} actions
+   */
+  constructor(box, actions) {
+    this.actions = actions;
+    this.canvas = h("canvas.lanes-canvas", { role: "img", "aria-label": "Lanes over time" });
+    this.names = h("div.lane-names");
+    this.body = h("div.lanes-body", {}, this.names, h("div.lanes-plot", {}, this.canvas));
+    // Scrolls, so the keyboard must reach it.
+    this.scroller = h("div.lanes-scroll", { tabindex: "0", role: "group", "aria-label": "Lanes, scrollable" }, this.body);
+    this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
+    box.replaceChildren(this.scroller, this.tip);
+    this.schedule = null;
+    this.at = 0;
+    this.from = 0;
+    this.to = 1;
+    this.selected = null;
+    this.frame = 0;
+    this.frames = 0;
+    this.past = new Set();
+    this.scroller.addEventListener("scroll", () => this.draw());
+    this.canvas.addEventListener("click", (event) => this.#click(event));
+    this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    new ResizeObserver(() => this.draw()).observe(box);
+  }
+
+  show(schedule) {
+    this.schedule = schedule;
+    this.selected = null;
+    this.past = new Set();
+    this.from = 0;
+    this.to = schedule.finalTick;
+    this.tops = [];
+    let top = AXIS;
+    this.names.replaceChildren();
+    for (const lane of schedule.lanes) {
+      const row = lane.rows === 1 ? LANE - 8 : Math.max(LEAST_ROW, Math.min(22, 150 / lane.rows));
+      const height = Math.round(row * lane.rows + 8);
+      this.tops.push({ lane, top, height, row });
+      const name = this.actions.pickHardware
+        ? h("button.lane-name", { type: "button", title: `Faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
+        : h("span.lane-name", {}, lane.id);
+      name.style.top = `${top}px`;
+      name.style.height = `${height}px`;
+      this.names.append(name);
+      top += height;
+    }
+    this.height = top + 6;
+    this.body.style.height = `${this.height}px`;
+    this.canvas.setAttribute(
+      "aria-label",
+      `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
+    );
+    this.draw();
+  }
+
+  /** @param {number} at the time to show */
+  move(at) {
+    this.at = at;
+    const width = this.to - this.from;
+    if (this.schedule && width < this.schedule.finalTick && (at > this.to - width * 0.1 || at < this.from)) {
+      this.#look(at - width * 0.5, width);
+    }
+    this.draw();
+  }
+
+  select(op, past) {
+    this.selected = op;
+    this.past = past ?? new Set();
+    if (op) {
+      const place = this.tops?.find(({ lane }) => lane.id === op.lane);
+      if (place) {
+        const { scrollTop, clientHeight } = this.scroller;
+        if (place.top < scrollTop + AXIS) this.scroller.scrollTop = place.top - AXIS;
+        else if (place.top + place.height > scrollTop + clientHeight) this.scroller.scrollTop = place.top + place.height - clientHeight;
+      }
+    }
+    this.draw();
+  }
+
+  zoom(factor, around = this.at) {
+    if (!this.schedule) return;
+    const width = Math.min(this.schedule.finalTick, Math.max(this.schedule.finalTick / 5_000, (this.to - this.from) * factor));
+    const part = (around - this.from) / (this.to - this.from);
+    this.#look(around - width * part, width);
+    this.draw();
+  }
+
+  #look(from, width) {
+    this.from = Math.max(0, Math.min(this.schedule.finalTick - width, from));
+    this.to = this.from + width;
+  }
+
+  /** Draws once before the next frame, however often it is asked. */
+  draw() {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw() {
+    this.frame = 0;
+    this.frames++;
+    const { schedule } = this;
+    if (!schedule) return;
+    const width = this.canvas.parentElement?.clientWidth ?? 0;
+    const height = Math.min(this.height, this.scroller.clientHeight);
+    if (width === 0 || height === 0) return;
+    const pen = penOf(this.canvas, width, height);
+    const scroll = this.scroller.scrollTop;
+    const dark = isDark();
+    const colours = {
+      line: styleOf("--line"),
+      text: styleOf("--text"),
+      muted: styleOf("--muted"),
+      bad: styleOf("--bad"),
+      accent: styleOf("--accent"),
+      card: styleOf("--card"),
+      stripe: styleOf("--stripe"),
+    };
+    this.perTick = width / (this.to - this.from);
+    const x = (at) => (at - this.from) * this.perTick;
+    pen.font = styleOf("--canvas-font") || "12px sans-serif";
+    pen.textBaseline = "middle";
+
+    this.tops.forEach(({ top, height: own }, index) => {
+      if (index % 2 === 0) {
+        pen.fillStyle = colours.stripe;
+        pen.fillRect(0, top - scroll, width, own);
+      }
+    });
+    this.#drawScale(pen, width, height, x, colours);
+    pen.save();
+    pen.beginPath();
+    pen.rect(0, AXIS, width, height);
+    pen.clip();
+    for (const { lane, top, height: own, row } of this.tops) {
+      if (top + own < scroll + AXIS || top > scroll + height) continue;
+      const { operations } = lane;
+      const first = firstIndex(operations.length, (i) => operations[i].start > this.from - lane.longest - 1);
+      for (let i = first; i < operations.length && operations[i].start <= this.to; i++) {
+        const op = operations[i];
+        const left = x(op.start);
+        const right = x(schedule.endOf(op));
+        if (right >= 0) this.#drawOperation(pen, op, left, right, top - scroll + 4 + op.row * row, row, dark, colours);
+      }
+    }
+    pen.restore();
+    this.#drawPlayhead(pen, x(this.at), width, height, colours);
+  }
+
+  #drawScale(pen, width, height, x, colours) {
+    const { schedule } = this;
+    const step = niceStep((this.to - this.from) / Math.max(2, width / 70), schedule.unit);
+    pen.strokeStyle = colours.line;
+    pen.lineWidth = 1;
+    pen.fillStyle = colours.muted;
+    pen.textAlign = "center";
+    pen.beginPath();
+    for (let tick = Math.ceil(this.from / step) * step; tick <= this.to; tick += step) {
+      const at = Math.round(x(tick)) + 0.5;
+      pen.moveTo(at, AXIS - 6);
+      pen.lineTo(at, height);
+      const label = time(schedule.unit, tick);
+      const half = pen.measureText(label).width / 2;
+      pen.fillText(label, Math.min(width - half - 1, Math.max(half + 1, at)), 9);
+    }
+    pen.stroke();
+    pen.fillStyle = colours.accent;
+    for (const { tick } of schedule.annotations) {
+      pen.beginPath();
+      pen.arc(x(tick), AXIS - 4, 3, 0, 7);
+      pen.fill();
+    }
+  }
+
+  #drawOperation(pen, op, left, right, top, row, dark, colours) {
+    const state = this.schedule.stateOf(op, this.at);
+    const colour = axisColour(this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index, dark);
+    const width = Math.max(1, right - left - 1);
+    const height = row > 6 ? row - 2 : row - 0.5;
+    const dim = this.selected !== null && op !== this.selected && !this.past.has(op);
+    pen.globalAlpha = dim ? 0.45 : 1;
+    const begun = state !== "waiting" && state !== "ready";
+    pen.fillStyle = colour(state === "running" ? 0.5 : begun ? 0.24 : 0.07);
+    if (row < 10 || width < 6) {
+      pen.fillStyle = state === "failed" ? colours.bad : colour(state === "running" ? 0.9 : begun ? 0.55 : 0.2);
+      pen.fillRect(left, top, width, height);
+    } else {
+      pen.beginPath();
+      pen.roundRect(left, top, width, height, 4);
+      pen.fill();
+      pen.strokeStyle = state === "failed" ? colours.bad : colour(begun ? 0.9 : 0.45);
+      pen.lineWidth = op === this.selected ? 2.5 : 1;
+      pen.setLineDash(begun ? [] : [3, 3]);
+      pen.stroke();
+      pen.setLineDash([]);
+      if (state === "running") {
+        // How far it is.
+        pen.fillStyle = colour(0.95);
+        pen.fillRect(left, top + height - 3, (width * (this.at - op.start)) / Math.max(1e-9, this.schedule.endOf(op) - op.start), 3);
+      }
+      this.#label(pen, state === "failed" ? `✕ ${op.id}` : op.id, Math.max(left, 0), Math.min(right, this.canvas.clientWidth), top + height / 2 + 0.5, begun ? colours.text : colours.muted);
+    }
+    if (op === this.selected) {
+      pen.strokeStyle = colours.text;
+      pen.lineWidth = 2;
+      pen.strokeRect(left - 1, top - 1, width + 2, height + 2);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  #label(pen, text, left, right, middle, colour) {
+    const room = right - left - 12;
+    if (room < 14) return;
+    pen.fillStyle = colour;
+    pen.textAlign = "left";
+    let shown = text;
+    if (pen.measureText(shown).width > room) {
+      const fits = Math.floor((shown.length * room) / pen.measureText(shown).width) - 1;
+      if (fits < 2) return;
+      shown = `${shown.slice(0, fits)}…`;
+    }
+    pen.fillText(shown, left + 6, middle);
+  }
+
+  #drawPlayhead(pen, at, width, height, colours) {
+    if (at < -1 || at > width + 1) return;
+    pen.strokeStyle = colours.accent;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.moveTo(Math.min(width - 1, Math.max(1, at)), AXIS - 8);
+    pen.lineTo(Math.min(width - 1, Math.max(1, at)), height);
+    pen.stroke();
+  }
+
+  /** The operation at a place of the canvas, if any. */
+  hit(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const y = event.clientY - box.top + this.scroller.scrollTop;
+    const when = this.from + (event.clientX - box.left) / (this.perTick || 1);
+    const place = event.clientY - box.top < AXIS ? undefined : this.tops?.find(({ top, height }) => y >= top && y < top + height);
+    if (!place) return { when, op: null };
+    const row = Math.floor((y - place.top - 4) / place.row);
+    const slack = 2 / (this.perTick || 1);
+    const op = place.lane.operations.find(
+      (each) => each.row === row && each.start - slack <= when && this.schedule.endOf(each) + slack >= when,
+    );
+    return { when, op: op ?? null };
+  }
+
+  #click(event) {
+    const { when, op } = this.hit(event);
+    if (op) this.actions.select(op);
+    else this.actions.seek(when);
+  }
+
+  #hover(event) {
+    const { op } = this.hit(event);
+    this.tip.hidden = op === null;
+    if (op === null) return;
+    const { unit } = this.schedule;
+    this.tip.textContent = `${op.id} · ${op.lane} · ${time(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}${op.failure ? ` · ${op.failure}` : ""}`;
+    const box = this.scroller.getBoundingClientRect();
+    this.tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4)}px`;
+    this.tip.style.top = `${event.clientY - box.top + 14}px`;
+  }
+
+  #wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const box = this.canvas.getBoundingClientRect();
+    this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.from + (event.clientX - box.left) / (this.perTick || 1));
+  }
+}
+
+/** 1, 2 or 5 times a power of ten; ticks are not divided. */
+function niceStep(least, unit) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least) ?? least;
+  return unit === "ns" ? step : Math.max(1, Math.round(step));
+}

@@ -1,0 +1,220 @@
+// @ts-check
+// Panels of the live view.
+import { axisClass, axisColour } from "../model/colours.js";
+import { frontierChips } from "./chips.js";
+import { drawAreas } from "./chart.js";
+import { h, setText } from "./dom.js";
+import { count, plural, seconds, span } from "./format.js";
+import { queueChip } from "./waiting.js";
+
+const DECISIONS = [
+  ["reached", "already reached"],
+  ["elidedByFifo", "implied by the queue’s order"],
+  ["elidedByFrontier", "implied by the frontier"],
+  ["covered", "implied by another wait"],
+  ["deviceWaits", "left to the device"],
+  ["deferred", "deferred by the host"],
+];
+
+/** A row for each queue: depth over time, decisions, frontier. */
+export class QueuesPanel {
+  constructor(box) {
+    this.box = box;
+    this.rows = new Map();
+  }
+
+  show(live, indexOf, history) {
+    for (const queue of live.queues) {
+      if (!this.rows.has(queue.name)) this.#add(queue.name, indexOf(queue.name));
+      const row = this.rows.get(queue.name);
+      const now = history.latest?.queues.get(queue.name);
+      setText(row.numbers, `${plural(queue.inFlight, "operation")} in flight, ${count(queue.pending)} pending, ${Math.round(now?.rate ?? 0)} /s`);
+      setText(row.failed, queue.failed > 0 ? `${count(queue.failed)} failed` : "");
+      const total = DECISIONS.reduce((sum, [key]) => sum + queue.decisions[key], 0);
+      row.parts.forEach((part, i) => {
+        const [key, label] = DECISIONS[i];
+        const share = total === 0 ? 0 : queue.decisions[key] / total;
+        part.style.flexGrow = String(share);
+        part.title = `${count(queue.decisions[key])} ${label}`;
+      });
+      row.bar.setAttribute("aria-label", `Waits: ${DECISIONS.map(([key, label]) => `${queue.decisions[key]} ${label}`).join(", ")}`);
+      const held = seconds(queue.heldBack);
+      setText(row.waits, total === 0 ? "no waits yet" : `${plural(total, "wait")}, ${Math.round((100 * (total - queue.decisions.deferred - queue.decisions.deviceWaits)) / total)} % free${held > 0 ? `, deferred for ${span(held)}` : ""}`);
+      const frontier = live.frontiers.queues.find((each) => each.queue === queue.name);
+      const text = JSON.stringify(frontier?.entries ?? []);
+      if (frontier && row.frontierText !== text) {
+        row.frontierText = text;
+        row.frontier.replaceChildren(frontierChips(frontier.entries.map((each) => [each.queue, each.epoch]), indexOf, frontier.tainted));
+        row.frontier.title = frontier.entries.map((each) => `${each.axis}: ${each.epoch}, completed ${each.completed}`).join("\n");
+      }
+    }
+  }
+
+  #add(name, index) {
+    const canvas = h("canvas.chart", { role: "img" });
+    const parts = DECISIONS.map((_, i) => h(`span.part.decision-${i}`));
+    const row = {
+      canvas,
+      index,
+      parts,
+      numbers: h("span.muted"),
+      failed: h("span.bad"),
+      bar: h("div.decisions", { role: "img" }, parts),
+      waits: h("span.muted"),
+      frontier: h("span"),
+      frontierText: "",
+    };
+    this.rows.set(name, row);
+    this.box.append(
+      h(
+        "div.queue",
+        { class: axisClass(index) },
+        h("div.queue-head", {}, queueChip(name, () => index), row.numbers, row.failed),
+        h("div.chart-box", {}, canvas),
+        h("div.queue-foot", {}, row.bar, row.waits, h("span.muted", {}, "runs after"), row.frontier),
+      ),
+    );
+    if (this.rows.size === 1) {
+      this.box.prepend(h("p.legend", {}, DECISIONS.map(([, label], i) => h("span.key", {}, h(`span.swatch.decision-${i}`), label))));
+    }
+  }
+
+  draw(range, times, samples, dark) {
+    for (const [name, row] of this.rows) {
+      const values = (of) => samples.map((each) => of(each.queues.get(name) ?? { inFlight: 0, pending: 0 }));
+      const colour = axisColour(row.index, dark);
+      drawAreas(
+        row.canvas,
+        range,
+        times,
+        [
+          { colour: colour(0.75), values: values((each) => each.inFlight) },
+          { colour: colour(0.28), values: values((each) => each.pending) },
+        ],
+        { height: 46, format: (value) => count(Math.round(value)) },
+      );
+      const last = samples[samples.length - 1]?.queues.get(name);
+      row.canvas.setAttribute("aria-label", `${name}: ${last?.inFlight ?? 0} in flight, ${last?.pending ?? 0} pending`);
+    }
+  }
+}
+
+/** A table of programs. */
+export class ProgramsPanel {
+  constructor(box) {
+    this.body = h("tbody");
+    box.classList.add("table-scroll");
+    box.replaceChildren(
+      h("table", {}, h("caption.hidden", {}, "Programs"), h("thead", {}, h("tr", {}, ["Program", "State", "Calls", "Devices"].map((each) => h("th", { scope: "col" }, each)))), this.body),
+    );
+    box.setAttribute("tabindex", "0");
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Table of programs");
+  }
+
+  show(live, program) {
+    this.body.replaceChildren(
+      ...live.modules
+        .filter((each) => program === "" || each.name === program)
+        .flatMap((each) => each.versions.map((version) => this.#row(each.name, version))),
+    );
+  }
+
+  #row(name, version) {
+    const loading = version.step !== "" && version.progress < 1;
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, name, h("span.muted", {}, ` ${version.version}`)),
+      h(
+        "td",
+        {},
+        h("span.state", { "data-state": version.state.toLowerCase() }, version.state.toLowerCase()),
+        loading && [h("progress", { max: 1, value: version.progress, "aria-label": `Loading ${name}` }), h("span.muted", {}, ` ${version.step}, ${Math.round(100 * version.progress)} %`)],
+        version.failure && h("p.bad", {}, version.failure),
+      ),
+      h("td.number", {}, `${version.activeCalls}${version.contexts > 0 ? ` / ${plural(version.contexts, "context")}` : ""}`),
+      h("td", {}, version.devices.join(", ")),
+    );
+  }
+}
+
+/** Taint windows, and the timelines of the application. */
+export class TaintPanel {
+  constructor(box) {
+    this.sentence = h("p.muted");
+    this.list = h("ul.plain.windows");
+    this.timelines = h("ul.plain.windows");
+    box.replaceChildren(this.sentence, this.list, h("h3", {}, "Timelines of the application"), this.timelines);
+  }
+
+  show(live, indexOf) {
+    const { opened, recovered, windows } = live.taint;
+    setText(this.sentence, opened === 0 ? "None so far." : `${opened} opened, ${recovered} recovered.`);
+    this.list.replaceChildren(
+      ...windows
+        .slice(-8)
+        .reverse()
+        .map((each) => h("li", {}, h("span.chip", { class: each.recovered ? "" : "warning" }, `timeline ${each.timeline}`), ` ${each.watermark + 1} to ${each.reached} `, h("span.muted", {}, `${each.cause}, ${each.recovered ? "recovered" : "open"}`))),
+    );
+    const { timelines } = live.frontiers;
+    const failures = new Map(live.timelines.timelines.map((each) => [each.timeline, each.failure]));
+    this.timelines.replaceChildren(
+      ...(timelines.length === 0
+        ? [h("li.muted", {}, "None are open.")]
+        : timelines.slice(0, 30).map((each) => h("li", {}, `timeline ${each.timeline} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), indexOf, each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
+    );
+  }
+}
+
+export class DevicesPanel {
+  constructor(box) {
+    this.list = h("ul.plain.devices");
+    box.replaceChildren(this.list);
+  }
+
+  show(live) {
+    const { task } = live;
+    const text = JSON.stringify([live.devices, task.workers, task.sleepingWorkers, task.liveProcesses]);
+    if (text === this.text) return;
+    this.text = text;
+    this.list.replaceChildren(
+      ...live.devices.map((each) =>
+        h("li", {}, h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", {}, each.name), h("span.muted", {}, ` ${each.driver}, ${plural(each.queues, "queue")}`), h("div.muted", {}, each.failure ?? each.description)),
+      ),
+      h("li", {}, h("b", {}, plural(task.workers, "worker")), h("span.muted", {}, `, ${task.sleepingWorkers} asleep; ${plural(task.liveProcesses, "live process").replace("processs", "processes")}`)),
+    );
+  }
+}
+
+/** Events of programs and devices, the latest first. */
+export class EventsPanel {
+  constructor(box) {
+    this.events = [];
+    this.list = h("ol.log", { reversed: true });
+    box.classList.add("log-scroll");
+    box.setAttribute("tabindex", "0");
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Log of events");
+    box.replaceChildren(this.list);
+  }
+
+  add(events) {
+    if (events.length === 0) return;
+    this.events = [...this.events, ...events].slice(-256);
+    this.shown = undefined;
+  }
+
+  show(program) {
+    if (this.shown === program) return;
+    this.shown = program;
+    const all = this.events.filter((each) => program === "" || each.subject === program || each.subject.startsWith(`${program}:`));
+    this.list.replaceChildren(
+      ...(all.length === 0 ? [h("li.muted", {}, "None so far.")] : []),
+      ...all
+        .slice(-100)
+        .reverse()
+        .map((each) => h("li", {}, h("span.when", {}, each.time.slice(11, 19)), h("span", {}, h("b", {}, each.subject), ` ${each.message}`))),
+    );
+  }
+}

@@ -1,0 +1,78 @@
+// @ts-check
+// The blocks of a device's memory: a bar for each slab, as long as it is large.
+import { bytes, plural } from "./format.js";
+import { h, penOf, styleOf } from "./dom.js";
+
+const ROW = 16;
+const GAP = 5;
+
+export const STATES = {
+  RESERVED: { label: "in use", style: "--block-reserved" },
+  DYING: { label: "free once its last use completes", style: "--block-dying" },
+  REUSABLE: { label: "free", style: "--block-reusable" },
+  FRESH: { label: "never used", style: "--block-fresh" },
+};
+
+export class MemoryMapView {
+  constructor(device) {
+    this.canvas = h("canvas.memory-canvas", { role: "img" });
+    this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
+    this.box = h("div.memory-map", {}, this.canvas, this.tip);
+    this.device = device;
+    this.places = [];
+    this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+  }
+
+  /** @param {any} memory of the device */
+  draw(memory) {
+    this.memory = memory;
+    const width = this.box.clientWidth;
+    if (width === 0 || !memory) return;
+    const slabs = memory.slabs.slice(0, 24);
+    const largest = Math.max(1, ...slabs.map((each) => each.size));
+    const pen = penOf(this.canvas, width, Math.max(ROW, slabs.length * (ROW + GAP)));
+    this.places = [];
+    slabs.forEach((slab, row) => {
+      const top = row * (ROW + GAP);
+      const length = Math.max(24, (slab.size / largest) * width);
+      pen.fillStyle = styleOf("--stripe");
+      pen.fillRect(0, top, length, ROW);
+      for (const block of slab.blocks) {
+        const left = (block.offset / slab.size) * length;
+        const right = ((block.offset + block.length) / slab.size) * length;
+        pen.fillStyle = styleOf(STATES[block.state]?.style ?? "--line");
+        pen.fillRect(left, top, Math.max(0.7, right - left - (right - left > 3 ? 1 : 0)), ROW);
+        this.places.push({ left, right, top, block, slab });
+      }
+      pen.strokeStyle = styleOf("--line");
+      pen.strokeRect(0.5, top + 0.5, length - 1, ROW - 1);
+    });
+    const of = (state) => memory.slabs.flatMap((each) => each.blocks).filter((each) => each.state === state);
+    const sum = (list) => bytes(list.reduce((total, each) => total + each.length, 0));
+    this.canvas.setAttribute(
+      "aria-label",
+      `Memory of ${this.device}: ${plural(memory.slabs.length, "slab")}; ${Object.entries(STATES)
+        .map(([state, { label }]) => `${plural(of(state).length, "block")}, ${sum(of(state))}, ${label}`)
+        .join("; ")}${memory.omitted > 0 ? `; ${memory.omitted} not listed` : ""}`,
+    );
+  }
+
+  #hover(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
+    const found = this.places.find((each) => x >= each.left && x <= each.right && y >= each.top && y < each.top + ROW);
+    this.tip.hidden = !found;
+    if (!found) return;
+    this.tip.textContent = describeBlock(found.block, found.slab);
+    this.tip.style.left = `${Math.max(0, Math.min(x + 12, box.width - this.tip.offsetWidth - 4))}px`;
+    this.tip.style.top = `${y + 16}px`;
+  }
+}
+
+export function describeBlock(block, slab) {
+  const death = block.death.map((each) => `${each.queue}:${each.epoch}${each.completed >= each.epoch ? " ✓" : ` (at ${each.completed})`}`).join(", ");
+  const after = death === "" ? "" : block.state === "RESERVED" ? `; its user runs after ${death}` : `; reused after ${death}`;
+  return `${slab.pool}: ${bytes(block.length)} at ${bytes(block.offset)}, ${STATES[block.state]?.label ?? block.state}${after}${block.tainted ? "; tainted" : ""}`;
+}

@@ -1,0 +1,211 @@
+// @ts-check
+// The panels beside lanes and graph: semaphores, the selected operation, the log, the table of operations.
+import { axisClass } from "../model/colours.js";
+import { axisChip, frontierChips } from "./chips.js";
+import { fill, h, setText } from "./dom.js";
+import { plural, time, timeNamed } from "./format.js";
+
+const LOGGED = 120; // entries of the log that are shown at once
+const LISTED = 500; // rows of the table of operations
+
+const indexIn = (schedule) => (name) => schedule.semaphoreByName.get(name)?.index ?? 0;
+
+/** Semaphores at a time. */
+export class SemaphoreTable {
+  constructor(box) {
+    this.body = h("tbody");
+    box.replaceChildren(
+      h(
+        "table",
+        {},
+        h("caption.hidden", {}, "Semaphores now: value and frontier"),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Semaphore"), h("th", { scope: "col" }, "Value"), h("th", { scope: "col" }, "Frontier"))),
+        this.body,
+      ),
+    );
+  }
+
+  show(schedule) {
+    this.schedule = schedule;
+    const most = 200;
+    this.rows = schedule.semaphores.slice(0, most).map((semaphore) => {
+      const value = h("span.number");
+      const bar = h("meter", { min: 0, max: Math.max(1, semaphore.final), value: 0, "aria-label": `${semaphore.name} of ${semaphore.final}` });
+      const frontier = h("td");
+      this.body.append();
+      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { class: axisClass(semaphore.index) }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.name), h("td.value", {}, value, bar), frontier) };
+    });
+    this.body.replaceChildren(
+      ...this.rows.map(({ row }) => row),
+      ...(schedule.semaphores.length > most ? [h("tr", {}, h("td.muted", { colspan: 3 }, `and ${schedule.semaphores.length - most} more`))] : []),
+    );
+  }
+
+  move(at) {
+    const indexOf = indexIn(this.schedule);
+    for (const each of this.rows) {
+      const { value, op } = this.schedule.valueAt(each.semaphore, at);
+      if (each.shown === value) continue;
+      each.shown = value;
+      setText(each.value, `${value} / ${each.semaphore.final}`);
+      each.bar.value = value;
+      each.frontier.replaceChildren(frontierChips(op?.frontier ?? [], indexOf, op?.tainted));
+    }
+  }
+}
+
+/** The selected operation. */
+export class OperationPanel {
+  /** @param {HTMLElement} box @param {{select: (op: any) => void}} actions */
+  constructor(box, actions) {
+    this.box = box;
+    this.actions = actions;
+    this.state = h("span.state");
+  }
+
+  #link(op) {
+    return h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.id);
+  }
+
+  show(schedule, op, at) {
+    this.schedule = schedule;
+    this.op = op;
+    if (op === null) {
+      this.box.replaceChildren(h("p.muted", {}, "Select an operation in the lanes, the graph or the table. N and P walk through them."));
+      return;
+    }
+    const indexOf = indexIn(schedule);
+    const { unit } = schedule;
+    const past = schedule.pastOf(op);
+    const future = schedule.futureOf(op);
+    const beside = schedule.operations.filter((each) => each !== op && !past.has(each) && !future.has(each));
+    const times =
+      op.start < 0 ? "never started" : `${op.lane}, ${timeNamed(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}`;
+    fill(
+      this.box,
+      h("p.operation-title", {}, h("strong", {}, op.id), " ", this.state),
+      h("p.muted", {}, `${op.hardware} · ${times}`),
+      op.failure !== "" && h("p.bad", {}, op.failure),
+      h(
+        "dl",
+        {},
+        h("dt", {}, "Waits for"),
+        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(wait, indexOf)))),
+        h("dt", {}, "Signals"),
+        h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), indexOf)),
+        h("dt", {}, "Frontier"),
+        h("dd", {}, h("ul.plain", {}, op.frontier.length === 0 ? h("li.muted", {}, "empty") : op.frontier.map((entry) => this.#entry(op, entry, indexOf)))),
+        op.decision !== "" && [h("dt", {}, "Scheduler"), h("dd", {}, op.decision)],
+        h("dt", {}, "Unordered with"),
+        h("dd", {}, beside.length === 0 ? h("span.muted", {}, "nothing") : [beside.slice(0, 6).map((each) => [this.#link(each), " "]), beside.length > 6 && h("span.muted", {}, `and ${beside.length - 6} more`)]),
+      ),
+    );
+    this.move(at);
+  }
+
+  #wait({ semaphore, value, producer }, indexOf) {
+    return h(
+      "li",
+      {},
+      h("span.chip", { class: axisClass(indexOf(semaphore)) }, h("span.dot", { "aria-hidden": "true" }), `${semaphore} ≥ ${value}`),
+      producer ? [" by ", this.#link(producer)] : h("span.muted", {}, " signalled before, or from outside"),
+    );
+  }
+
+  #entry(op, [name, epoch], indexOf) {
+    const producer = this.schedule.producerOf(name, epoch);
+    return h(
+      "li",
+      {},
+      axisChip(name, epoch, indexOf(name)),
+      producer === op ? h("span.muted", {}, " itself") : producer ? [" ", this.#link(producer), h("span.muted", {}, " and what precedes it")] : null,
+    );
+  }
+
+  move(at) {
+    if (!this.op) return;
+    const state = this.schedule.stateOf(this.op, at);
+    if (this.state.dataset.state !== state) {
+      this.state.dataset.state = state;
+      setText(this.state, state);
+    }
+  }
+}
+
+/** What happened up to now, the latest first. */
+export class EventLog {
+  constructor(box) {
+    this.list = h("ol.log", { reversed: true });
+    box.replaceChildren(this.list);
+    this.shown = -1;
+  }
+
+  show(schedule) {
+    this.schedule = schedule;
+    this.shown = -1;
+  }
+
+  move(at) {
+    const until = this.schedule.eventsUntil(at);
+    if (until === this.shown) return;
+    const added = until - this.shown;
+    const from = Math.max(0, until - LOGGED);
+    if (this.shown >= 0 && added > 0 && added < LOGGED) {
+      for (let i = this.shown; i < until; i++) this.list.prepend(this.#entry(this.schedule.events[i]));
+      while (this.list.childElementCount > LOGGED) this.list.lastElementChild?.remove();
+    } else {
+      const entries = [];
+      for (let i = until - 1; i >= from; i--) entries.push(this.#entry(this.schedule.events[i]));
+      this.list.replaceChildren(...entries);
+    }
+    this.shown = until;
+    if (until === 0) this.list.replaceChildren(h("li.muted", {}, "Nothing has happened yet."));
+    else if (until > 0 && this.list.lastElementChild?.className === "muted") this.list.lastElementChild.remove();
+  }
+
+  #entry({ time: at, kind, op }) {
+    const { unit } = this.schedule;
+    const indexOf = indexIn(this.schedule);
+    const text = {
+      start: [h("b", {}, op.id), ` starts on ${op.lane}`],
+      end: [h("b", {}, op.id), " ends", op.signals.length > 0 && [", ", op.signals.map(({ semaphore, value }) => axisChip(semaphore, value, indexOf(semaphore)))]],
+      fail: [h("b", {}, op.id), h("span.bad", {}, ` fails: ${op.failure}`)],
+    }[kind];
+    return h("li", {}, h("span.when", {}, time(unit, at)), h("span", {}, text));
+  }
+}
+
+/** All operations, as a table: the lanes for those who do not see them. */
+export class OperationTable {
+  /** @param {HTMLElement} box @param {{select: (op: any) => void}} actions */
+  constructor(box, actions) {
+    this.actions = actions;
+    this.body = h("tbody");
+    const heads = ["Operation", "Hardware", "Lane", "Start", "End", "Waits", "Signals", "Frontier"];
+    box.replaceChildren(
+      h("table", {}, h("caption.hidden", {}, "Operations"), h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), this.body),
+    );
+  }
+
+  show(schedule) {
+    const pairs = (list, sign) => list.map(({ semaphore, value }) => `${semaphore}${sign}${value}`).join(", ");
+    const { unit } = schedule;
+    this.body.replaceChildren(
+      ...schedule.operations.slice(0, LISTED).map((op) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.id)),
+          h("td", {}, op.hardware),
+          h("td", {}, op.lane),
+          h("td.number", {}, op.start < 0 ? "–" : time(unit, op.start)),
+          h("td.number", {}, op.end < 0 ? "–" : op.failure === "" ? time(unit, op.end) : `✕ ${time(unit, op.end)}`),
+          h("td", {}, pairs(op.waits, " ≥ ")),
+          h("td", {}, pairs(op.signals, " = ")),
+          h("td", {}, op.frontier.map(([name, epoch]) => `${name}:${epoch}`).join(", ")),
+        ),
+      ),
+      ...(schedule.operations.length > LISTED ? [h("tr", {}, h("td.muted", { colspan: 8 }, `and ${plural(schedule.operations.length - LISTED, "more operation")}`))] : []),
+    );
+  }
+}

@@ -1,0 +1,62 @@
+// @ts-check
+// Why nothing moves: what waits, for what, and who would signal it.
+import { axisClass } from "../model/colours.js";
+import { h, setText } from "./dom.js";
+import { plural, seconds, span } from "./format.js";
+
+const STATES = {
+  BEFORE_INPUTS: "waits for its inputs",
+  IN_LINE: "waits for its turn",
+  RUNNING: "runs",
+  SUSPENDED: "is suspended",
+  BEFORE_RESULTS: "waits for its results",
+};
+
+export class Waiting {
+  constructor(box) {
+    this.sentence = h("p.sentence");
+    this.list = h("ul.plain.waiting");
+    box.replaceChildren(this.sentence, this.list);
+  }
+
+  /** @param {any} live @param {(queue: string) => number} indexOf @param {string} program */
+  show(live, indexOf, program) {
+    const operations = program === "" ? live.timelines.operations : [];
+    const calls = live.timelines.calls.filter((each) => program === "" || each.program === program);
+    setText(this.sentence, explain(live, operations, calls));
+    const items = [
+      ...operations.map((op) => ({ since: seconds(op.since), waits: op.waits ?? [], texts: op.waitsFor, what: [queueChip(op.queue, indexOf), " ", h("b", {}, op.operation)] })),
+      ...calls.map((call) => ({ since: seconds(call.since), waits: call.waits ?? [], texts: call.waitsFor, what: [h("b", {}, call.program), ` ${call.function} ${STATES[call.state] ?? call.state}`] })),
+    ].sort((a, b) => b.since - a.since);
+    this.list.replaceChildren(
+      ...items.slice(0, 100).map(({ since, waits, texts, what }) =>
+        h("li", {}, h("span.age", {}, span(since)), h("div", {}, h("div", {}, what), h("ul.plain.points", {}, waits.length > 0 ? waits.map((wait) => point(wait, indexOf)) : texts.map((text) => h("li.muted", {}, text))))),
+      ),
+    );
+  }
+}
+
+export const queueChip = (queue, indexOf) => h("span.chip", { class: axisClass(indexOf(queue)) }, h("span.dot", { "aria-hidden": "true" }), queue);
+
+function point(wait, indexOf) {
+  const progress = h("span.number", {}, `${wait.reached} → ${wait.value}`);
+  const who = !wait.promised
+    ? h("span.bad", {}, "no submitted operation that can run signals it")
+    : wait.producer
+      ? [`operation ${wait.epoch} of `, queueChip(wait.producer, indexOf), " signals it"]
+      : "promised from outside";
+  return h("li", {}, `timeline ${wait.timeline} `, progress, ": ", who);
+}
+
+function explain(live, operations, calls) {
+  const waiting = [...operations, ...calls.filter((each) => each.state !== "RUNNING")];
+  if (waiting.length === 0) {
+    return live.activeCalls > 0 ? `Nothing waits; ${plural(live.activeCalls, "call")} in flight.` : "Nothing waits, and nothing runs.";
+  }
+  const memory = waiting.filter((each) => each.waitsFor.some((text) => text.startsWith("memory"))).length;
+  const orphans = new Set(waiting.flatMap((each) => (each.waits ?? []).filter((wait) => !wait.promised).map((wait) => wait.timeline)));
+  const parts = [`${plural(live.timelines.waiting, "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
+  if (memory > 0) parts.push(`${memory} of them for memory`);
+  if (orphans.size > 0) parts.push(`timeline ${[...orphans].slice(0, 4).join(", ")} is signalled by nothing that was submitted`);
+  return `${parts.join("; ")}.`;
+}

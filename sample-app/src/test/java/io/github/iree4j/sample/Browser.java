@@ -1,0 +1,185 @@
+package io.github.iree4j.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/** A Chromium without a window. Fails on the first error in its console. */
+final class Browser implements AutoCloseable {
+
+    /** How long a page may take on a machine that builds. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final Path PICTURES = Path.of("target", "screenshots");
+
+    private final ChromeDriver driver;
+
+    private Browser(ChromeDriver driver) {
+        this.driver = driver;
+    }
+
+    /** Starts the machine's own Chromium; without one, the test is skipped. */
+    static Browser start() {
+        Path chromium = program("chromium", "google-chrome");
+        Path chromedriver = program("chromedriver");
+        assumeTrue(
+                chromium != null && chromedriver != null,
+                "needs a browser: apt-get install --no-install-recommends chromium chromium-driver");
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(Objects.requireNonNull(chromium).toFile());
+        // As root there is no sandbox, in containers little shared memory, and builds have no graphics card.
+        options.addArguments(
+                "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars");
+        options.setCapability("goog:loggingPrefs", logs);
+        ChromeDriverService service = new ChromeDriverService.Builder()
+                .usingDriverExecutable(Objects.requireNonNull(chromedriver).toFile())
+                .usingAnyFreePort()
+                .build();
+        Browser browser = new Browser(new ChromeDriver(service, options));
+        browser.resize(1360, 1000);
+        return browser;
+    }
+
+    private static Path program(String... names) {
+        return Stream.of(names)
+                .flatMap(name -> Stream.of(Objects.requireNonNullElse(System.getenv("PATH"), "")
+                                .split(":"))
+                        .map(directory -> Path.of(directory, name)))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElse(null);
+    }
+
+    void open(String url) {
+        driver.get(url);
+    }
+
+    void resize(int width, int height) {
+        driver.manage().window().setSize(new Dimension(width, height));
+        // Headless windows have a least width; the page's is what counts.
+        driver.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    }
+
+    void preferDark(boolean dark) {
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+    }
+
+    /** What a JavaScript expression gives. */
+    Object eval(String expression) {
+        return driver.executeScript("return " + expression + ";");
+    }
+
+    /** What a JavaScript expression that gives a promise resolves to. */
+    Object await(String expression) {
+        driver.manage().timeouts().scriptTimeout(PATIENCE);
+        return driver.executeAsyncScript("const done = arguments[0];" + "(async () => (" + expression
+                + "))().then(done, (error) => done('failed: ' + error.stack));");
+    }
+
+    /** Waits until an expression is true, a frame at a time. */
+    void until(String condition) {
+        Object answer = await("await (async () => { const end = performance.now() + " + PATIENCE.toMillis() / 2
+                + "; while (!(" + condition + ")) { if (performance.now() > end) return document.body.innerText;"
+                + " await new Promise((resume) => setTimeout(resume, 20)); } return true; })()");
+        assertThat(answer).as(condition).isEqualTo(true);
+    }
+
+    WebElement find(String selector) {
+        return driver.findElement(By.cssSelector(selector));
+    }
+
+    String text(String selector) {
+        return find(selector).getText();
+    }
+
+    void click(String selector) {
+        find(selector).click();
+    }
+
+    /** Types keys where the focus is. */
+    void type(CharSequence... keys) {
+        new Actions(driver).sendKeys(keys).perform();
+    }
+
+    void typeWithShift(CharSequence key) {
+        new Actions(driver).keyDown(Keys.SHIFT).sendKeys(key).keyUp(Keys.SHIFT).perform();
+    }
+
+    String address() {
+        return driver.getCurrentUrl();
+    }
+
+    /** Keeps a picture of the whole page. */
+    void picture(String name) {
+        try {
+            Files.createDirectories(PICTURES);
+            int height = ((Number) eval("document.documentElement.scrollHeight")).intValue();
+            int width = ((Number) eval("window.innerWidth")).intValue();
+            int before = ((Number) eval("window.innerHeight")).intValue();
+            resize(width, Math.min(6000, Math.max(height, before)));
+            await("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+            Files.write(PICTURES.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+            resize(width, before);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What the console of the browser says: errors and warnings, violations of the content security policy too. */
+    void assertNoErrors() {
+        List<String> errors = driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+                .map(LogEntry::toString)
+                .toList();
+        assertThat(errors).isEmpty();
+    }
+
+    /** Scans the page for what keeps people from using it. */
+    void assertAccessible(String what) {
+        try (InputStream script = Objects.requireNonNull(Browser.class.getResourceAsStream("/axe.min.js"))) {
+            driver.executeScript(new String(script.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Object findings = await("(await axe.run()).violations"
+                + ".filter((each) => ['serious', 'critical', 'moderate'].includes(each.impact))"
+                + ".map((each) => each.id + ': ' + each.nodes.map((node) => node.html + ' ' + node.failureSummary)"
+                + ".slice(0, 4).join(' | '))");
+        assertThat((List<?>) findings).as("accessibility of " + what).isEmpty();
+    }
+
+    @Override
+    public void close() {
+        driver.quit();
+    }
+}

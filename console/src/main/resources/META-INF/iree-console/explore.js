@@ -33,7 +33,7 @@ export class Explore {
     this.log = new EventLog(byId("log-box"));
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
-    this.ways = new Ways(byId("ways-box"));
+    this.ways = new Ways(byId("ways-box"), () => this.load());
     this.transport = new Transport((at) => this.#move(at));
     this.#listen();
   }
@@ -131,7 +131,7 @@ export class Explore {
       if (running.signal.aborted) return;
       this.page.notice("");
       this.show(new Schedule({ ...scenario, ...run }), first ? state.tick : this.transport.at);
-      if (state.ways) await this.ways.load(scenario.id, query);
+      if (state.ways) await this.ways.load(scenario.id, query, running.signal);
     } catch (error) {
       if (!(error instanceof DOMException)) this.#failed(error);
     }
@@ -187,6 +187,7 @@ export class Explore {
   #move(at) {
     if (!this.schedule) return;
     this.lanes.move(at);
+    this.ways.move(at);
     const { unit } = this.schedule;
     // The rest changes with events only.
     const shown = unit === "ns" ? this.schedule.eventsUntil(at) : Math.floor(at);
@@ -196,7 +197,7 @@ export class Explore {
     if (shown === this.shown?.at && this.schedule === this.shown.schedule) return;
     this.shown = { at: shown, schedule: this.schedule };
     byId("position").setAttribute("aria-valuetext", label);
-    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.ways]) view.move(at);
+    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults]) view.move(at);
     const passed = this.schedule.annotations.filter((each) => each.tick <= at);
     setText(byId("annotation"), passed.length === 0 ? "" : passed[passed.length - 1].text);
   }
@@ -277,6 +278,7 @@ export class Explore {
 
   /** Shows a run that did not come from the laboratory: a file, or what Live exported. */
   open(run) {
+    if (Array.isArray(run?.operations)) throw new Error("it is a scenario that has not run; “bin/iree4j lab run FILE --json” prints the run");
     if (!Array.isArray(run?.ops)) throw new Error("there is no list 'ops' in it");
     this.opened = run;
     Object.assign(this.page.state, { tick: 0, op: "", fault: "" });

@@ -52,7 +52,7 @@ export class Live {
       return { body, card: h("section.card", { "aria-labelledby": `live-${id}-heading` }, h("div.card-head", {}, h("h2", { id: `live-${id}-heading` }, title), note && h("span.muted", {}, note)), body) };
     };
     const waiting = part("waiting", "What waits", "and who would signal it");
-    const queues = part("queues", "Queues", `in flight and pending over the last ${SPAN / 60} minutes`);
+    const queues = part("queues", "Queues", `in flight and pending as areas, completed per second as a line, over ${SPAN / 60} minutes`);
     const memory = part("memory", "Memory", "by program over time, and block by block");
     const programs = part("programs", "Programs", "");
     const taint = part("taint", "Taint windows", "timelines that were signalled from outside");

@@ -36,9 +36,10 @@ export class History {
     return this.samples[this.samples.length - 1] ?? null;
   }
 
-  /** The times that a chart covers: a fixed span, so that it moves steadily. */
+  /** The times that a chart covers: what there is, up to a fixed span that then moves steadily. */
   range(seconds) {
     const end = this.latest?.at ?? 0;
-    return { from: end - seconds, to: end };
+    const known = end - (this.samples[0]?.at ?? end);
+    return { from: end - Math.min(seconds, Math.max(10, known)), to: end };
   }
 }

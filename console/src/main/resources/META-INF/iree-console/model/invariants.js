@@ -6,9 +6,9 @@ export function checkInvariants(schedule) {
   return [
     {
       name: "Never optimistic",
-      rule: "No operation starts before all it waits for has ended well.",
+      rule: "No operation starts before all it waits for has ended.",
       broken: schedule.operations
-        .filter((op) => op.start >= 0 && op.before.some((each) => each.end < 0 || each.end > op.start || each.failure !== ""))
+        .filter((op) => op.start >= 0 && op.before.some((each) => each.end < 0 || each.end > op.start))
         .map((op) => op.id),
     },
     {
@@ -23,9 +23,9 @@ export function checkInvariants(schedule) {
     },
     {
       name: "Failures where they belong",
-      rule: "What follows a failed operation fails, and does not run.",
+      rule: "What follows a failed operation fails too.",
       broken: schedule.operations
-        .filter((op) => op.before.some((each) => each.failure !== "") && (op.failure === "" || op.start >= 0))
+        .filter((op) => op.failure === "" && op.before.some((each) => each.failure !== ""))
         .map((op) => op.id),
     },
     ...(schedule.violations.length > 0

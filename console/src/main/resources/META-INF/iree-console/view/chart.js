@@ -7,7 +7,8 @@ import { penOf, styleOf } from "./dom.js";
  * @param {{from: number, to: number}} range
  * @param {number[]} times
  * @param {{colour: string, values: number[]}[]} series the first is at the bottom
- * @param {{height: number, limit?: number, format: (value: number) => string}} options
+ * @param {{height: number, format: (value: number) => string, line?: {colour: string, values: number[], format: (value: number) => string}}} options
+ *     the line has a scale of its own
  */
 export function drawAreas(canvas, range, times, series, options) {
   const width = canvas.parentElement?.clientWidth ?? 0;
@@ -15,7 +16,7 @@ export function drawAreas(canvas, range, times, series, options) {
   const { height } = options;
   const pen = penOf(canvas, width, height);
   const sums = times.map((_, i) => series.reduce((sum, each) => sum + each.values[i], 0));
-  const top = Math.max(1, options.limit ?? 0, ...sums) * 1.08;
+  const top = Math.max(1, ...sums) * 1.08;
   const x = (at) => ((at - range.from) / (range.to - range.from || 1)) * width;
   const y = (value) => height - 1 - (value / top) * (height - 4);
   const base = new Array(times.length).fill(0);
@@ -35,19 +36,21 @@ export function drawAreas(canvas, range, times, series, options) {
   pen.moveTo(0, height - 0.5);
   pen.lineTo(width, height - 0.5);
   pen.stroke();
-  if (options.limit) {
-    pen.strokeStyle = styleOf("--bad");
-    pen.setLineDash([4, 4]);
+  const { line } = options;
+  const fastest = Math.max(0, ...(line?.values ?? []));
+  if (line && fastest > 0) {
+    pen.strokeStyle = line.colour;
+    pen.lineWidth = 1.5;
     pen.beginPath();
-    pen.moveTo(0, y(options.limit));
-    pen.lineTo(width, y(options.limit));
+    times.forEach((at, i) => pen.lineTo(x(at), height - 1 - (line.values[i] / fastest) * (height - 6)));
     pen.stroke();
-    pen.setLineDash([]);
   }
   pen.font = styleOf("--canvas-font") || "11px sans-serif";
   pen.fillStyle = styleOf("--muted");
   pen.textBaseline = "top";
   pen.textAlign = "right";
   const most = Math.max(0, ...sums);
-  if (most > 0) pen.fillText(`max ${options.format(most)}`, width - 2, 2);
+  const labels = [most > 0 && `at most ${options.format(most)}`, line && fastest > 0 && `at most ${line.format(fastest)}`];
+  const text = labels.filter(Boolean).join(", ");
+  if (text !== "") pen.fillText(text, width - 2, 2);
 }

@@ -109,10 +109,10 @@ export class Lanes {
 
   /** Draws once before the next frame, however often it is asked. */
   draw() {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.#draw());
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.drawNow());
   }
 
-  #draw() {
+  drawNow() {
     this.frame = 0;
     this.frames++;
     const { schedule } = this;

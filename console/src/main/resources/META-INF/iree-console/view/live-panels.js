@@ -91,7 +91,11 @@ export class QueuesPanel {
           { colour: colour(0.75), values: values((each) => each.inFlight) },
           { colour: colour(0.28), values: values((each) => each.pending) },
         ],
-        { height: 46, format: (value) => count(Math.round(value)) },
+        {
+          height: 52,
+          format: (value) => `${count(Math.round(value))} at once`,
+          line: { colour: colour(1), values: samples.map((each) => each.queues.get(name)?.rate ?? 0), format: (value) => `${count(Math.round(value))} /s` },
+        },
       );
       const last = samples[samples.length - 1]?.queues.get(name);
       row.canvas.setAttribute("aria-label", `${name}: ${last?.inFlight ?? 0} in flight, ${last?.pending ?? 0} pending`);

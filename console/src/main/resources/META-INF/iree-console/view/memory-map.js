@@ -5,6 +5,7 @@ import { h, penOf, styleOf } from "./dom.js";
 
 const ROW = 16;
 const GAP = 5;
+const NAME = 128; // width of the names of slabs
 
 export const STATES = {
   RESERVED: { label: "in use", style: "--block-reserved" },
@@ -33,20 +34,24 @@ export class MemoryMapView {
     const largest = Math.max(1, ...slabs.map((each) => each.size));
     const pen = penOf(this.canvas, width, Math.max(ROW, slabs.length * (ROW + GAP)));
     this.places = [];
+    pen.font = styleOf("--canvas-font") || "12px sans-serif";
+    pen.textBaseline = "middle";
+    const colours = Object.fromEntries(Object.entries(STATES).map(([state, { style }]) => [state, styleOf(style)]));
     slabs.forEach((slab, row) => {
       const top = row * (ROW + GAP);
-      const length = Math.max(24, (slab.size / largest) * width);
-      pen.fillStyle = styleOf("--stripe");
-      pen.fillRect(0, top, length, ROW);
-      for (const block of slab.blocks) {
-        const left = (block.offset / slab.size) * length;
-        const right = ((block.offset + block.length) / slab.size) * length;
-        pen.fillStyle = styleOf(STATES[block.state]?.style ?? "--line");
-        pen.fillRect(left, top, Math.max(0.7, right - left - (right - left > 3 ? 1 : 0)), ROW);
-        this.places.push({ left, right, top, block, slab });
+      const length = Math.max(24, (slab.size / largest) * (width - NAME));
+      pen.fillStyle = styleOf("--muted");
+      pen.fillText(`${slab.pool} ${bytes(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
+      // Small blocks in use are drawn over large free ones, and never vanish.
+      for (const block of [...slab.blocks].sort((a, b) => b.length - a.length)) {
+        const left = NAME + (block.offset / slab.size) * length;
+        const right = NAME + ((block.offset + block.length) / slab.size) * length;
+        pen.fillStyle = colours[block.state] ?? styleOf("--line");
+        pen.fillRect(left, top, Math.max(2, right - left - (right - left > 3 ? 1 : 0)), ROW);
+        this.places.unshift({ left, right: Math.max(right, left + 2), top, block, slab });
       }
       pen.strokeStyle = styleOf("--line");
-      pen.strokeRect(0.5, top + 0.5, length - 1, ROW - 1);
+      pen.strokeRect(NAME + 0.5, top + 0.5, length - 1, ROW - 1);
     });
     const of = (state) => memory.slabs.flatMap((each) => each.blocks).filter((each) => each.state === state);
     const sum = (list) => bytes(list.reduce((total, each) => total + each.length, 0));

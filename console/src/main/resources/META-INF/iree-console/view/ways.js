@@ -2,42 +2,81 @@
 // The same scenario ordered in three ways, side by side.
 import { DataError, read } from "../data.js";
 import { Schedule } from "../model/schedule.js";
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { count } from "./format.js";
 import { Lanes } from "./lanes.js";
 
+const WAYS = [
+  { id: "events", label: "Binary events", note: "One event for each dependency; it says that, and nothing else." },
+  { id: "timelines", label: "Timeline semaphores", note: "A value implies the earlier values of its timeline." },
+  { id: "frontiers", label: "Frontiers", note: "A signal also says what happened before it." },
+];
+
+const MEASURES = [
+  { id: "makespan", label: "Ticks until the end" },
+  { id: "events", label: "Events" },
+  { id: "waits", label: "Waits of the hardware" },
+  { id: "hostChecks", label: "Checks by the host" },
+  { id: "heldBack", label: "Operations held back by the host" },
+  { id: "pipelined", label: "Operations with the hardware before their inputs existed", more: true },
+  { id: "trackingBytes", label: "Bytes of tracking, largest buffer" },
+  { id: "knownOrder", label: "Pairs whose order is known", more: true },
+  { id: "strangers", label: "Unrelated pairs that were ordered" },
+];
+
 export class Ways {
-  constructor(box) {
-    this.box = box;
+  /** @param {HTMLElement} box @param {() => void} changed called when the delay was changed */
+  constructor(box, changed) {
     this.lanes = [];
     this.at = 0;
+    this.delay = 1;
+    const output = h("output", { id: "delay-value", for: "delay" }, "1");
+    const slider = h("input", {
+      type: "range",
+      id: "delay",
+      min: 0,
+      max: 4,
+      step: 1,
+      value: 1,
+      oninput: () => {
+        this.delay = Number(slider.value);
+        setText(output, slider.value);
+        changed();
+      },
+    });
+    this.body = h("div");
+    box.replaceChildren(
+      h("div.toolbar", {}, h("label.field.slider", {}, "Host delay ", output, slider), h("p.muted.hint", {}, "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
+      this.body,
+    );
   }
 
-  /** @param {string} id @param {Record<string, any>} query */
-  async load(id, query) {
-    let answer;
+  /** @param {string} id @param {Record<string, any>} query @param {AbortSignal} signal */
+  async load(id, query, signal) {
     try {
-      answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query);
+      const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, { ...query, delay: this.delay }, signal);
+      if (!signal.aborted) this.#show(answer);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
       this.lanes = [];
-      this.box.replaceChildren(h("p.muted", {}, error.message));
-      return;
+      this.body.replaceChildren(h("p.muted", {}, error.message));
     }
-    const end = Math.max(...answer.ways.map((each) => each.run.finalTick));
+  }
+
+  #show({ costs, runs }) {
+    const end = Math.max(...WAYS.map(({ id }) => Number(runs[id].finalTick)));
     this.lanes = [];
-    const columns = answer.ways.map((way) => {
+    const plots = WAYS.map(({ id, label, note }) => {
       const plot = h("div.lanes.small");
-      // One scale for all, so that lengths compare.
-      const schedule = new Schedule({ ...way.run, annotations: [], finalTick: end });
       const lanes = new Lanes(plot, { select: () => {}, seek: () => {} });
-      lanes.show(schedule);
+      // One scale for all, so that lengths compare.
+      lanes.show(new Schedule({ ...runs[id], annotations: [], finalTick: end }));
       lanes.move(this.at);
       this.lanes.push(lanes);
-      return h("div.way", {}, h("h3", {}, way.label), h("p.muted", {}, way.description), plot);
+      return h("div.way", {}, h("h3", {}, label), h("p.muted", {}, note), plot);
     });
-    this.box.replaceChildren(
-      h("div.ways", {}, columns),
+    this.body.replaceChildren(
+      h("div.ways", {}, plots),
       h(
         "div.table-scroll",
         { tabindex: "0", role: "group", "aria-label": "Table of costs" },
@@ -45,20 +84,18 @@ export class Ways {
           "table",
           {},
           h("caption.hidden", {}, "What each way costs"),
-          h("thead", {}, h("tr", {}, h("td"), answer.ways.map((way) => h("th.number", { scope: "col" }, way.label)))),
-          h(
-            "tbody",
-            {},
-            answer.measures.map(({ id: measure, label, better }) => {
-              const values = answer.ways.map((way) => Number(way.costs[measure]));
-              const best = better === "more" ? Math.max(...values) : Math.min(...values);
-              const same = values.every((each) => each === values[0]);
-              return h("tr", {}, h("th", { scope: "row" }, label), values.map((value) => h("td.number", { class: !same && value === best ? "best" : "" }, Number.isFinite(value) ? count(value) : "–")));
-            }),
-          ),
+          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Measure"), WAYS.map(({ label }) => h("th.number", { scope: "col" }, label)))),
+          h("tbody", {}, MEASURES.map((measure) => this.#row(measure, costs))),
         ),
       ),
     );
+  }
+
+  #row({ id, label, more }, costs) {
+    const values = WAYS.map((way) => Number(costs[way.id][id]));
+    const best = more ? Math.max(...values) : Math.min(...values);
+    const same = values.every((each) => each === values[0]);
+    return h("tr", {}, h("th", { scope: "row" }, label), values.map((value) => h("td.number", { class: !same && value === best ? "best" : "" }, count(value))));
   }
 
   move(at) {

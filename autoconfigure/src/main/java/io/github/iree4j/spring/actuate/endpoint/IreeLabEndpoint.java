@@ -1,13 +1,20 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.Comparison;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scale;
+import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -26,6 +33,9 @@ public final class IreeLabEndpoint {
 
     /** The maximum number of faults of a run. */
     static final int MOST_FAULTS = 16;
+
+    /** The maximum delay of the host, in ticks. */
+    static final int MOST_DELAY = 100;
 
     private static final String JSON = "application/json";
 
@@ -56,14 +66,73 @@ public final class IreeLabEndpoint {
             @Nullable Integer depth,
             @Nullable Integer lanes,
             @Nullable String fault) {
+        return answer(() -> Laboratory.run(Laboratory.scenario(scenario), options(width, depth, lanes, fault))
+                .toJson());
+    }
+
+    /**
+     * Runs a scenario three times, with each lane a queue: ordered by binary events, by timelines, by frontiers.
+     *
+     * @param scenario its id
+     * @param view ways
+     * @param width as in {@link #run}
+     * @param depth as in {@link #run}
+     * @param lanes as in {@link #run}
+     * @param fault as in {@link #run}
+     * @param delay ticks until the host learns of a completion, up to {@value #MOST_DELAY}; 1 when absent
+     * @return the comparison and the three runs as JSON, with status as in {@link #run}; null for another view
+     */
+    @ReadOperation(produces = JSON)
+    public @Nullable WebEndpointResponse<String> view(
+            @Selector String scenario,
+            @Selector String view,
+            @Nullable Integer width,
+            @Nullable Integer depth,
+            @Nullable Integer lanes,
+            @Nullable String fault,
+            @Nullable Integer delay) {
+        return view.equals("ways")
+                ? answer(() -> ways(
+                        Laboratory.scenario(scenario),
+                        options(width, depth, lanes, fault).withHostDelay(hostDelay(delay))))
+                : null;
+    }
+
+    private static String ways(Scenario scenario, LabOptions options) {
+        Scenario queues = scenario.withPlacement(Placement.QUEUES);
+        return Stream.of(WaitKnowledge.EVENTS, WaitKnowledge.TIMELINES, WaitKnowledge.FRONTIERS)
+                .map(each -> "\"%s\":%s"
+                        .formatted(
+                                each.name().toLowerCase(Locale.ROOT),
+                                Laboratory.run(queues, options.withKnowledge(each)).toJson()))
+                .collect(Collectors.joining(
+                        ",",
+                        "{\"costs\":" + Comparison.of(scenario, options).toJson() + ",\"runs\":{",
+                        "}}"));
+    }
+
+    private static LabOptions options(
+            @Nullable Integer width, @Nullable Integer depth, @Nullable Integer lanes, @Nullable String fault) {
+        Scale scale = new Scale(
+                Objects.requireNonNullElse(width, 1),
+                Objects.requireNonNullElse(depth, 1),
+                Objects.requireNonNullElse(lanes, 0));
+        return LabOptions.DEFAULT.withScale(scale).withFaults(faults(fault));
+    }
+
+    private static int hostDelay(@Nullable Integer delay) {
+        int ticks = Objects.requireNonNullElse(delay, 1);
+        if (ticks < 0 || ticks > MOST_DELAY) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "delay is %d, which is not within [0, %d]".formatted(ticks, MOST_DELAY));
+        }
+        return ticks;
+    }
+
+    private static WebEndpointResponse<String> answer(Supplier<String> json) {
         try {
-            Scale scale = new Scale(
-                    Objects.requireNonNullElse(width, 1),
-                    Objects.requireNonNullElse(depth, 1),
-                    Objects.requireNonNullElse(lanes, 0));
-            LabOptions options = LabOptions.DEFAULT.withScale(scale).withFaults(faults(fault));
-            return new WebEndpointResponse<>(
-                    Laboratory.run(Laboratory.scenario(scenario), options).toJson());
+            return new WebEndpointResponse<>(json.get());
         } catch (IreeException e) {
             return refusal(e);
         }

@@ -95,6 +95,18 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
+    void comparesThreeWays() throws Exception {
+        JsonNode ways = json("/fork-join/ways?lanes=2");
+        for (String way : new String[] {"events", "timelines", "frontiers"}) {
+            assertThat(ways.get("costs").get(way).get("makespan").longValue() + 1)
+                    .isEqualTo(ways.get("runs").get(way).get("finalTick").longValue());
+        }
+        assertThat(get("/fork-join/weather").statusCode()).isEqualTo(404);
+        assertThat(get("/weather/ways").statusCode()).isEqualTo(404);
+        assertThat(get("/fork-join/ways?delay=101").statusCode()).isEqualTo(400);
+    }
+
+    @Test
     void refusesWhatIsNoNumberAndManyFaults() throws Exception {
         assertThat(get("/fork-join?width=wide").statusCode()).isEqualTo(400);
         HttpResponse<String> many = get("/fork-join?fault=" + "lose:gpu,".repeat(16) + "lose:gpu");

@@ -52,5 +52,10 @@ export function drawAreas(canvas, range, times, series, options) {
   const most = Math.max(0, ...sums);
   const labels = [most > 0 && `at most ${options.format(most)}`, line && fastest > 0 && `at most ${line.format(fastest)}`];
   const text = labels.filter(Boolean).join(", ");
-  if (text !== "") pen.fillText(text, width - 2, 2);
+  pen.strokeStyle = styleOf("--card");
+  pen.lineWidth = 4;
+  if (text !== "") {
+    pen.strokeText(text, width - 2, 2);
+    pen.fillText(text, width - 2, 2);
+  }
 }

@@ -7,8 +7,9 @@ import { h, isDark, penOf, styleOf } from "./dom.js";
 import { time } from "./format.js";
 
 const AXIS = 26; // height of the scale
-const LANE = 34; // height of a lane with one row
-const LEAST_ROW = 5;
+const ROOM = 390; // height that all lanes share while their rows are not too low
+const ROW = { least: 1.5, usual: 26, packed: 20 };
+const PADDING = 8; // of a lane
 
 export class Lanes {
   /**
@@ -48,10 +49,12 @@ export class Lanes {
     this.to = schedule.finalTick;
     this.tops = [];
     let top = AXIS;
+    const rows = schedule.lanes.reduce((sum, lane) => sum + lane.rows, 0);
+    const fair = (ROOM - PADDING * schedule.lanes.length) / Math.max(1, rows);
     this.names.replaceChildren();
     for (const lane of schedule.lanes) {
-      const row = lane.rows === 1 ? LANE - 8 : Math.max(LEAST_ROW, Math.min(22, 150 / lane.rows));
-      const height = Math.round(row * lane.rows + 8);
+      const row = lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
+      const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
       const name = this.actions.pickHardware
         ? h("button.lane-name", { type: "button", title: `Faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)

@@ -6,6 +6,7 @@ import { h, penOf, styleOf } from "./dom.js";
 const ROW = 16;
 const GAP = 5;
 const NAME = 128; // width of the names of slabs
+const MOST = 50; // blocks that are listed as text
 
 export const STATES = {
   RESERVED: { label: "in use", style: "--block-reserved" },
@@ -18,7 +19,10 @@ export class MemoryMapView {
   constructor(device) {
     this.canvas = h("canvas.memory-canvas", { role: "img" });
     this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
-    this.box = h("div.memory-map", {}, this.canvas, this.tip);
+    this.blocks = h("ul.plain.blocks");
+    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", {}, "Blocks with a death frontier"), this.blocks);
+    this.picture = h("div.memory-map", {}, this.canvas, this.tip);
+    this.box = h("div", {}, this.picture, this.details);
     this.device = device;
     this.places = [];
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
@@ -28,7 +32,8 @@ export class MemoryMapView {
   /** @param {any} memory of the device */
   draw(memory) {
     this.memory = memory;
-    const width = this.box.clientWidth;
+    this.#list();
+    const width = this.picture.clientWidth;
     if (width === 0 || !memory) return;
     const slabs = memory.slabs.slice(0, 24);
     const largest = Math.max(1, ...slabs.map((each) => each.size));
@@ -61,6 +66,14 @@ export class MemoryMapView {
         .map(([state, { label }]) => `${plural(of(state).length, "block")}, ${sum(of(state))}, ${label}`)
         .join("; ")}${memory.omitted > 0 ? `; ${memory.omitted} not listed` : ""}`,
     );
+  }
+
+  /** The same as text, for those without a pointer. */
+  #list() {
+    if (!this.details.open || !this.memory) return;
+    const all = this.memory.slabs.flatMap((slab) => slab.blocks.filter((block) => block.death.length > 0).map((block) => describeBlock(block, slab)));
+    const shown = all.slice(0, MOST).map((text) => h("li", {}, text));
+    this.blocks.replaceChildren(...(all.length === 0 ? [h("li.muted", {}, "None now.")] : shown), all.length > MOST ? h("li.muted", {}, `and ${all.length - MOST} more`) : "");
   }
 
   #hover(event) {

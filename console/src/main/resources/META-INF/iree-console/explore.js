@@ -7,6 +7,7 @@ import { Faults, describe } from "./view/faults.js";
 import { plural, timeNamed } from "./view/format.js";
 import { Graph } from "./view/graph.js";
 import { Lanes } from "./view/lanes.js";
+import { MemoryPanel } from "./view/memory-panel.js";
 import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
 import { Transport } from "./view/transport.js";
 import { Ways } from "./view/ways.js";
@@ -33,6 +34,7 @@ export class Explore {
     this.log = new EventLog(byId("log-box"));
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
+    this.memory = new MemoryPanel(byId("memory-card"), byId("memory-box"));
     this.ways = new Ways(byId("ways-box"), () => this.load());
     this.transport = new Transport((at) => this.#move(at));
     this.#listen();
@@ -161,11 +163,12 @@ export class Explore {
     );
     byId("ways").setAttribute("aria-pressed", String(state.ways));
     byId("ways").disabled = scenario === null;
+    byId("share").disabled = scenario === null; // a file is not in the address
     byId("ways-card").hidden = !state.ways || scenario === null;
     const position = byId("position");
     position.max = String(schedule.finalTick);
     position.step = schedule.unit === "ns" ? "any" : "1";
-    for (const view of [this.lanes, this.graph, this.semaphores, this.log]) view.show(schedule);
+    for (const view of [this.lanes, this.graph, this.semaphores, this.log, this.memory]) view.show(schedule);
     this.#showTable();
     this.faults.show(schedule, this.faultList, scenario !== null);
     this.select(schedule.byId.get(state.op) ?? null);
@@ -183,6 +186,13 @@ export class Explore {
     if (byId("table-card").open && this.schedule) this.table.show(this.schedule);
   }
 
+  /** Draws the canvases again, for example in other colours. */
+  draw() {
+    this.lanes.draw();
+    this.ways.lanes.forEach((each) => each.draw());
+    this.memory.draw();
+  }
+
   /** Everything that depends on time. */
   #move(at) {
     if (!this.schedule) return;
@@ -197,7 +207,7 @@ export class Explore {
     if (shown === this.shown?.at && this.schedule === this.shown.schedule) return;
     this.shown = { at: shown, schedule: this.schedule };
     byId("position").setAttribute("aria-valuetext", label);
-    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults]) view.move(at);
+    for (const view of [this.graph, this.semaphores, this.operation, this.log, this.faults, this.memory]) view.move(at);
     const passed = this.schedule.annotations.filter((each) => each.tick <= at);
     setText(byId("annotation"), passed.length === 0 ? "" : passed[passed.length - 1].text);
   }

@@ -3,6 +3,7 @@
 import { DataError, read } from "./data.js";
 import { axisClass, axisColour } from "./model/colours.js";
 import { History } from "./model/history.js";
+import { recordingRun } from "./model/recording.js";
 import { snapshotRun } from "./model/snapshot.js";
 import { drawAreas } from "./view/chart.js";
 import { h, isDark, setText } from "./view/dom.js";
@@ -13,6 +14,7 @@ import { Waiting } from "./view/waiting.js";
 
 const SPAN = 120; // seconds that charts cover
 const INTERVALS = [0.5, 1, 2, 5];
+const PAGES = 50; // of a recording that are read at most
 const RETRY = 5; // seconds after a failure
 
 export class Live {
@@ -243,9 +245,25 @@ export class Live {
     view.map.draw(this.latest.memory.find((each) => each.device === pool.device));
   }
 
-  /** Shows what was polled as a run. */
-  exportRun() {
-    if (this.latest) this.actions.open(snapshotRun(this.latest, this.history));
+  /** Shows what was recorded as a run; without a recorder, what was polled. */
+  async exportRun() {
+    if (!this.latest) return;
+    try {
+      this.actions.open(this.latest.recording ? await this.#recording() : snapshotRun(this.latest, this.history));
+    } catch (error) {
+      this.page.notice(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #recording() {
+    const pages = [];
+    let since = 0;
+    do {
+      const page = await read("iree", "/recording", { since });
+      pages.push(page);
+      since = page.cursor;
+    } while (pages[pages.length - 1].more && pages.length < PAGES);
+    return recordingRun(pages);
   }
 
   /** @returns {boolean} whether the key did something */

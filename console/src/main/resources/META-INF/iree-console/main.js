@@ -33,7 +33,7 @@ function setTheme(theme) {
   } catch {
     // Not kept then.
   }
-  explore.lanes.draw();
+  explore.draw();
   live.draw();
 }
 
@@ -68,7 +68,7 @@ function show(view) {
     live.start();
   } else {
     live.stop();
-    explore.lanes.draw();
+    explore.draw();
     explore.start();
   }
 }
@@ -91,7 +91,7 @@ for (const view of ["explore", "live"]) {
 byId("theme").addEventListener("click", nextTheme);
 byId("keys").addEventListener("click", () => byId("keys-dialog").showModal());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  explore.lanes.draw();
+  explore.draw();
   live.draw();
 });
 

@@ -11,19 +11,21 @@ const SWEEPS = 8;
 export function placeInLayers(operations) {
   const shown = new Set(operations);
   const layerOf = new Map();
+  const begun = new Set();
   const visit = (first) => {
     const open = [first];
     while (open.length > 0) {
       const op = open[open.length - 1];
-      const missing = op.before.filter((each) => shown.has(each) && !layerOf.has(each));
-      if (missing.length > 0 && !layerOf.has(op)) {
-        if (open.length > shown.size) throw new Error("operations wait for each other in a circle");
+      // In a circle, which only a file can have, the edge that closes it does not count.
+      const missing = begun.has(op) ? [] : op.before.filter((each) => shown.has(each) && !begun.has(each));
+      begun.add(op);
+      if (missing.length > 0) {
         open.push(...missing);
         continue;
       }
       open.pop();
       if (!layerOf.has(op)) {
-        layerOf.set(op, op.before.reduce((most, each) => (shown.has(each) ? Math.max(most, layerOf.get(each) + 1) : most), 0));
+        layerOf.set(op, op.before.reduce((most, each) => (layerOf.has(each) ? Math.max(most, layerOf.get(each) + 1) : most), 0));
       }
     }
   };

@@ -17,7 +17,7 @@
  * @property {boolean} tainted
  * @property {string} failure empty when it ended well
  * @property {string} decision
- * @property {number} issued
+ * @property {string} note who submitted it
  * @property {Operation[]} before direct predecessors
  * @property {Operation[]} after direct successors
  * @property {number} row within its lane, for operations of one lane that overlap
@@ -47,6 +47,7 @@ export class Schedule {
     this.finalTick = Math.max(1, Number(scenario.finalTick ?? 1));
     this.annotations = (scenario.annotations ?? []).map((each) => ({ tick: Number(each.tick), text: String(each.text) }));
     this.violations = (scenario.violations ?? []).map(String);
+    this.memory = scenario.memory ?? [];
     this.collateral = new Set((scenario.collateral ?? []).map(String));
     /** @type {Operation[]} */
     this.operations = (scenario.ops ?? []).map((op, index) => ({
@@ -62,7 +63,7 @@ export class Schedule {
       tainted: Boolean(op.tainted),
       failure: op.failed === true ? "failed" : String(op.failure ?? op.failed ?? ""),
       decision: describeDecision(op.decisions ?? op.decision),
-      issued: Number(op.issued ?? -1),
+      note: String(op.note ?? ""),
       before: [],
       after: [],
       row: 0,
@@ -101,7 +102,7 @@ export class Schedule {
         const all = this.semaphoreByName.get(wait.semaphore)?.signals ?? [];
         // A wait inherits what the signal of its own value knew, not what later ones did.
         const at = firstIndex(all.length, (i) => all[i].value >= wait.value);
-        wait.producer = at < all.length ? all[at].op : null;
+        wait.producer = at < all.length && all[at].op !== op ? all[at].op : null;
         if (wait.producer && !op.before.includes(wait.producer)) {
           op.before.push(wait.producer);
           wait.producer.after.push(op);
@@ -224,22 +225,25 @@ export class Schedule {
   }
 }
 
-const DECISIONS = {
-  reached: "already reached",
-  elidedFifo: "implied by the order of its queue",
-  elidedByFifo: "implied by the order of its queue",
-  elidedFrontier: "implied by the frontier",
-  elidedByFrontier: "implied by the frontier",
-  covered: "implied by another wait",
-  deviceWaits: "left to the device",
-  deferred: "deferred by the host",
-};
+// By the names of the endpoint's counters, of the laboratory and of recordings, without case and underscores.
+const DECISIONS = [
+  [/^reached/, "already reached"],
+  [/^elided(by)?fifo/, "implied by the order of its queue"],
+  [/^elided(by)?frontier/, "implied by the frontier"],
+  [/^covered/, "implied by another wait"],
+  [/^devicewait/, "left to the device"],
+  [/^deferred/, "deferred by the host"],
+];
 
 function describeDecision(decision) {
   if (decision == null) return "";
   if (typeof decision === "string") return decision;
   return Object.entries(decision)
     .filter(([, count]) => Number(count) > 0)
-    .map(([name, count]) => `${count} ${DECISIONS[name] ?? name}`)
+    .map(([name, count]) => {
+      const key = name.replaceAll("_", "").toLowerCase();
+      const [, text] = DECISIONS.find(([pattern]) => pattern.test(key)) ?? [null, name];
+      return `${count} ${count === 1 ? "wait" : "waits"} ${text}`;
+    })
     .join(", ");
 }

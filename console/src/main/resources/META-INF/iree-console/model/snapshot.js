@@ -14,12 +14,12 @@ export function snapshotRun(live, history) {
       const done = before ? now.retired - before.retired : 0;
       if (done > 0) {
         ops.push({
-          id: `${name} ×${done} (${i})`,
+          id: `${name}: ${done} (${i})`,
           hw: name,
           lane: name,
           start: nanos(samples[i - 1].at),
           end: nanos(samples[i].at),
-          wait: {},
+          wait: before.retired > 0 ? { [name]: before.retired } : {},
           signal: { [name]: now.retired },
           frontier: { [name]: now.retired },
         });

@@ -7,8 +7,8 @@ import { penOf, styleOf } from "./dom.js";
  * @param {{from: number, to: number}} range
  * @param {number[]} times
  * @param {{colour: string, values: number[]}[]} series the first is at the bottom
- * @param {{height: number, format: (value: number) => string, line?: {colour: string, values: number[], format: (value: number) => string}}} options
- *     the line has a scale of its own
+ * @param {{height: number, format: (value: number) => string, line?: {colour: string, values: number[], format: (value: number) => string}, mark?: number}} options
+ *     the line has a scale of its own; the mark is a time
  */
 export function drawAreas(canvas, range, times, series, options) {
   const width = canvas.parentElement?.clientWidth ?? 0;
@@ -44,6 +44,10 @@ export function drawAreas(canvas, range, times, series, options) {
     pen.beginPath();
     times.forEach((at, i) => pen.lineTo(x(at), height - 1 - (line.values[i] / fastest) * (height - 6)));
     pen.stroke();
+  }
+  if (options.mark !== undefined) {
+    pen.fillStyle = styleOf("--accent");
+    pen.fillRect(x(options.mark) - 1, 0, 2, height);
   }
   pen.font = styleOf("--canvas-font") || "11px sans-serif";
   pen.fillStyle = styleOf("--muted");

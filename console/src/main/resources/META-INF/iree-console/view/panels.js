@@ -84,7 +84,7 @@ export class OperationPanel {
     fill(
       this.box,
       h("p.operation-title", {}, h("strong", {}, op.id), " ", this.state),
-      h("p.muted", {}, `${op.hardware} · ${times}`),
+      h("p.muted", {}, `${op.hardware} · ${times}${op.note === "" ? "" : ` · ${op.note}`}`),
       op.failure !== "" && h("p.bad", {}, op.failure),
       h(
         "dl",

@@ -306,4 +306,54 @@ class ConsoleBrowserTests {
         browser.find("#file").sendKeys(Path.of("pom.xml").toAbsolutePath().toString());
         browser.until("document.getElementById('notice').textContent.includes('pom.xml is not a scenario')");
     }
+
+    /** Two operations of a stream, and bytes that the second reuses because it runs after the first. */
+    private static final String PAGES = """
+            [{cursor: 12, start: '2026-11-23T02:00:00Z', completeFrom: 0, more: false,
+              queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}], pools: [{name: 'transient'}],
+              events: [
+                {number: 0, time: 100, kind: 'submitted', values: {operation: 1, queue: 'queue:0@m0.s7', name: 'fill', call: 5,
+                  function: 'digits.classify', waits: [], signals: [{timeline: 3, value: 1}]}},
+                {number: 1, time: 110, kind: 'reserved', values: {reservation: 1, pool: 0, size: 60, length: 64, slab: 0, offset: 0,
+                  reuse: 'UNUSED', persistent: false, consumer: 'digits', call: 5, function: 'digits.classify', death: {}}},
+                {number: 2, time: 120, kind: 'issued', values: {operation: 1, reservation: 1, frontier: {'queue:0@m0.s7': 1}}},
+                {number: 3, time: 130, kind: 'submitted', values: {operation: 2, queue: 'queue:0@m0.s7', name: 'execute', call: 6,
+                  function: 'digits.classify', waits: [{timeline: 3, value: 1}], signals: [{timeline: 3, value: 2}]}},
+                {number: 4, time: 140, kind: 'decided', values: {operation: 2, decisions: [{decision: 'ELIDED_FIFO', value: 1}]}},
+                {number: 5, time: 150, kind: 'issued', values: {operation: 2, reservation: 0, frontier: {'queue:0@m0.s7': 2}}},
+                {number: 6, time: 200, kind: 'completed', values: {operation: 1}},
+                {number: 7, time: 210, kind: 'over', values: {operation: 1, status: 'OK', message: '', frontier: {'queue:0@m0.s7': 1}}},
+                {number: 8, time: 220, kind: 'released', values: {reservation: 1, death: {'queue:0@m0.s7': 1}}},
+                {number: 9, time: 230, kind: 'reserved', values: {reservation: 2, pool: 0, size: 32, length: 32, slab: 0, offset: 0,
+                  reuse: 'KNOWN_BEFORE', persistent: false, consumer: 'digits', call: 6, function: 'digits.classify',
+                  death: {'queue:0@m0.s7': 1}}},
+                {number: 10, time: 300, kind: 'completed', values: {operation: 2}},
+                {number: 11, time: 310, kind: 'over', values: {operation: 2, status: 'INTERNAL', message: 'kernel trapped',
+                  frontier: {'queue:0@m0.s7': 2}}}]}]""";
+
+    @Test
+    void aRecordingShowsMemoryAndWhyABlockWasReused() {
+        open("");
+        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
+                + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
+        assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
+        browser.eval("window.ireeConsole.explore.transport.seek(250)");
+        assertThat(browser.text("#memory-card")).contains("32 B in 1 blocks at 250 ns").contains("digits");
+        browser.click("#memory-box .blocks button");
+        assertThat(browser.text(".life"))
+                .contains("this one runs after its last users")
+                .contains("gpu/0\u200a:\u200a1")
+                .contains("64 B of digits.classify");
+        browser.type("n", "n");
+        // The stream began it when its predecessor had ended, though it was issued before.
+        assertThat(browser.text("#operation-box"))
+                .contains("execute #2")
+                .contains("200 ns to 300 ns")
+                .contains("call 6 of digits.classify")
+                .contains("kernel trapped")
+                .contains("1 wait implied by the order of its queue");
+        assertThat(texts(".invariants .broken")).isEmpty();
+        browser.picture("explore-recording");
+        browser.assertAccessible("a recording");
+    }
 }

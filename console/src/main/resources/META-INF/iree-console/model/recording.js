@@ -1,0 +1,108 @@
+// @ts-check
+// Turns the pages of a flight recording into a run in the laboratory's form. Frontiers of a running system name queues
+// and epochs, so each operation also counts as the signal of its own epoch on its queue.
+
+/** Times of what did not happen are missing in a run. */
+const when = (time) => (time === undefined ? null : time);
+
+/** @param {any[]} pages in the order of their cursors */
+export function recordingRun(pages) {
+  const first = pages[0];
+  const last = pages[pages.length - 1];
+  const queueNames = new Map(last.queues.map((queue) => [queue.axis, queue.name]));
+  const streams = new Set(last.queues.filter((queue) => queue.stream).map((queue) => queue.name));
+  const name = (axis) => queueNames.get(axis) ?? axis;
+  const frontier = (entries) => Object.fromEntries(Object.entries(entries ?? {}).filter(([axis]) => axis !== "tainted").map(([axis, epoch]) => [name(axis), epoch]));
+  const operations = new Map();
+  const reservations = new Map();
+  let end = 1;
+  for (const { time, kind, values } of pages.flatMap((page) => page.events)) {
+    end = Math.max(end, time);
+    const op = operations.get(values.operation);
+    if (kind === "submitted") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {} });
+    else if (kind === "reserved") reservations.set(values.reservation, { ...values, start: time, end: null, death: frontier(values.death) });
+    else if (kind === "released") {
+      const reservation = reservations.get(values.reservation);
+      if (reservation) Object.assign(reservation, { end: time, releasedBehind: frontier(values.death) });
+    } else if (op) note(op, kind, time, values, frontier);
+  }
+  const all = [...operations.values()];
+  orderStreams(all, streams);
+  return {
+    id: "recording",
+    label: `Recording of ${String(first.start).slice(0, 19).replace("T", " ")} UTC`,
+    description: describe(pages, all.length),
+    unit: "ns",
+    finalTick: end,
+    hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1 })),
+    ops: all.map(operation),
+    sems: {},
+    annotations: [],
+    memory: [...reservations.values()].map((each) => ({ ...each, pool: poolName(last.pools, each.pool) })),
+  };
+}
+
+const poolName = (pools, index) => {
+  const pool = pools[index];
+  return pool === undefined ? `pool ${index}` : String(pool.name ?? pool);
+};
+
+function note(op, kind, time, values, frontier) {
+  if (kind === "issued") Object.assign(op, { issuedAt: time, reservation: values.reservation });
+  if (kind === "began") op.beganAt = time;
+  if (kind === "completed") op.completedAt = time;
+  if (kind === "decided") op.decisions = values.decisions;
+  if (kind === "over") {
+    op.overAt = time;
+    if (values.status !== "OK") op.failure = values.message === "" ? values.status : values.message;
+  }
+  if (values.frontier && Object.keys(values.frontier).length > 0) {
+    op.frontier = frontier(values.frontier);
+    op.tainted = values.frontier.tainted === true;
+  }
+}
+
+/**
+ * A device may hold an operation long before it begins it, and rarely says when that was: not before its predecessor on
+ * the stream and those it waits for had ended.
+ */
+function orderStreams(all, streams) {
+  const signalled = new Map();
+  for (const op of all) for (const { timeline, value } of op.signals) signalled.set(`${timeline}:${value}`, op);
+  const free = new Map();
+  const ended = (op) => op.completedAt ?? op.overAt ?? op.beganAt ?? 0;
+  for (const op of all.filter((each) => streams.has(each.queue) && each.issuedAt !== undefined).sort((a, b) => a.issuedAt - b.issuedAt)) {
+    const producers = op.waits.map(({ timeline, value }) => signalled.get(`${timeline}:${value}`)).filter((each) => each !== undefined && each !== op);
+    op.beganAt ??= Math.max(op.issuedAt, free.get(op.queue) ?? 0, ...producers.map(ended));
+    free.set(op.queue, ended(op));
+  }
+}
+
+function operation(op) {
+  const points = (list) => Object.fromEntries(list.map(({ timeline, value }) => [`timeline ${timeline}`, value]));
+  const epoch = op.frontier[op.queue];
+  const decisions = {};
+  for (const { decision } of op.decisions ?? []) decisions[decision] = (decisions[decision] ?? 0) + 1;
+  const start = op.beganAt ?? op.issuedAt;
+  const end = op.completedAt ?? op.overAt;
+  return {
+    id: `${op.name} #${op.operation}`,
+    hw: op.queue,
+    lane: start === undefined ? null : op.queue,
+    start: when(start),
+    end: end === undefined ? null : Math.max(end, start ?? end),
+    issued: when(op.issuedAt),
+    wait: points(op.waits),
+    signal: { ...(epoch === undefined ? {} : { [op.queue]: epoch }), ...points(op.signals) },
+    frontier: op.frontier,
+    tainted: op.tainted === true,
+    failure: op.failure,
+    decisions,
+    note: op.call ? `call ${op.call} of ${op.function}` : "",
+  };
+}
+
+function describe(pages, operations) {
+  const dropped = pages[0].events[0]?.number > 0 || pages[0].completeFrom > 0;
+  return `What the flight recorder has: ${operations} operations with their waits, frontiers and memory.${dropped ? " Older ones were dropped from its ring." : ""}`;
+}

@@ -6,7 +6,9 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.VariantOptions;
+import io.github.iree4j.modules.parameters.ParameterArchive;
 import io.github.iree4j.modules.parameters.ParameterProgress;
+import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.spring.ProgramSource.VariantModule;
 import io.github.iree4j.spring.ProgramSource.Variants;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
@@ -15,12 +17,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -32,8 +31,6 @@ import org.springframework.core.io.ResourceLoader;
  * calls.
  */
 final class ProgramOpening {
-
-    private static final int CHUNK = 1 << 20;
 
     // Shares of the progress: verification of the file, loading, warm-up calls.
     private static final double LOADED_FROM = 0.1;
@@ -53,6 +50,8 @@ final class ProgramOpening {
 
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
+    private final Integrity integrity;
+    private final VerifiedFiles verified;
     private final ProgramSource source;
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final Progress progress;
@@ -62,9 +61,18 @@ final class ProgramOpening {
             ResourceLoader resources,
             ProgramSource source,
             Consumer<ProgramOptions.Builder> everyProgram,
+            Integrity integrity,
             Progress progress) {
         this.runtime = runtime;
         this.resources = resources;
+        this.integrity = integrity;
+        this.verified = new VerifiedFiles(
+                resources,
+                integrity,
+                (done, size) -> progress.report(
+                        ProgramState.LOADING,
+                        "checked %d of %d bytes".formatted(done, size),
+                        LOADED_FROM * ((double) done / size)));
         this.source = source;
         this.everyProgram = everyProgram;
         this.progress = progress;
@@ -79,13 +87,15 @@ final class ProgramOpening {
     LoadedProgram open(boolean copy) {
         List<Program> instances = new ArrayList<>();
         try (ModuleFiles files = new ModuleFiles(resources, copy);
-                OpenModules modules = new OpenModules()) {
-            ModuleBytes module = modules.open(files, source.location(), source.sha256());
+                OpenModules modules = new OpenModules();
+                OpenParameters parameters = new OpenParameters()) {
+            ModuleBytes module = modules.open(files, source.location(), source.sha256(), source.signature());
             List<VariantOptions> variants = new ArrayList<>();
             for (Variants each : source.variants()) {
                 variants.add(options(each, files, modules));
             }
-            load(files, module, variants, instances);
+            parameters.open(files);
+            load(parameters, module, variants, instances);
             warmUp(instances);
             return new LoadedProgram(source, instances);
         } catch (IreeException | IOException e) {
@@ -101,12 +111,12 @@ final class ProgramOpening {
     private final class OpenModules implements AutoCloseable {
         private final List<ModuleBytes> open = new ArrayList<>();
 
-        ModuleBytes open(ModuleFiles files, String location, @Nullable String sha256) throws IOException {
+        ModuleBytes open(ModuleFiles files, String location, @Nullable String sha256, @Nullable String signature)
+                throws IOException {
             progress.report(ProgramState.LOADING, "finding '%s'".formatted(location), 0);
-            Path file = files.file(location, "module");
-            ModuleBytes module = source.mapped() ? ModuleBytes.map(file) : ModuleBytes.read(file);
+            ModuleBytes module =
+                    verified.module(files.file(location, "module"), location, sha256, signature, source.mapped());
             open.add(module);
-            check(module.segment(), location, sha256);
             return module;
         }
 
@@ -116,18 +126,60 @@ final class ProgramOpening {
         }
     }
 
+    /** Parameter files by scope: paths of those that are used in place, and providers of those that were verified. */
+    private final class OpenParameters implements AutoCloseable {
+        private final Map<String, List<Path>> files = new LinkedHashMap<>();
+        private final List<ParameterProvider> providers = new ArrayList<>();
+
+        void open(ModuleFiles found) throws IOException {
+            for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
+                String name = scope.getKey();
+                List<String> scopes = name.equals(ProgramSource.DEFAULT_SCOPE) ? List.of(name, "") : List.of(name);
+                List<ParameterArchive> archives = new ArrayList<>();
+                try {
+                    for (String location : scope.getValue()) {
+                        Path file = found.file(location, "parameters of scope '%s'".formatted(name));
+                        if (integrity.requiresSignatures()) {
+                            archives.add(verified.parameters(file, location));
+                        } else {
+                            scopes.forEach(each -> files.computeIfAbsent(each, _ -> new ArrayList<>())
+                                    .add(file));
+                        }
+                    }
+                    if (!archives.isEmpty()) {
+                        scopes.forEach(each ->
+                                providers.add(ParameterProvider.of(each, archives.toArray(ParameterArchive[]::new))));
+                    }
+                } finally {
+                    archives.forEach(ParameterArchive::close);
+                }
+            }
+        }
+
+        void addTo(ProgramOptions.Builder options) {
+            files.forEach((scope, paths) -> paths.forEach(path -> options.parameters(scope, path)));
+            providers.forEach(options::parameters);
+        }
+
+        @Override
+        public void close() {
+            providers.forEach(ParameterProvider::close);
+        }
+    }
+
     private static VariantOptions options(Variants of, ModuleFiles files, OpenModules modules) throws IOException {
         List<VariantOptions.Module> further = new ArrayList<>();
         for (VariantModule each : of.modules()) {
             further.add(new VariantOptions.Module(
-                    new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256())),
+                    new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256(), null)),
                     each.sizes()));
         }
         return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
     }
 
     /** Loads it for each placement and context. */
-    private void load(ModuleFiles files, ModuleBytes module, List<VariantOptions> variants, List<Program> instances)
+    private void load(
+            OpenParameters parameters, ModuleBytes module, List<VariantOptions> variants, List<Program> instances)
             throws IOException {
         List<List<String>> placements = placements();
         for (List<String> devices : placements) {
@@ -136,7 +188,7 @@ final class ProgramOpening {
                     ProgramState.LOADING,
                     devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
                     begun);
-            instances.add(load(options(files, module, variants, devices), begun, LOADED_PART / placements.size()));
+            instances.add(load(options(parameters, module, variants, devices), begun, LOADED_PART / placements.size()));
             Program first = instances.getLast();
             for (int i = 1; i < source.contexts(); i++) {
                 instances.add(first.newInstance());
@@ -185,63 +237,19 @@ final class ProgramOpening {
     }
 
     private ProgramOptions.Builder options(
-            ModuleFiles files, ModuleBytes module, List<VariantOptions> variants, List<String> devices)
-            throws IOException {
+            OpenParameters parameters, ModuleBytes module, List<VariantOptions> variants, List<String> devices) {
         ProgramOptions.Builder options = ProgramOptions.builder()
                 .module(module)
                 .consumer(source.name())
                 .overlappingCalls(source.overlappingCalls());
         devices.forEach(options::device);
         variants.forEach(options::variants);
-        for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
-            for (String location : scope.getValue()) {
-                Path archive = files.file(location, "parameters of scope '%s'".formatted(scope.getKey()));
-                options.parameters(scope.getKey(), archive);
-                if (scope.getKey().equals(ProgramSource.DEFAULT_SCOPE)) {
-                    options.parameters("", archive);
-                }
-            }
-        }
+        parameters.addTo(options);
         everyProgram.accept(options);
         if (source.parameters().isEmpty()) { // otherwise after the listener is set, which it may replace
             source.customizer().accept(options);
         }
         return options;
-    }
-
-    /** Compares the bytes that will run with the expected checksum. */
-    private void check(MemorySegment module, String location, @Nullable String sha256) {
-        if (sha256 == null) {
-            return;
-        }
-        MessageDigest digest = digest();
-        long size = module.byteSize();
-        for (long done = 0; done < size; ) {
-            long part = Math.min(CHUNK, size - done);
-            digest.update(module.asSlice(done, part).asByteBuffer());
-            done += part;
-            progress.report(
-                    ProgramState.LOADING,
-                    "checked %d of %d bytes".formatted(done, size),
-                    LOADED_FROM * ((double) done / size));
-        }
-        String actual = HexFormat.of().formatHex(digest.digest());
-        if (!actual.equals(sha256)) {
-            throw new IreeException(
-                    StatusCode.DATA_LOSS,
-                    "module '%s' has checksum %s, expected %s; the file is a different one, or damaged"
-                            .formatted(location, actual, sha256),
-                    null,
-                    new ChecksumMismatch(sha256, actual));
-        }
-    }
-
-    private static MessageDigest digest() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
     }
 
     /** Makes the warm-up calls on each instance; returns how many. */

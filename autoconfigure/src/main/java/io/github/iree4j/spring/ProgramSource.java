@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param version its version; several versions of a name can be loaded at once
  * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
  * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
- * @param mapped whether the module file is mapped rather than read; a mapped file must not be overwritten or truncated
+ * @param signature location of the signature of the module file, see {@link Integrity}; null for none
+ * @param mapped whether the module file is mapped rather than read, unless it is verified; a mapped file must not be
+ *     overwritten or truncated
  * @param devices names of devices of the runtime; empty for all of them
  * @param placement how the program uses several devices
  * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code
@@ -35,6 +37,7 @@ public record ProgramSource(
         String version,
         String location,
         @Nullable String sha256,
+        @Nullable String signature,
         boolean mapped,
         List<String> devices,
         Placement placement,
@@ -196,6 +199,7 @@ public record ProgramSource(
         private final String location;
         private String version = DEFAULT_VERSION;
         private @Nullable String sha256;
+        private @Nullable String signature;
         private boolean mapped;
         private final List<String> devices = new ArrayList<>();
         private Placement placement = Placement.FIXED;
@@ -230,6 +234,17 @@ public record ProgramSource(
          */
         public Builder sha256(@Nullable String hexadecimal) {
             this.sha256 = hexadecimal;
+            return this;
+        }
+
+        /**
+         * Sets the signature of the module file.
+         *
+         * @param where its location; null for none
+         * @return this builder
+         */
+        public Builder signature(@Nullable String where) {
+            this.signature = where;
             return this;
         }
 
@@ -346,6 +361,7 @@ public record ProgramSource(
                     version,
                     location,
                     sha256,
+                    signature,
                     mapped,
                     devices,
                     placement,

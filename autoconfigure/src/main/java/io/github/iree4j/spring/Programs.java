@@ -32,6 +32,7 @@ public final class Programs implements AutoCloseable {
 
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
+    private final Integrity integrity;
     private final Consumer<ProgramStatus> listener;
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
@@ -159,7 +160,7 @@ public final class Programs implements AutoCloseable {
      *     are loaded; must not throw or wait for the program
      */
     public Programs(IreeRuntime runtime, ResourceLoader resources, Consumer<ProgramStatus> listener) {
-        this(runtime, resources, listener, options -> {});
+        this(runtime, resources, listener, options -> {}, Integrity.NONE);
     }
 
     /**
@@ -170,12 +171,15 @@ public final class Programs implements AutoCloseable {
      * @param listener called at each step on the thread that loads or unloads, and on other threads while parameters
      *     are loaded; must not throw or wait for the program
      * @param everyProgram called for each placement, before the customizer of the source
+     * @param integrity what files of all programs must prove
      */
     public Programs(
             IreeRuntime runtime,
             ResourceLoader resources,
             Consumer<ProgramStatus> listener,
-            Consumer<ProgramOptions.Builder> everyProgram) {
+            Consumer<ProgramOptions.Builder> everyProgram,
+            Integrity integrity) {
+        this.integrity = integrity;
         this.runtime = runtime;
         this.resources = resources;
         this.listener = listener;
@@ -183,7 +187,7 @@ public final class Programs implements AutoCloseable {
     }
 
     ProgramOpening opening(ProgramSource source, ProgramOpening.Progress progress) {
-        return new ProgramOpening(runtime, resources, source, everyProgram, progress);
+        return new ProgramOpening(runtime, resources, source, everyProgram, integrity, progress);
     }
 
     /**

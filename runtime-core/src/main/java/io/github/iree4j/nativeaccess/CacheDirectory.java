@@ -5,18 +5,38 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Directories for files that native code trusts, such as libraries and compiled code: other users must not be able to write there.
+ * Directories for files that native code trusts, such as libraries and compiled code: other users must not be able to write there, nor to
+ * put another directory in its place. Links are not followed, except for links of this user and of the superuser on the way to it.
  */
 public final class CacheDirectory {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheDirectory.class);
+
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+
+    /** Libraries need no right to be executed. */
+    private static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
+
+    /** Of a directory in which users can only rename and delete what is theirs. */
+    private static final int STICKY = 01000;
+
+    private static final int OTHERS_WRITE = 022;
+
+    /** Directories that were warned of. */
+    private static final Set<Path> WARNED = ConcurrentHashMap.newKeySet();
 
     private CacheDirectory() {}
 
@@ -42,20 +62,25 @@ public final class CacheDirectory {
     }
 
     /**
-     * Creates a file that only this user can access, and the directory if it does not exist.
+     * Creates a file that only this user can read and write, and the directory if it does not exist.
      *
      * @param directory the directory
      * @param prefix prefix of the file name
      * @param property names the setting that selects the directory, in messages
      * @return the file; the caller renames or deletes it
      * @throws IOException when it cannot be created
-     * @throws IreeException UNAVAILABLE when other users could replace files in the directory
+     * @throws IreeException UNAVAILABLE when the directory is a link, or other users could replace it or files in it
      */
     public static Path createTemporary(Path directory, String prefix, String property) throws IOException {
+        if (Files.isSymbolicLink(directory)) {
+            throw unsafe(directory, "is a symbolic link", property);
+        }
         createPrivately(directory);
-        Path temporary = Files.createTempFile(directory, prefix, ".tmp", PosixFilePermissions.asFileAttribute(PRIVATE));
+        Path temporary =
+                Files.createTempFile(directory, prefix, ".tmp", PosixFilePermissions.asFileAttribute(PRIVATE_FILE));
         try {
             requireOurs(directory, temporary, property);
+            requireSafeAncestors(directory, Files.getOwner(temporary), property);
         } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(temporary);
             throw e;
@@ -86,11 +111,41 @@ public final class CacheDirectory {
         boolean othersWrite =
                 rights.contains(PosixFilePermission.GROUP_WRITE) || rights.contains(PosixFilePermission.OTHERS_WRITE);
         if (othersWrite || !Files.getOwner(directory).equals(Files.getOwner(ownFile))) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE,
-                    ("directory '%s' belongs to someone else or can be written by others (%s); set %s to one that is"
-                                    + " this user's alone")
-                            .formatted(directory, PosixFilePermissions.toString(rights), property));
+            throw unsafe(
+                    directory,
+                    "belongs to another user or can be written by others (%s)"
+                            .formatted(PosixFilePermissions.toString(rights)),
+                    property);
         }
+    }
+
+    /** Other users who own a directory on the way, or a link, could put another directory in place of this one. */
+    private static void requireSafeAncestors(Path directory, UserPrincipal us, String property) throws IOException {
+        Set<UserPrincipal> trusted = new HashSet<>(List.of(us, Files.getOwner(directory.getRoot())));
+        for (Path each = directory.getParent(); each != null; each = each.getParent()) {
+            if (Files.isSymbolicLink(each) && !trusted.contains(Files.getOwner(each, LinkOption.NOFOLLOW_LINKS))) {
+                throw unsafe(directory, "is reached by a link of another user, '%s'".formatted(each), property);
+            }
+        }
+        for (Path each = directory.toRealPath().getParent(); each != null; each = each.getParent()) {
+            if (!trusted.contains(Files.getOwner(each))) {
+                throw unsafe(directory, "is in a directory of another user, '%s'".formatted(each), property);
+            }
+            int mode = (Integer) Files.getAttribute(each, "unix:mode");
+            // Common in containers, where there are no other users.
+            if ((mode & OTHERS_WRITE) != 0 && (mode & STICKY) == 0 && WARNED.add(each)) {
+                LOG.warn(
+                        "'{}' is in '{}', where other users can rename it; take their right to write (chmod go-w), or set {} to another directory",
+                        directory,
+                        each,
+                        property);
+            }
+        }
+    }
+
+    private static IreeException unsafe(Path directory, String why, String property) {
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "directory '%s' %s; set %s to one that is this user's alone".formatted(directory, why, property));
     }
 }

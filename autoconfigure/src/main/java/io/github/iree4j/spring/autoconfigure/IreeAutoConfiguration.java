@@ -9,6 +9,7 @@ import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.spring.Integrity;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
@@ -21,6 +22,8 @@ import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
+import java.security.PublicKey;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -53,6 +56,8 @@ import org.springframework.util.StringUtils;
 @Import(IreeNamedBeansRegistrar.class)
 @ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
+
+    private static final String KEY = "iree.integrity.public-key";
 
     /** For Spring. */
     IreeAutoConfiguration(IreeProperties properties) {
@@ -151,12 +156,14 @@ public final class IreeAutoConfiguration {
             ConfigurableListableBeanFactory beans,
             ObjectProvider<IreeModuleCustomizer> customizers,
             ObjectProvider<VariantListener> listeners) {
+        ResourceLoader files = ApplicationResourceLoader.get(resources, true);
         Programs programs = new Programs(
                 runtime,
-                ApplicationResourceLoader.get(resources, true),
+                files,
                 publisher,
                 new JavaModuleBeans(beans)
-                        .andThen(new VariantListeners(listeners.orderedStream().toList())));
+                        .andThen(new VariantListeners(listeners.orderedStream().toList())),
+                integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
@@ -179,6 +186,23 @@ public final class IreeAutoConfiguration {
             throw e;
         }
         return programs;
+    }
+
+    private static Integrity integrity(IreeProperties.Integrity properties, ResourceLoader files) {
+        String location = properties.publicKey();
+        try {
+            PublicKey key = null;
+            if (location != null) {
+                key = Integrity.key(files.getResource(location).getContentAsString(StandardCharsets.US_ASCII));
+            }
+            return new Integrity(properties.require(), key);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    location == null ? "iree.integrity.require" : KEY,
+                    location == null ? properties.require() : location,
+                    "%s. Set '%s' to the location of an Ed25519 public key in PEM."
+                            .formatted(StringUtils.capitalize(String.valueOf(e.getMessage())), KEY));
+        }
     }
 
     @Bean

@@ -22,6 +22,7 @@ import org.springframework.util.unit.DataSize;
  * @param queues Named queues of devices, for injection.
  * @param pools Memory of devices by device name.
  * @param modules Compiled programs by name.
+ * @param integrity What files of programs must prove before they are used.
  * @param executables Executable code embedded in programs.
  * @param task Workers that run compiled CPU code and resume waiting calls.
  * @param frontier Tracking of the order of work.
@@ -39,6 +40,7 @@ public record IreeProperties(
         @DefaultValue Map<String, Queue> queues,
         @DefaultValue Map<String, Pool> pools,
         @DefaultValue Map<String, Module> modules,
+        @DefaultValue Integrity integrity,
         @DefaultValue Executables executables,
         @DefaultValue Task task,
         @DefaultValue Frontier frontier,
@@ -184,7 +186,8 @@ public record IreeProperties(
      * @param location Location of the module file (.vmfb). A file path unless it starts with a scheme such as
      *     'classpath:'.
      * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
-     * @param mapped Whether to map the module file rather than read it into memory. Saves memory and time for large
+     * @param signature Location of the signature of the module file: Ed25519, of its SHA-256. The file's location with '.sig' when not set and signatures are required.
+     * @param mapped Whether to map the module file rather than read it into memory, unless it is verified. Saves memory and time for large
      *     files. A mapped file must not be overwritten or truncated: that changes results or crashes the process; checksums
      *     of zip members are not verified.
      * @param version Version of the module at 'location'.
@@ -206,6 +209,7 @@ public record IreeProperties(
     public record Module(
             @Nullable String location,
             @Nullable String sha256,
+            @Nullable String signature,
             @DefaultValue("false") boolean mapped,
             @DefaultValue("1") String version,
             @DefaultValue Map<String, Version> versions,
@@ -226,12 +230,14 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
+         * @param signature Location of the signature of the module file, as of the module.
          * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Those of the module
          *     when empty.
          */
         public record Version(
                 @Nullable String location,
                 @Nullable String sha256,
+                @Nullable String signature,
                 @DefaultValue Map<String, List<String>> parameters) {}
 
         /**
@@ -308,6 +314,17 @@ public record IreeProperties(
             @DefaultValue("false") boolean bulkhead,
             @DefaultValue("false") boolean timeLimiter,
             @DefaultValue("false") boolean retry) {}
+
+    /**
+     * What files of programs must prove before they are used.
+     *
+     * @param require What is required of all programs: 'checksum' of modules ('sha256' or 'signature'), or 'signature'
+     *     of modules and parameter files, which are read into memory then.
+     * @param publicKey Location of the Ed25519 key that verifies signatures, in PEM.
+     */
+    public record Integrity(
+            @DefaultValue("none") io.github.iree4j.spring.Integrity.Requirement require,
+            @Nullable String publicKey) {}
 
     /**
      * Executable code embedded in programs.

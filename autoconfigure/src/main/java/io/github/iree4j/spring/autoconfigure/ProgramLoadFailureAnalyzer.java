@@ -10,6 +10,7 @@ import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.modules.parameters.MissingScope;
 import io.github.iree4j.spring.ChecksumMismatch;
+import io.github.iree4j.spring.IntegrityFault;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.IreeException;
@@ -81,6 +82,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         if (failure.detail(ChecksumMismatch.class) != null) {
             return "Restore the intended file, or correct '%s.sha256'.".formatted(module);
+        }
+        IntegrityFault fault = failure.detail(IntegrityFault.class);
+        if (fault != null) {
+            return fault.remedy();
         }
         VariantFault variants = failure.detail(VariantFault.class);
         if (variants != null) {

@@ -29,7 +29,16 @@ final class ProgramSources {
     List<ProgramSource> of(String name, IreeProperties.Module module) {
         List<ProgramSource> sources = new ArrayList<>();
         List<Variants> variants = variants(name, module);
-        sources.add(source(name, "", module, module.version(), module.location(), module.sha256(), Map.of(), variants));
+        sources.add(source(
+                name,
+                "",
+                module,
+                module.version(),
+                module.location(),
+                module.sha256(),
+                module.signature(),
+                Map.of(),
+                variants));
         module.versions()
                 .forEach((version, other) -> sources.add(source(
                         name,
@@ -38,6 +47,7 @@ final class ProgramSources {
                         version,
                         other.location(),
                         other.sha256(),
+                        other.signature(),
                         other.parameters(),
                         variants.stream().map(Variants::withoutModules).toList())));
         return sources;
@@ -83,6 +93,7 @@ final class ProgramSources {
             String version,
             @Nullable String location,
             @Nullable String sha256,
+            @Nullable String signature,
             Map<String, List<String>> parameters,
             List<Variants> variants) {
         if (location == null || location.isBlank()) {
@@ -93,6 +104,7 @@ final class ProgramSources {
             return ProgramSource.builder(name, location)
                     .version(version)
                     .sha256(sha256)
+                    .signature(signature)
                     .mapped(module.mapped())
                     .devices(properties.devicesOf(module))
                     .placement(module.placement())

@@ -82,6 +82,11 @@ sealed class WaitPlan permits PlainWaitPlan {
         return decision.compareTo(Decision.DEVICE_WAIT) > 0;
     }
 
+    /** Whether the stream runs after a point anyway. */
+    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
+        return accumulator.covers(producer, epoch, scheduler.tracker);
+    }
+
     /** Decides about one wait. */
     Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
@@ -112,11 +117,6 @@ sealed class WaitPlan permits PlainWaitPlan {
             return Decision.DEVICE_WAIT;
         }
         return Decision.DEFERRED_UNREACHED;
-    }
-
-    /** Whether the stream runs after a point anyway. */
-    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
-        return accumulator.covers(producer, epoch, scheduler.tracker);
     }
 
     /** Drops device and host waits that are implied by something that does not hold the operation back. */

@@ -68,6 +68,11 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         return decision.compareTo(WaitDecision.DEVICE_WAIT) > 0;
     }
 
+    /** Whether the stream runs after a point anyway. */
+    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
+        return accumulator.covers(producer, epoch, scheduler.tracker);
+    }
+
     /** Decides about one wait. */
     WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
@@ -100,11 +105,6 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
             return WaitDecision.DEVICE_WAIT;
         }
         return WaitDecision.DEFERRED_UNREACHED;
-    }
-
-    /** Whether the stream runs after a point anyway. */
-    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
-        return accumulator.covers(producer, epoch, scheduler.tracker);
     }
 
     /** Drops device and host waits that are implied by something that does not hold the operation back. */

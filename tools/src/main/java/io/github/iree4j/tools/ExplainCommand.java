@@ -45,7 +45,7 @@ final class ExplainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        OperationGraph graph = new OperationGraph(flags.read());
+        OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         Explanation explanation = new Explanation(graph);
         if (operation != 0) {
             RecordedOperation one = graph.operation(operation);

@@ -53,7 +53,7 @@ final class ExportCommand implements Callable<Integer> {
                 throw new CommandLine.ParameterException(
                         spec.commandLine(), "--format is perfetto, otlp, shiviz or scenario, not " + format);
         };
-        OperationGraph graph = new OperationGraph(flags.read());
+        OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = Files.newOutputStream(output)) {
             chosen.write(graph, target);
         }

@@ -1,7 +1,9 @@
 package io.github.iree4j.tools;
 
 import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.IreeReplay;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -9,7 +11,7 @@ import picocli.CommandLine.Parameters;
 /** The flags of commands that read a recording. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RecordingFlags {
-    @Parameters(index = "0", paramLabel = "FILE", description = "A recording.")
+    @Parameters(index = "0", paramLabel = "FILE", description = "A recording, or a capture of IREE (.ireereplay).")
     private Path file;
 
     @Option(names = "--salvage", description = "Reads a damaged or truncated file as far as it is whole.")
@@ -17,7 +19,13 @@ final class RecordingFlags {
 
     RecordingFlags() {}
 
-    FlightRecording read() throws IOException {
+    /** Reads the recording, or an {@code .ireereplay} file as one; says then what that leaves out. */
+    FlightRecording read(PrintWriter err) throws IOException {
+        if (file.toString().endsWith(".ireereplay")) {
+            IreeReplay replay = IreeReplay.read(file);
+            err.println(replay);
+            return replay.recording();
+        }
         return salvage ? FlightRecording.salvage(file) : FlightRecording.read(file);
     }
 }

@@ -52,7 +52,7 @@ final class ReplayCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        FlightRecording recording = flags.read();
+        FlightRecording recording = flags.read(spec.commandLine().getErr());
         if (queues == 0 && devices == 0 && memory == null) {
             Replay replay = Replay.of(recording);
             out.println(json ? json(replay) : replay.toString());

@@ -23,7 +23,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAd
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 final class SmallBodies extends RequestBodyAdviceAdapter {
 
-    private static final long DIGITS = 64 << 10;
+    private static final long DIGITS = 512 << 10;
     private static final long MODELS = 1 << 20;
 
     /** Memory of objects that a byte of JSON becomes, such as a node of a tree for two characters. */

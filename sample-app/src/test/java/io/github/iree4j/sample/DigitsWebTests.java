@@ -90,7 +90,11 @@ class DigitsWebTests {
 
     @Test
     void rejectsLargeAndDeepRequests() throws Exception {
-        ask("/digits", "{\"pixels\": [" + "0,".repeat(9_000_000) + "0]}").andExpect(status().isContentTooLarge());
+        ask("/digits", "{\"pixels\": [" + "0,".repeat(300_000) + "0]}")
+                .andExpect(status().isContentTooLarge())
+                .andExpect(jsonPath("$.detail").value(containsString("is larger than 524288 bytes")));
+        ask("/models/digits/classify", "{\"inputs\": [" + "0,".repeat(600_000) + "0]}")
+                .andExpect(status().isContentTooLarge());
         ask("/digits", "[".repeat(100_000)).andExpect(status().is4xxClientError());
     }
 

@@ -177,8 +177,16 @@ class HostileBodiesTests {
         awaitBodies(AWAITED);
         Socket refused = send("", 1000, "{\"inputs\":[");
         assertThat(response(refused)).startsWith("HTTP/1.1 503");
-        open.remove(refused);
-        refused.close();
+        if (refusedConnectionsAreEnded()) {
+            while (refused.getInputStream().read() >= 0) {
+                continue; // the rest of the response
+            }
+        }
+    }
+
+    /** Whether the server ends the connection of a client that was refused and sends nothing more. */
+    boolean refusedConnectionsAreEnded() {
+        return true;
     }
 
     @Test

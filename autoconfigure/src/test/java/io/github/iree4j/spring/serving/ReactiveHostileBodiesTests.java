@@ -13,4 +13,9 @@ class ReactiveHostileBodiesTests extends HostileBodiesTests {
     boolean bodiesArriveWithHeaders() {
         return false; // they are passed on by another thread
     }
+
+    @Override
+    boolean refusedConnectionsAreEnded() {
+        return false; // it costs no thread
+    }
 }

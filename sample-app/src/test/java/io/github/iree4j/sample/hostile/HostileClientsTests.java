@@ -30,7 +30,7 @@ class HostileClientsTests {
     private static final int ROWS = 1 << 16;
 
     private static final long MB = 1 << 20;
-    private static final long MOST = 700 * MB;
+    private static final long MOST = 900 * MB;
 
     @TempDir
     Path directory;
@@ -227,10 +227,10 @@ class HostileClientsTests {
     @ParameterizedTest
     @CsvSource({"servlet", "reactive"})
     void floods(String stack) throws Exception {
-        attack(stack, "64 clients that send 8 MB each, again and again", clients -> {
+        attack(stack, "16 clients that send 8 MB each, again and again", clients -> {
             int rows = 1 << 15;
-            List<Integer> tensors = together(clients, HostileClients.tensorClaim(rows, 256 * rows), 64, 3);
-            List<Integer> contents = together(clients, HostileClients.binaryClaim(rows, 256 * rows), 64, 3);
+            List<Integer> tensors = together(clients, HostileClients.tensorClaim(rows, 256 * rows), 16, 6);
+            List<Integer> contents = together(clients, HostileClients.binaryClaim(rows, 256 * rows), 16, 6);
             tensors.addAll(contents);
             System.out.println("hostile: statuses " + counts(tensors));
         });

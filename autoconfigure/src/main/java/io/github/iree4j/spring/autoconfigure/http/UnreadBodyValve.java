@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
@@ -21,6 +22,7 @@ final class UnreadBodyValve extends ValveBase {
     private static final int AT_ONCE = 4;
     private static final int MOST = 2 << 20;
     private static final long MOMENT = Duration.ofSeconds(1).toNanos();
+    private static final long PAUSE = Duration.ofMillis(5).toNanos();
 
     private final Semaphore readers = new Semaphore(AT_ONCE);
 
@@ -51,9 +53,12 @@ final class UnreadBodyValve extends ValveBase {
             InputStream in = request.getStream();
             byte[] unused = new byte[1 << 13];
             long end = System.nanoTime() + MOMENT;
-            int count = 0;
-            for (int read = 0; read >= 0 && count < MOST && System.nanoTime() - end < 0; count += Math.max(0, read)) {
-                read = in.read(unused);
+            for (int count = 0; !isRead(request) && count < MOST && System.nanoTime() - end < 0; ) {
+                if (hasArrived(request)) {
+                    count += Math.max(0, in.read(unused));
+                } else {
+                    LockSupport.parkNanos(PAUSE);
+                }
             }
         } catch (IOException e) {
             abandon(request); // the client has closed the connection
@@ -62,6 +67,12 @@ final class UnreadBodyValve extends ValveBase {
         if (!isRead(request)) {
             abandon(request);
         }
+    }
+
+    /** Whether a read would not wait. */
+    private static boolean hasArrived(Request request) {
+        request.getCoyoteRequest().action(ActionCode.AVAILABLE, Boolean.TRUE);
+        return request.getCoyoteRequest().getAvailable() > 0;
     }
 
     private static boolean isRead(Request request) {

@@ -8,15 +8,19 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmWait;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 // VM-1: an endless loop or recursion can be cancelled.
@@ -79,6 +83,40 @@ class CancellationTest {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED))
                     .hasMessageContaining("call of 'm.f' was cancelled");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Compilation.class)
+    void endlessProgramStopsWithItsThreadsInterruptOrWhenItIsNotWanted(Compilation compilation) throws Exception {
+        String text = STARTED
+                + "vm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.call @host.started()\n  vm.br ^bb1()\n"
+                + "^bb1:\n  vm.br ^bb1()\n}\n";
+        Programs.compile(compilation);
+        try (Programs.Running program = Programs.run(host, Programs.module("m", text));
+                Invocation interrupted = program.call("m.f");
+                Invocation unwanted = program.call("m.f")) {
+            AtomicBoolean over = new AtomicBoolean();
+            interrupted.endsWhenInterrupted(true);
+            unwanted.endsWhen(over::get);
+            List<StatusCode> ends = new ArrayList<>();
+            Thread runner = Thread.ofPlatform().start(() -> {
+                for (Invocation each : List.of(interrupted, unwanted)) {
+                    try {
+                        each.run();
+                    } catch (IreeException e) {
+                        ends.add(e.code());
+                    }
+                }
+            });
+            assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+            runner.interrupt();
+            over.set(true);
+            runner.join(30_000);
+            assertThat(runner.isAlive()).isFalse();
+            assertThat(ends).containsExactly(StatusCode.CANCELLED, StatusCode.CANCELLED);
+        } finally {
+            Programs.compile(Compilation.byDefault());
         }
     }
 

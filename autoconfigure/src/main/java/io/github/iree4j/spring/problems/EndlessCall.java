@@ -8,10 +8,11 @@ import java.util.List;
  *
  * @param subject the program and the function
  * @param state what it does
- * @param chain the call, and the calls in line behind it
+ * @param waiting how much work is affected
+ * @param chain the call, and calls in line behind it
  * @param since for how long it has done so
  */
-public record EndlessCall(String subject, String state, List<String> chain, Duration since) implements Problem {
+public record EndlessCall(String subject, String state, int waiting, List<String> chain, Duration since) implements Problem {
 
     @Override
     public String kind() {
@@ -20,7 +21,7 @@ public record EndlessCall(String subject, String state, List<String> chain, Dura
 
     @Override
     public String summary() {
-        return "%s %s for %s; %d are in line behind it".formatted(subject, state, since, chain.size() - 1);
+        return "%s %s for %s; %d are in line behind it".formatted(subject, state, since, waiting - 1);
     }
 
     @Override

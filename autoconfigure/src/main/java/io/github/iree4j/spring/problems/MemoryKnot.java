@@ -8,10 +8,11 @@ import java.util.List;
  *
  * @param subject the device
  * @param holders what each program holds
- * @param chain the work that waits
+ * @param waiting how much work is affected
+ * @param chain the work that waits, at least the oldest of it
  * @param since the longest wait
  */
-public record MemoryKnot(String subject, String holders, List<String> chain, Duration since) implements Problem {
+public record MemoryKnot(String subject, String holders, int waiting, List<String> chain, Duration since) implements Problem {
 
     @Override
     public String kind() {
@@ -20,7 +21,7 @@ public record MemoryKnot(String subject, String holders, List<String> chain, Dur
 
     @Override
     public String summary() {
-        return "%d wait for memory of %s: %s".formatted(chain.size(), subject, holders);
+        return "%d wait for memory of %s: %s".formatted(waiting, subject, holders);
     }
 
     @Override

@@ -14,12 +14,15 @@ import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -33,9 +36,6 @@ public final class ProblemFinder {
 
     /** The most operations of a queue and calls of a program that are looked at. */
     private static final int MOST = 1000;
-
-    /** The longest chain that is followed; chains may be cyclic. */
-    private static final int DEEPEST = 64;
 
     /** The most lines of a chain. */
     private static final int LINES = 50;
@@ -64,15 +64,30 @@ public final class ProblemFinder {
     /** A pending operation with its queue. */
     private record Operation(DeviceQueue queue, PendingOperation operation) {}
 
+    /** Work whose root is looked for. */
+    private static final class Work {
+        private final Supplier<String> line;
+        private final Duration age;
+        private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // on the way to its roots
+
+        Work(Supplier<String> line, Duration age) {
+            this.line = line;
+            this.age = age;
+        }
+    }
+
     /** Work with one root. */
     private static final class Root {
         private final List<String> chain = new ArrayList<>();
         private Duration since = Duration.ZERO;
         private PendingOperation.@Nullable Wait wait;
+        private int count;
 
-        void add(String line, Duration age) {
+        void add(Work work) {
+            Duration age = work.age;
+            count++;
             if (chain.size() < LINES) {
-                chain.add(line);
+                chain.add(work.line.get());
             }
             since = since.compareTo(age) < 0 ? age : since;
         }
@@ -146,6 +161,7 @@ public final class ProblemFinder {
         private final QueueNames names = new QueueNames(runtime);
         private final List<ActiveCall> calls = calls();
         private final List<Operation> operations = new ArrayList<>();
+        private final Map<Long, List<Operation>> signallers = new HashMap<>(); // by timeline
         private final @Nullable DeviceQueue stuck;
         private final Map<String, Root> fences = new LinkedHashMap<>();
         private final Map<String, Root> queues = new LinkedHashMap<>();
@@ -160,6 +176,13 @@ public final class ProblemFinder {
                     queue.pending(MOST).forEach(each -> operations.add(new Operation(queue, each)));
                 }
             }
+            for (Operation each : operations) {
+                each.operation
+                        .signals()
+                        .forEach(point -> signallers
+                                .computeIfAbsent(point.semaphore(), _ -> new ArrayList<>())
+                                .add(each));
+            }
             this.stuck = stuckQueue(patience);
         }
 
@@ -170,12 +193,13 @@ public final class ProblemFinder {
         List<Problem> problems() {
             for (Operation each : operations) {
                 if (isLong(each.operation.since())) {
-                    follow(each, describe(each), each.operation.since());
+                    Work work = new Work(() -> describe(each), each.operation.since());
+                    follow(each.queue, each.operation, work);
                 }
             }
             for (ActiveCall each : calls) {
                 if (isLong(each.call.unchanged())) {
-                    follow(each, describe(each), each.call.unchanged(), DEEPEST);
+                    follow(each, new Work(() -> describe(each), each.call.unchanged()));
                 }
             }
             List<Problem> problems = new ArrayList<>();
@@ -183,12 +207,12 @@ public final class ProblemFinder {
             fences.forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new UnsignalledFence(
-                        subject, wait.value(), wait.reached(), wait.promised(), root.chain, root.since));
+                        subject, wait.value(), wait.reached(), wait.promised(), root.count, root.chain, root.since));
             });
             queues.forEach(
-                    (subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.chain, root.since)));
+                    (subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
             memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
-            endless.forEach((subject, root) -> problems.add(new EndlessCall(subject, "runs", root.chain, root.since)));
+            endless.forEach((subject, root) -> problems.add(new EndlessCall(subject, "runs", root.count, root.chain, root.since)));
             leaks(problems);
             return problems;
         }
@@ -203,63 +227,51 @@ public final class ProblemFinder {
 
         // ---- Roots.
 
-        private void follow(Operation work, String line, Duration age) {
-            follow(work.queue, work.operation.forMemory(), work.operation.waits(), line, age, DEEPEST);
+        private void follow(DeviceQueue queue, PendingOperation operation, Work work) {
+            if (!work.seen.add(operation)) {
+                return; // on another way, or a cycle, which some wait of it shows
+            }
+            if (operation.forMemory()) {
+                root(memory, deviceOf(queue)).add(work);
+            } else {
+                follow(operation.waits(), work);
+            }
         }
 
-        private void follow(
-                @Nullable DeviceQueue queue,
-                boolean forMemory,
-                List<PendingOperation.Wait> waits,
-                String line,
-                Duration age,
-                int depth) {
-            if (forMemory && queue != null) {
-                root(memory, deviceOf(queue)).add(line, age);
-                return;
-            }
+        private void follow(List<PendingOperation.Wait> waits, Work work) {
             for (PendingOperation.Wait wait : waits) {
-                Operation signaller = depth == 0 ? null : signallerOf(wait);
-                if (signaller != null) {
-                    follow(
-                            signaller.queue,
-                            signaller.operation.forMemory(),
-                            signaller.operation.waits(),
-                            line,
-                            age,
-                            depth - 1);
+                Operation signaller = signallerOf(wait);
+                if (signaller != null && !work.seen.contains(signaller.operation)) {
+                    follow(signaller.queue, signaller.operation, work);
                 } else if (!wait.promised() && stuck != null) { // queues without order make no promises
-                    root(queues, "queue " + names.name(stuck.axis())).add(line, age);
+                    root(queues, "queue " + names.name(stuck.axis())).add(work);
                 } else if (wait.promised() && wait.producerEpoch() != 0) {
-                    root(queues, "queue " + names.name(wait.producerAxis()), wait)
-                            .add(line, age);
+                    root(queues, "queue " + names.name(wait.producerAxis()), wait).add(work);
                 } else {
                     root(fences, QueueNames.timeline(wait.semaphore(), wait.timeline()), wait)
-                            .add(line, age);
+                            .add(work);
                 }
             }
         }
 
-        private void follow(ActiveCall work, String line, Duration age, int depth) {
-            PendingCall call = work.call;
-            switch (call.state()) {
-                case RUNNING -> root(endless, subject(work)).add(line, age);
+        private void follow(ActiveCall call, Work work) {
+            switch (call.call.state()) {
+                case RUNNING -> root(endless, subject(call)).add(work);
                 case FOR_MEMORY ->
-                    root(memory, runtime.nameOf(work.instance.devices().getFirst()))
-                            .add(line, age);
+                    root(memory, runtime.nameOf(call.instance.devices().getFirst())).add(work);
                 case IN_LINE -> {
-                    ActiveCall holder = depth == 0 ? null : holderOfTurn(work);
+                    ActiveCall holder = holderOfTurn(call);
                     if (holder == null || !isLong(holder.call.unchanged())) {
-                        root(queues, "line of program '" + work.program + "'").add(line, age);
+                        root(queues, "line of program '" + call.program + "'").add(work);
                     } else {
-                        follow(holder, line, age, depth - 1);
+                        follow(holder, work);
                     }
                 }
                 default -> {
-                    if (call.waits().isEmpty()) {
-                        root(endless, subject(work)).add(line, age);
+                    if (call.call.waits().isEmpty()) {
+                        root(endless, subject(call)).add(work);
                     } else {
-                        follow(null, false, call.waits(), line, age, DEEPEST);
+                        follow(call.call.waits(), work);
                     }
                 }
             }
@@ -267,7 +279,7 @@ public final class ProblemFinder {
 
         /** The pending operation that will signal a point. */
         private @Nullable Operation signallerOf(PendingOperation.Wait wait) {
-            for (Operation each : operations) {
+            for (Operation each : signallers.getOrDefault(wait.semaphore(), List.of())) {
                 for (PendingOperation.Point point : each.operation.signals()) {
                     if (point.semaphore() == wait.semaphore() && point.value() >= wait.value()) {
                         return each;
@@ -336,9 +348,10 @@ public final class ProblemFinder {
                             runtime.openResults(),
                             pools.bytesPersistent(),
                             holders,
+                            root.count,
                             root.chain,
                             root.since)
-                    : new MemoryKnot("device '" + device + "'", holders, root.chain, root.since);
+                    : new MemoryKnot("device '" + device + "'", holders, root.count, root.chain, root.since);
         }
 
         private void leaks(List<Problem> problems) {

@@ -10,11 +10,12 @@ import java.util.List;
  * @param openTensors how many tensors are open
  * @param kept bytes that the application keeps
  * @param holders what each program holds
- * @param chain the work that waits
+ * @param waiting how much work is affected
+ * @param chain the work that waits, at least the oldest of it
  * @param since the longest wait
  */
 public record SlowConsumer(
-        String subject, long openTensors, long kept, String holders, List<String> chain, Duration since)
+        String subject, long openTensors, long kept, String holders, int waiting, List<String> chain, Duration since)
         implements Problem {
 
     @Override
@@ -25,7 +26,7 @@ public record SlowConsumer(
     @Override
     public String summary() {
         return "%d wait for memory of %s of which %d open tensors keep %d bytes: %s"
-                .formatted(chain.size(), subject, openTensors, kept, holders);
+                .formatted(waiting, subject, openTensors, kept, holders);
     }
 
     @Override

@@ -8,10 +8,11 @@ import java.util.List;
  *
  * @param subject the queue of a device, or the line of a program
  * @param cause what it is at
- * @param chain the work that waits
+ * @param waiting how much work is affected
+ * @param chain the work that waits, at least the oldest of it
  * @param since for how long it has been like this
  */
-public record StarvedQueue(String subject, String cause, List<String> chain, Duration since) implements Problem {
+public record StarvedQueue(String subject, String cause, int waiting, List<String> chain, Duration since) implements Problem {
 
     @Override
     public String kind() {
@@ -20,7 +21,7 @@ public record StarvedQueue(String subject, String cause, List<String> chain, Dur
 
     @Override
     public String summary() {
-        return "%s does not advance: %s; %d wait".formatted(subject, cause, chain.size());
+        return "%s does not advance: %s; %d wait".formatted(subject, cause, waiting);
     }
 
     @Override

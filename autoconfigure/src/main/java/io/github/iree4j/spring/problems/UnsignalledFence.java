@@ -10,11 +10,12 @@ import java.util.List;
  * @param value the awaited value
  * @param reached the value that it has reached
  * @param external whether external code has promised to signal it
- * @param chain the work that waits
+ * @param waiting how much work is affected
+ * @param chain the work that waits, at least the oldest of it
  * @param since the longest wait
  */
 public record UnsignalledFence(
-        String subject, long value, long reached, boolean external, List<String> chain, Duration since)
+        String subject, long value, long reached, boolean external, int waiting, List<String> chain, Duration since)
         implements Problem {
 
     @Override
@@ -25,7 +26,7 @@ public record UnsignalledFence(
     @Override
     public String summary() {
         return "%s is at %d and nothing that was submitted signals %d%s; %d wait for it"
-                .formatted(subject, reached, value, external ? ", which external code has promised" : "", chain.size());
+                .formatted(subject, reached, value, external ? ", which external code has promised" : "", waiting);
     }
 
     @Override

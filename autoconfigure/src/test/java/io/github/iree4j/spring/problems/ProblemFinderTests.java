@@ -131,6 +131,32 @@ class ProblemFinderTests {
     }
 
     @Test
+    void operationsThatWaitForEachOtherAreFound() throws Exception {
+        DeviceQueue queue = runtime.device().queue(0);
+        try (Timeline one = runtime.createTimeline("one");
+                Timeline two = runtime.createTimeline("two");
+                Fence first = one.at(1);
+                Fence second = two.at(1);
+                Fence both = Fence.join(List.of(first, second))) {
+            queue.barrier(second, first, 0);
+            queue.barrier(first, second, 0);
+            for (int i = 0; i < 100; i++) {
+                queue.barrier(both, null, 0);
+            }
+            List<Problem> found = finder.find(AT_ONCE);
+            assertThat(found).isNotEmpty().allSatisfy(each -> {
+                assertThat(each).isInstanceOf(UnsignalledFence.class);
+                assertThat(each.subject()).containsAnyOf("'one'", "'two'");
+                assertThat(each.chain()).hasSizeLessThanOrEqualTo(50);
+            });
+            assertThat(found)
+                    .extracting(each -> ((UnsignalledFence) each).waiting())
+                    .anyMatch(waiting -> waiting >= 100);
+            one.semaphore().fail(new IreeException(StatusCode.ABORTED, "a knot of fences"));
+        }
+    }
+
+    @Test
     void workThatWaitsForMemoryOfOtherWorkIsAKnot() throws Exception {
         DeviceQueue queue = runtime.device().queue(0);
         try (Timeline timeline = runtime.createTimeline("use");

@@ -147,6 +147,7 @@ public final class IreeEndpoint {
             case "live" ->
                 new LiveDescriptor(
                         Instant.now(),
+                        recorder != null,
                         programs.activeCalls(),
                         TaskDescriptor.of(runtime),
                         devices().devices(),

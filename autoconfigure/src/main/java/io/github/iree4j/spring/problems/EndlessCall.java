@@ -12,7 +12,8 @@ import java.util.List;
  * @param chain the call, and calls in line behind it
  * @param since for how long it has done so
  */
-public record EndlessCall(String subject, String state, int waiting, List<String> chain, Duration since) implements Problem {
+public record EndlessCall(String subject, String state, int waiting, List<String> chain, Duration since)
+        implements Problem {
 
     @Override
     public String kind() {

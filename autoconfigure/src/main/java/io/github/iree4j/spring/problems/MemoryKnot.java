@@ -12,7 +12,8 @@ import java.util.List;
  * @param chain the work that waits, at least the oldest of it
  * @param since the longest wait
  */
-public record MemoryKnot(String subject, String holders, int waiting, List<String> chain, Duration since) implements Problem {
+public record MemoryKnot(String subject, String holders, int waiting, List<String> chain, Duration since)
+        implements Problem {
 
     @Override
     public String kind() {

@@ -209,10 +209,11 @@ public final class ProblemFinder {
                 problems.add(new UnsignalledFence(
                         subject, wait.value(), wait.reached(), wait.promised(), root.count, root.chain, root.since));
             });
-            queues.forEach(
-                    (subject, root) -> problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
+            queues.forEach((subject, root) ->
+                    problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
             memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
-            endless.forEach((subject, root) -> problems.add(new EndlessCall(subject, "runs", root.count, root.chain, root.since)));
+            endless.forEach((subject, root) ->
+                    problems.add(new EndlessCall(subject, "runs", root.count, root.chain, root.since)));
             leaks(problems);
             return problems;
         }
@@ -246,7 +247,8 @@ public final class ProblemFinder {
                 } else if (!wait.promised() && stuck != null) { // queues without order make no promises
                     root(queues, "queue " + names.name(stuck.axis())).add(work);
                 } else if (wait.promised() && wait.producerEpoch() != 0) {
-                    root(queues, "queue " + names.name(wait.producerAxis()), wait).add(work);
+                    root(queues, "queue " + names.name(wait.producerAxis()), wait)
+                            .add(work);
                 } else {
                     root(fences, QueueNames.timeline(wait.semaphore(), wait.timeline()), wait)
                             .add(work);
@@ -258,7 +260,8 @@ public final class ProblemFinder {
             switch (call.call.state()) {
                 case RUNNING -> root(endless, subject(call)).add(work);
                 case FOR_MEMORY ->
-                    root(memory, runtime.nameOf(call.instance.devices().getFirst())).add(work);
+                    root(memory, runtime.nameOf(call.instance.devices().getFirst()))
+                            .add(work);
                 case IN_LINE -> {
                     ActiveCall holder = holderOfTurn(call);
                     if (holder == null || !isLong(holder.call.unchanged())) {

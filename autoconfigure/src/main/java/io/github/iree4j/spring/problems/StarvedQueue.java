@@ -12,7 +12,8 @@ import java.util.List;
  * @param chain the work that waits, at least the oldest of it
  * @param since for how long it has been like this
  */
-public record StarvedQueue(String subject, String cause, int waiting, List<String> chain, Duration since) implements Problem {
+public record StarvedQueue(String subject, String cause, int waiting, List<String> chain, Duration since)
+        implements Problem {
 
     @Override
     public String kind() {

@@ -152,19 +152,17 @@ class DashboardTests {
         @Bean
         PrometheusMeterRegistry registry() {
             PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-            registry.config()
-                    .commonTags("application", "test")
-                    .meterFilter(new MeterFilter() {
-                        @Override
-                        public DistributionStatisticConfig configure(Meter.Id id, DistributionStatisticConfig config) {
-                            return id.getName().equals("iree.invocations")
-                                    ? DistributionStatisticConfig.builder()
-                                            .percentilesHistogram(true)
-                                            .build()
-                                            .merge(config)
-                                    : config;
-                        }
-                    });
+            registry.config().commonTags("application", "test").meterFilter(new MeterFilter() {
+                @Override
+                public DistributionStatisticConfig configure(Meter.Id id, DistributionStatisticConfig config) {
+                    return id.getName().equals("iree.invocations")
+                            ? DistributionStatisticConfig.builder()
+                                    .percentilesHistogram(true)
+                                    .build()
+                                    .merge(config)
+                            : config;
+                }
+            });
             return registry;
         }
 

@@ -26,7 +26,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -138,8 +137,8 @@ class PrometheusServerTests {
                     VariantMetrics variants = context.getBean(VariantMetrics.class);
                     HttpServer server = serve(registry);
                     int port = freePort();
-                    Process process =
-                            start(program.orElseThrow(), port, server.getAddress().getPort());
+                    Process process = start(
+                            program.orElseThrow(), port, server.getAddress().getPort());
                     try {
                         while (!hasScraped(port)) {
                             assertThat(process.isAlive())
@@ -154,11 +153,15 @@ class PrometheusServerTests {
                                     .replace("$application", "test")
                                     .replace("$instance", ".*")
                                     .replace("$__rate_interval", "1m");
-                            assertThat(query(port, asked)).as(asked).satisfiesAnyOf(result -> assertThat(result)
-                                    .isNotEmpty(), _ -> assertThat(asked).contains("outcome!="));
+                            assertThat(query(port, asked))
+                                    .as(asked)
+                                    .satisfiesAnyOf(
+                                            result -> assertThat(result).isNotEmpty(),
+                                            _ -> assertThat(asked).contains("outcome!="));
                         }
                         JsonNode groups = get(port, "/api/v1/rules").get("data").get("groups");
-                        assertThat(groups.get(0).get("rules")).hasSize(DashboardTests.rules().size());
+                        assertThat(groups.get(0).get("rules"))
+                                .hasSize(DashboardTests.rules().size());
                         groups.get(0)
                                 .get("rules")
                                 .forEach(rule -> assertThat(rule.get("health").stringValue())

@@ -190,8 +190,8 @@ class IreeEndpointHttpTests {
                 assertThat(operation.get("waitsFor").get(0).stringValue()).contains("'speech' to reach 7");
                 assertThat(operation.get("signals").get(0).stringValue()).endsWith("'copied' to 1");
                 assertThat(answer.get("activeCalls").intValue()).isEqualTo(3);
-                JsonNode root = new ObjectMapper()
-                        .readTree(send(context, "iree", null).body());
+                JsonNode root =
+                        new ObjectMapper().readTree(send(context, "iree", null).body());
                 assertThat(root.get("activeCalls").intValue())
                         .isEqualTo(answer.get("calls").size());
                 assertThat(root.get("waitingOperations").intValue())
@@ -222,7 +222,8 @@ class IreeEndpointHttpTests {
             InvocationService service = context.getBean(InvocationService.class);
             CompletableFuture<ProblemEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((ProblemEvent event) -> {
-                if (event.problem() instanceof UnsignalledFence) { // without patience a call that just begins is a problem
+                if (event.problem()
+                        instanceof UnsignalledFence) { // without patience a call that just begins is a problem
                     heard.complete(event);
                 }
             });

@@ -15,8 +15,11 @@ export function recordingRun(pages) {
   const frontier = (entries) => Object.fromEntries(Object.entries(entries ?? {}).filter(([axis]) => axis !== "tainted").map(([axis, epoch]) => [name(axis), epoch]));
   const operations = new Map();
   const reservations = new Map();
+  const events = pages.flatMap((page) => page.events);
+  const begin = events[0]?.time ?? 0;
   let end = 1;
-  for (const { time, kind, values } of pages.flatMap((page) => page.events)) {
+  for (const { time: recorded, kind, values } of events) {
+    const time = recorded - begin;
     end = Math.max(end, time);
     const op = operations.get(values.operation);
     if (kind === "submitted") operations.set(values.operation, { ...values, queue: name(values.queue), submittedAt: time, frontier: {} });

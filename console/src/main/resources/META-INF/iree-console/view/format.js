@@ -38,10 +38,16 @@ export function span(value) {
   return `${Math.round(value * 1e9)} ns`;
 }
 
+/** Nanoseconds, as exact as they are worth reading: moments of a recording that are apart read apart. */
+function moment(nanos) {
+  const [scale, unit, digits] = nanos >= 1e9 ? [1e9, "s", 6] : nanos >= 1e6 ? [1e6, "ms", 3] : nanos >= 1e3 ? [1e3, "µs", 1] : [1, "ns", 0];
+  return `${Number((nanos / scale).toFixed(digits))} ${unit}`;
+}
+
 /** A time of a schedule: ticks are plain numbers, recordings are in nanoseconds. */
-export const time = (unit, value) => (unit === "ns" ? span(value / 1e9) : String(Math.floor(value)));
+export const time = (unit, value) => (unit === "ns" ? moment(value) : String(Math.floor(value)));
 
 /** The same with its unit's name. */
-export const timeNamed = (unit, value) => (unit === "ns" ? span(value / 1e9) : `tick ${Math.floor(value)}`);
+export const timeNamed = (unit, value) => (unit === "ns" ? moment(value) : `tick ${Math.floor(value)}`);
 
 export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;

@@ -337,8 +337,8 @@ class ConsoleBrowserTests {
         browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
                 + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
         assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
-        browser.eval("window.ireeConsole.explore.transport.seek(250)");
-        assertThat(browser.text("#memory-card")).contains("32 B in 1 blocks at 250 ns").contains("digits");
+        browser.eval("window.ireeConsole.explore.transport.seek(150)");
+        assertThat(browser.text("#memory-card")).contains("32 B in 1 blocks at 150 ns").contains("digits");
         browser.click("#memory-box .blocks button");
         assertThat(browser.text(".life"))
                 .contains("this one runs after its last users")
@@ -348,7 +348,7 @@ class ConsoleBrowserTests {
         // The stream began it when its predecessor had ended, though it was issued before.
         assertThat(browser.text("#operation-box"))
                 .contains("execute #2")
-                .contains("200 ns to 300 ns")
+                .contains("100 ns to 200 ns")
                 .contains("call 6 of digits.classify")
                 .contains("kernel trapped")
                 .contains("1 wait implied by the order of its queue");

@@ -2,6 +2,8 @@
 // Areas over time, stacked, on a canvas.
 import { penOf, styleOf } from "./dom.js";
 
+const HEAD = 15; // of the labels above the areas
+
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {{from: number, to: number}} range
@@ -16,9 +18,9 @@ export function drawAreas(canvas, range, times, series, options) {
   const { height } = options;
   const pen = penOf(canvas, width, height);
   const sums = times.map((_, i) => series.reduce((sum, each) => sum + each.values[i], 0));
-  const top = Math.max(1, ...sums) * 1.08;
+  const top = Math.max(1, ...sums);
   const x = (at) => ((at - range.from) / (range.to - range.from || 1)) * width;
-  const y = (value) => height - 1 - (value / top) * (height - 4);
+  const y = (value) => height - 1 - (value / top) * (height - HEAD);
   const base = new Array(times.length).fill(0);
   for (const { colour, values } of series) {
     pen.beginPath();
@@ -42,7 +44,7 @@ export function drawAreas(canvas, range, times, series, options) {
     pen.strokeStyle = line.colour;
     pen.lineWidth = 1.5;
     pen.beginPath();
-    times.forEach((at, i) => pen.lineTo(x(at), height - 1 - (line.values[i] / fastest) * (height - 6)));
+    times.forEach((at, i) => pen.lineTo(x(at), height - 1 - (line.values[i] / fastest) * (height - HEAD - 2)));
     pen.stroke();
   }
   if (options.mark !== undefined) {
@@ -56,10 +58,5 @@ export function drawAreas(canvas, range, times, series, options) {
   const most = Math.max(0, ...sums);
   const labels = [most > 0 && `at most ${options.format(most)}`, line && fastest > 0 && `at most ${line.format(fastest)}`];
   const text = labels.filter(Boolean).join(", ");
-  pen.strokeStyle = styleOf("--card");
-  pen.lineWidth = 4;
-  if (text !== "") {
-    pen.strokeText(text, width - 2, 2);
-    pen.fillText(text, width - 2, 2);
-  }
+  if (text !== "") pen.fillText(text, width - 2, 1);
 }

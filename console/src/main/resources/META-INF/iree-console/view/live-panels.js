@@ -92,7 +92,7 @@ export class QueuesPanel {
           { colour: colour(0.28), values: values((each) => each.pending) },
         ],
         {
-          height: 52,
+          height: 60,
           format: (value) => `${count(Math.round(value))} at once`,
           line: { colour: colour(1), values: samples.map((each) => each.queues.get(name)?.rate ?? 0), format: (value) => `${count(Math.round(value))} /s` },
         },

@@ -52,7 +52,10 @@ class ConsoleFilesTest {
             if (reached.add(each)) {
                 Matcher imports = IMPORT.matcher(files.get(each));
                 while (imports.find()) {
-                    assertThat(imports.group(1)).as("an import of " + each).startsWith(".").endsWith(".js");
+                    assertThat(imports.group(1))
+                            .as("an import of " + each)
+                            .startsWith(".")
+                            .endsWith(".js");
                     open.add(target(each, imports.group(1)));
                 }
                 assertNamesAreExportedAndUsed(files, each);
@@ -68,7 +71,9 @@ class ConsoleFilesTest {
         while (names.find()) {
             String from = files.get(target(file, names.group(2)));
             for (String name : names.group(1).split(",")) {
-                assertThat(from).as("%s imports %s", file, name).containsPattern("export [\\w ]*\\b" + name.strip() + "\\b");
+                assertThat(from)
+                        .as("%s imports %s", file, name)
+                        .containsPattern("export [\\w ]*\\b" + name.strip() + "\\b");
                 assertThat(text.substring(names.end()))
                         .as("%s uses %s", file, name)
                         .containsPattern("\\b" + name.strip() + "\\b");
@@ -81,7 +86,14 @@ class ConsoleFilesTest {
         files().forEach((file, text) -> {
             assertThat(text.replace("http://www.w3.org/2000/svg", ""))
                     .as(file.toString())
-                    .doesNotContain("http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function");
+                    .doesNotContain(
+                            "http://",
+                            "https://",
+                            "innerHTML",
+                            "outerHTML",
+                            "insertAdjacentHTML",
+                            "eval(",
+                            "new Function");
             if (file.toString().endsWith(".html")) {
                 assertThat(text)
                         .doesNotContainPattern("<script(?![^>]*\\bsrc=)")
@@ -111,6 +123,7 @@ class ConsoleFilesTest {
 
     @Test
     void hasNoLibraryWhoseLicenceWouldHaveToBeNamed() throws IOException {
-        files().forEach((file, text) -> assertThat(text).as(file.toString()).doesNotContainIgnoringCase("copyright", "@license"));
+        files().forEach((file, text) ->
+                assertThat(text).as(file.toString()).doesNotContainIgnoringCase("copyright", "@license"));
     }
 }

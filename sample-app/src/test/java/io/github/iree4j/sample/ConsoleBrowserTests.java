@@ -65,8 +65,8 @@ class ConsoleBrowserTests {
     }
 
     private static List<String> texts(String selector) {
-        List<?> texts = (List<?>) browser.eval(
-                "[...document.querySelectorAll('" + selector + "')].map((each) => each.textContent)");
+        List<?> texts = (List<?>)
+                browser.eval("[...document.querySelectorAll('" + selector + "')].map((each) => each.textContent)");
         return texts.stream().map(Object::toString).toList();
     }
 
@@ -129,9 +129,13 @@ class ConsoleBrowserTests {
         browser.until("document.querySelector('#operation-box strong')?.textContent === 'join'");
         assertThat(now()).isEqualTo("tick 9 of 11");
         // It waits for s to reach 1, so it inherits what the signal of 1 knew, though s is at 3.
-        assertThat(browser.text("#operation-box")).contains("s \u2265 1").contains("by step1").doesNotContain("step2 and");
+        assertThat(browser.text("#operation-box"))
+                .contains("s \u2265 1")
+                .contains("by step1")
+                .doesNotContain("step2 and");
         assertThat(browser.text("#operation-box")).contains("running");
-        assertThat(texts("#operation-box dd:nth-of-type(3) .chip")).containsExactlyInAnyOrder("g\u200a:\u200a2", "s\u200a:\u200a1");
+        assertThat(texts("#operation-box dd:nth-of-type(3) .chip"))
+                .containsExactlyInAnyOrder("g\u200a:\u200a2", "s\u200a:\u200a1");
         browser.picture("explore-operation");
         assertThat(browser.address()).contains("tick=9").contains("op=join");
     }
@@ -176,7 +180,8 @@ class ConsoleBrowserTests {
         assertThat(browser.text("#operation-box strong")).isEqualTo("branch_b");
         browser.type(Keys.ARROW_RIGHT);
         assertThat(browser.text("#operation-box strong")).isEqualTo("merge");
-        assertThat(browser.eval("document.activeElement.getAttribute('aria-label')")).isEqualTo("merge on gpu, waiting");
+        assertThat(browser.eval("document.activeElement.getAttribute('aria-label')"))
+                .isEqualTo("merge on gpu, waiting");
     }
 
     @Test
@@ -192,16 +197,35 @@ class ConsoleBrowserTests {
                 break;
             }
             reached.add(id);
-            assertThat(browser.eval("(() => { const style = getComputedStyle(document.activeElement.querySelector?.('.node-box')"
-                            + " ?? document.activeElement); return parseFloat(style.outlineWidth) >= 2 && style.outlineStyle !== 'none'"
-                            + " || parseFloat(style.strokeWidth) >= 2; })()"))
+            assertThat(browser.eval(
+                            "(() => { const style = getComputedStyle(document.activeElement.querySelector?.('.node-box')"
+                                    + " ?? document.activeElement); return parseFloat(style.outlineWidth) >= 2 && style.outlineStyle !== 'none'"
+                                    + " || parseFloat(style.strokeWidth) >= 2; })()"))
                     .as("outline of " + id)
                     .isEqualTo(true);
         }
         assertThat(reached.stream().map(Object::toString))
                 .contains(
-                        "skip", "explore-tab", "live-tab", "keys", "theme", "scenario", "width", "depth", "lanes", "ways", "open",
-                        "share", "first", "back", "play", "forward", "last", "position", "speed", "fault-hardware")
+                        "skip",
+                        "explore-tab",
+                        "live-tab",
+                        "keys",
+                        "theme",
+                        "scenario",
+                        "width",
+                        "depth",
+                        "lanes",
+                        "ways",
+                        "open",
+                        "share",
+                        "first",
+                        "back",
+                        "play",
+                        "forward",
+                        "last",
+                        "position",
+                        "speed",
+                        "fault-hardware")
                 .anyMatch(each -> each.startsWith("node"));
     }
 
@@ -259,14 +283,18 @@ class ConsoleBrowserTests {
         browser.assertAccessible("Explore in the dark");
         browser.click("#theme");
         assertThat(browser.text("#theme")).isEqualTo("Theme: light");
-        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor")).isNotEqualTo(dark);
+        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor"))
+                .isNotEqualTo(dark);
         browser.click("#theme");
-        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor")).isEqualTo(dark);
+        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor"))
+                .isEqualTo(dark);
         browser.preferDark(false);
-        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor")).isEqualTo(dark);
+        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor"))
+                .isEqualTo(dark);
         browser.click("#theme");
         assertThat(browser.text("#theme")).isEqualTo("Theme: system");
-        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor")).isNotEqualTo(dark);
+        assertThat(browser.eval("getComputedStyle(document.body).backgroundColor"))
+                .isNotEqualTo(dark);
     }
 
     @Test
@@ -283,13 +311,15 @@ class ConsoleBrowserTests {
     @Test
     void everyScenarioIsShownAndKeepsTheInvariants() {
         open("");
-        List<?> ids = (List<?>) browser.eval("[...document.querySelectorAll('#scenario option')].map((each) => each.value)");
+        List<?> ids =
+                (List<?>) browser.eval("[...document.querySelectorAll('#scenario option')].map((each) => each.value)");
         assertThat(ids).hasSizeGreaterThanOrEqualTo(14);
         for (Object id : ids) {
             browser.eval("(() => { const list = document.getElementById('scenario'); list.value = '" + id
                     + "'; list.dispatchEvent(new Event('change')); })()");
             browser.until("window.ireeConsole.explore.schedule.id === '" + id + "'");
-            assertThat((List<?>) browser.eval("[...document.querySelectorAll('.invariants .broken')].map((each) => each.textContent)"))
+            assertThat((List<?>) browser.eval(
+                            "[...document.querySelectorAll('.invariants .broken')].map((each) => each.textContent)"))
                     .as("%s", id)
                     .isEmpty();
             browser.type(Keys.END);
@@ -299,9 +329,10 @@ class ConsoleBrowserTests {
     @Test
     void aFileIsOpenedAndSaysWhenItIsNone() {
         open("");
-        browser.eval("window.ireeConsole.explore.open({id: 'mine', label: 'My run', finalTick: 4, hardware: [{id: 'gpu', lanes: 1}],"
-                + " ops: [{id: 'a', hw: 'gpu', lane: 'gpu', start: 0, end: 2, wait: {}, signal: {s: 1}, frontier: {s: 1}},"
-                + " {id: 'b', hw: 'gpu', lane: 'gpu', start: 2, end: 4, wait: {s: 1}, signal: {s: 2}, frontier: {s: 2}}], sems: {}})");
+        browser.eval(
+                "window.ireeConsole.explore.open({id: 'mine', label: 'My run', finalTick: 4, hardware: [{id: 'gpu', lanes: 1}],"
+                        + " ops: [{id: 'a', hw: 'gpu', lane: 'gpu', start: 0, end: 2, wait: {}, signal: {s: 1}, frontier: {s: 1}},"
+                        + " {id: 'b', hw: 'gpu', lane: 'gpu', start: 2, end: 4, wait: {s: 1}, signal: {s: 2}, frontier: {s: 2}}], sems: {}})");
         assertThat(browser.text("#summary")).startsWith("2 operations");
         browser.find("#file").sendKeys(Path.of("pom.xml").toAbsolutePath().toString());
         browser.until("document.getElementById('notice').textContent.includes('pom.xml is not a scenario')");
@@ -338,7 +369,9 @@ class ConsoleBrowserTests {
                 + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
         assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
         browser.eval("window.ireeConsole.explore.transport.seek(150)");
-        assertThat(browser.text("#memory-card")).contains("32 B in 1 blocks at 150 ns").contains("digits");
+        assertThat(browser.text("#memory-card"))
+                .contains("32 B in 1 blocks at 150 ns")
+                .contains("digits");
         browser.click("#memory-box .blocks button");
         assertThat(browser.text(".life"))
                 .contains("this one runs after its last users")

@@ -74,7 +74,8 @@ class ConsoleLiveTests {
 
         Load() {
             String body = "{\"pixels\": %s}"
-                    .formatted(Arrays.toString(HandwrittenDigits.load().heldOut().getFirst().pixels()));
+                    .formatted(Arrays.toString(
+                            HandwrittenDigits.load().heldOut().getFirst().pixels()));
             HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/digits"))
                     .header("Content-Type", "application/json")
                     .POST(BodyPublishers.ofString(body))
@@ -107,7 +108,10 @@ class ConsoleLiveTests {
             browser.until("window.ireeConsole.live.polls > 12");
             browser.until("/[1-9]/.test(document.querySelector('#live-tiles div:nth-child(4) dd').textContent)");
             assertThat(browser.text("#live-queues")).contains("local/0").contains("/s");
-            assertThat(browser.text("#live-programs")).contains("digits").contains("scans").contains("ready");
+            assertThat(browser.text("#live-programs"))
+                    .contains("digits")
+                    .contains("scans")
+                    .contains("ready");
             assertThat(browser.text("#live-memory")).contains("in use").contains("kept for reuse");
             assertThat(browser.text("#live-events")).contains("digits:1");
             assertThat(browser.text("#live-devices")).contains(" worker");
@@ -182,7 +186,8 @@ class ConsoleLiveTests {
         browser.click("#live-export");
         browser.until("document.title.startsWith('Explore')");
         assertThat(browser.text("#description")).contains("polled");
-        assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length")).isPositive();
+        assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
+                .isPositive();
         browser.type(Keys.END);
         browser.picture("explore-snapshot");
         browser.assertAccessible("an exported snapshot");

@@ -142,7 +142,8 @@ class ConsoleHttpTests {
                 "--management.endpoints.web.base-path=/manage",
                 "--management.endpoints.web.path-mapping.iree=runtime")) {
             assertThat(get(context, "/ops/console/console.json").body())
-                    .isEqualTo("{\"endpoints\":{\"iree\":\"%smanage/runtime\"},\"problem\":null}".formatted("../".repeat(2)));
+                    .isEqualTo("{\"endpoints\":{\"iree\":\"%smanage/runtime\"},\"problem\":null}"
+                            .formatted("../".repeat(2)));
             assertThat(get(context, "/manage/runtime/live").statusCode()).isEqualTo(200);
         }
     }

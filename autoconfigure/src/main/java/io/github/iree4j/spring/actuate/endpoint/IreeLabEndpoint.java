@@ -104,11 +104,10 @@ public final class IreeLabEndpoint {
                 .map(each -> "\"%s\":%s"
                         .formatted(
                                 each.name().toLowerCase(Locale.ROOT),
-                                Laboratory.run(queues, options.withKnowledge(each)).toJson()))
+                                Laboratory.run(queues, options.withKnowledge(each))
+                                        .toJson()))
                 .collect(Collectors.joining(
-                        ",",
-                        "{\"costs\":" + Comparison.of(scenario, options).toJson() + ",\"runs\":{",
-                        "}}"));
+                        ",", "{\"costs\":" + Comparison.of(scenario, options).toJson() + ",\"runs\":{", "}}"));
     }
 
     private static LabOptions options(

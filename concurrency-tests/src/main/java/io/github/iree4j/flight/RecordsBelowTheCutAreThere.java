@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "a record below the cut is missing or torn")
 @State
 public class RecordsBelowTheCutAreThere {
-    private final RecordRings rings = new RecordRings(2L * RecordType.MAXIMUM_WORDS * Long.BYTES, 2, () -> 0);
+    private final RecordRings rings = new RecordRings(2, 16, () -> 0);
 
     /** For jcstress. */
     public RecordsBelowTheCutAreThere() {}
@@ -34,16 +34,11 @@ public class RecordsBelowTheCutAreThere {
         }
     }
 
-    /** Records on one stripe. */
+    /** Records on one stripe, then on the other. */
     @Actor
-    public void first() {
-        record(0);
-    }
-
-    /** Records on the other. */
-    @Actor
-    public void second() {
+    public void writer() {
         record(1);
+        record(0);
     }
 
     /** Number of records below the cut, and how many of them are missing or torn. */

@@ -43,7 +43,7 @@ public final class FlightRecorder implements AutoCloseable {
 
     private FlightRecorder(SchedulingDomain domain, RecorderOptions options, LongSupplier clock) throws IOException {
         this.domain = domain;
-        this.rings = new RecordRings(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
+        this.rings = RecordRings.create(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
         this.drain =
                 RecordingDrain.open(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain);

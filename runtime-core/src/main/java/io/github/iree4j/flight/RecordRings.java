@@ -9,6 +9,7 @@ final class RecordRings {
     private static final int STAY = 20;
 
     private static final int MAXIMUM_STRIPES = 16;
+    private static final int MAXIMUM_CAPACITY = 1 << 27;
 
     private final AtomicLong sequence = new AtomicLong();
     private final RecordRing[] rings;
@@ -16,25 +17,37 @@ final class RecordRings {
     private final long origin;
 
     /**
-     * Creates the rings.
+     * Creates rings.
      *
-     * @param bytes the most that all of them take; rounded down
-     * @param processors how many threads may record at once
+     * @param stripes how many, a power of two
+     * @param capacity words of each, a power of two
      * @param clock nanoseconds
      */
-    RecordRings(long bytes, int processors, LongSupplier clock) {
-        long words = bytes / Long.BYTES;
-        int stripes = Math.clamp(Integer.highestOneBit(Math.max(1, processors * 2)), 1, MAXIMUM_STRIPES);
-        while (stripes > 1 && words / stripes < RecordType.MAXIMUM_WORDS) {
-            stripes /= 2;
-        }
-        int capacity = (int) Math.min(1 << 27, Long.highestOneBit(Math.max(RecordType.MAXIMUM_WORDS, words / stripes)));
+    RecordRings(int stripes, int capacity, LongSupplier clock) {
         this.rings = new RecordRing[stripes];
         for (int i = 0; i < stripes; i++) {
             rings[i] = new RecordRing(sequence, capacity);
         }
         this.clock = clock;
         this.origin = clock.getAsLong();
+    }
+
+    /**
+     * Creates the rings of a recorder.
+     *
+     * @param bytes the most that all of them take; rounded down
+     * @param processors how many threads may record at once
+     * @param clock nanoseconds
+     * @return the rings
+     */
+    static RecordRings create(long bytes, int processors, LongSupplier clock) {
+        long words = bytes / Long.BYTES;
+        int stripes = Math.clamp(Integer.highestOneBit(Math.max(1, processors * 2)), 1, MAXIMUM_STRIPES);
+        while (stripes > 1 && words / stripes < RecordType.MAXIMUM_WORDS) {
+            stripes /= 2;
+        }
+        long capacity = Long.highestOneBit(Math.max(RecordType.MAXIMUM_WORDS, words / stripes));
+        return new RecordRings(stripes, (int) Math.min(MAXIMUM_CAPACITY, capacity), clock);
     }
 
     /** Nanoseconds since the rings were created. */

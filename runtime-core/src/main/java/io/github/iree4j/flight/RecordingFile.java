@@ -121,7 +121,7 @@ final class RecordingFile {
                 next += taken;
             }
             target.flush();
-            return records.count() - next;
+            return (long) records.count() - next;
         }
 
         void end(Header header) throws IOException {

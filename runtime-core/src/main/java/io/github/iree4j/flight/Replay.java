@@ -62,11 +62,11 @@ public record Replay(
         ReplayOrder order = new ReplayOrder(graph);
         try (ReplayRun run = new ReplayRun(graph, order)) {
             run.run();
-            return compare(graph, order, run);
+            return compare(order, run);
         }
     }
 
-    private static Replay compare(OperationGraph graph, ReplayOrder order, ReplayRun run) {
+    private static Replay compare(ReplayOrder order, ReplayRun run) {
         List<Difference> differences = new ArrayList<>();
         int waits = 0;
         int frontiers = 0;

@@ -30,7 +30,7 @@ class RecordRingsTest {
     /** REC-1: readers that come back get each record once, whole and in order, as long as none makes room. */
     @Test
     void readersGetEachRecordOnceWhileThreadsRecord() throws Exception {
-        RecordRings rings = new RecordRings(64 << 20, 4, System::nanoTime);
+        RecordRings rings = RecordRings.create(64 << 20, 4, System::nanoTime);
         int each = 20_000;
         List<Future<?>> writers = new ArrayList<>();
         Map<Long, Integer> found = new HashMap<>();
@@ -71,7 +71,7 @@ class RecordRingsTest {
 
     @Test
     void drainTakesEachRecordOnceOrCountsIt() throws Exception {
-        RecordRings rings = new RecordRings(1 << 20, 1, System::nanoTime);
+        RecordRings rings = RecordRings.create(1 << 20, 1, System::nanoTime);
         long taken = 0;
         for (int i = 0; i < 200_000; i++) {
             record(rings, 3, i);

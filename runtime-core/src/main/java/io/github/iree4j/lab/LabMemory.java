@@ -114,8 +114,8 @@ final class LabMemory implements AutoCloseable {
             }
             LabRun.Moment begin = run.endOf(held.ready);
             events.put(begin.order(), new MemoryEvent(begin.tick(), user.hardware(), name, held.units, user.id()));
-            boolean freed = held.freed != null && held.freed.value() > 0;
-            LabRun.Moment end = freed ? run.endOf(held.freed) : held.closed;
+            TimelineSemaphore freed = held.freed;
+            LabRun.Moment end = freed != null && freed.value() > 0 ? run.endOf(freed) : held.closed;
             if (held.last != null && end != null) {
                 events.put(
                         end.order(), new MemoryEvent(end.tick(), user.hardware(), name, -held.units, held.last.id()));

@@ -101,7 +101,7 @@ public record LabResult(
      */
     public record SemaphoreState(
             long value,
-            Map<String, Long> frontier,
+            @Nullable Map<String, Long> frontier,
             @Nullable String failure) {}
 
     /**

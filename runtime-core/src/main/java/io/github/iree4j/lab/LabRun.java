@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -234,8 +235,12 @@ final class LabRun {
 
     private List<Fence.Entry> points(Map<String, Long> values) {
         List<Fence.Entry> points = new ArrayList<>();
-        values.forEach((id, value) -> points.add(new Fence.Entry(semaphores.get(id), value)));
+        values.forEach((id, value) -> points.add(new Fence.Entry(semaphore(id), value)));
         return points;
+    }
+
+    private TimelineSemaphore semaphore(String id) {
+        return Objects.requireNonNull(semaphores.get(id), id);
     }
 
     private @Nullable Fence fence(List<Fence.Entry> points) {
@@ -251,7 +256,7 @@ final class LabRun {
     boolean isDue(Work work) {
         return work.end < 0
                 && work.operation.waits().entrySet().stream()
-                        .allMatch(each -> semaphores.get(each.getKey()).isReached(each.getValue()));
+                        .allMatch(each -> semaphore(each.getKey()).isReached(each.getValue()));
     }
 
     private void close() {

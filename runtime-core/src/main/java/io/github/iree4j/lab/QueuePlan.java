@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Which queue of the scheduler takes each operation.
@@ -55,7 +56,7 @@ final class QueuePlan {
         queueOf = new int[operations.size()];
         for (int each : graph.order()) {
             Operation operation = operations.get(each);
-            int its = classes.get(operation.hardware());
+            int its = Objects.requireNonNull(classes.get(operation.hardware()));
             List<Integer> open = byClass.get(its);
             int queue = !lanes && operation.queue() >= 0 ? open.get(operation.queue()) : behind(open, graph, each);
             if (queue < 0 && lanes) {

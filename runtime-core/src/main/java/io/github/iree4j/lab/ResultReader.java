@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -103,17 +104,21 @@ final class ResultReader {
                 queue.id, run.scenario.hardware().get(queue.hardware).id(), operations);
     }
 
+    private int place(String timeline) {
+        return Objects.requireNonNull(place.get(timeline), timeline);
+    }
+
     /** What a frontier says of timelines: the largest value that one of its operations signals. Null when there is no more room. */
     private @Nullable Map<String, Long> values(Frontier frontier) {
         if (values >= MAXIMUM_VALUES) {
             return null;
         }
-        TreeMap<String, Long> known = new TreeMap<>((a, b) -> Integer.compare(place.get(a), place.get(b)));
+        TreeMap<String, Long> known = new TreeMap<>((a, b) -> Integer.compare(place(a), place(b)));
         for (int i = 0; i < frontier.size(); i++) {
             Queue queue = byAxis.get(frontier.axis(i));
             int epoch = (int) frontier.epoch(i);
             if (queue != null) {
-                signals.get(queue).forEach((semaphore, raised) -> {
+                Objects.requireNonNull(signals.get(queue)).forEach((semaphore, raised) -> {
                     Map.Entry<Integer, Long> value = raised.floorEntry(epoch);
                     if (value != null) {
                         known.merge(semaphore, value.getValue(), Math::max);

@@ -27,6 +27,7 @@ class AheadOfTimeTests {
     void namedBeansSurviveAheadOfTimeProcessing() throws Exception {
         String[] properties = {
             "--iree.modules.adding.location=" + TestModules.adder(directory),
+            "--iree.device=cpu",
             "--iree.devices.cpu.uri=local",
             "--spring.main.banner-mode=off"
         };

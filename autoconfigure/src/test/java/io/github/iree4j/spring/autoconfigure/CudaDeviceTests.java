@@ -44,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
@@ -188,10 +189,13 @@ class CudaDeviceTests {
     void aMissingDriverSaysWhatToInstall() {
         assumeFalse(FakeCuda.driver("hip").availability().available(), "HIP is here");
         with("hip", adder()).run(context -> {
-            RuntimeOpenException failure = cause(context.getStartupFailure(), RuntimeOpenException.class);
-            FailureAnalysis analysis = new RuntimeOpenFailureAnalyzer().analyze(failure);
-            assertThat(analysis.getDescription()).contains("driver 'hip' is not available: ");
-            assertThat(analysis.getAction()).contains("hip (not available: ").contains("cuda");
+            InvalidConfigurationPropertyValueException failure =
+                    cause(context.getStartupFailure(), InvalidConfigurationPropertyValueException.class);
+            assertThat(failure.getName()).isEqualTo("iree.devices.gpu.uri");
+            assertThat(failure.getReason())
+                    .contains("Driver 'hip' is not available: ")
+                    .contains("hip (not available: ")
+                    .contains("cuda");
         });
     }
 

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -72,6 +73,31 @@ class IreeNamedBeansTests {
                             .isSameAs(two);
                     assertThat(context.getBean("iree.modules.one")).isNotSameAs(two);
                 });
+    }
+
+    @Test
+    void providersOfProgramsFollowTheirReplacement(@TempDir Path directory) throws Exception {
+        runner.withUserConfiguration(Holder.class)
+                .withPropertyValues("iree.modules.one.location=" + TestModules.adder(directory))
+                .run(context -> {
+                    ObjectProvider<Program> one = context.getBean(Holder.class).one;
+                    Program before = one.getObject();
+                    assertThat(one.getObject()).isSameAs(before);
+                    context.getBean(Programs.class).load("one", null);
+                    assertThat(before.isClosed()).isTrue();
+                    assertThat(one.getObject()).isNotSameAs(before);
+                    try (Results results = one.getObject().function("add").invoke(40, 2)) {
+                        assertThat(results.intValue(0)).isEqualTo(42);
+                    }
+                });
+    }
+
+    static final class Holder {
+        private final ObjectProvider<Program> one;
+
+        Holder(@Qualifier("one") ObjectProvider<Program> one) {
+            this.one = one;
+        }
     }
 
     @Test
@@ -126,6 +152,8 @@ class IreeNamedBeansTests {
     @Test
     void poolsFormatsAndFrontiersComeFromProperties() {
         runner.withPropertyValues(
+                        "iree.modules.digits.location=digits.vmfb",
+                        "iree.modules.digits.load=lazy",
                         "iree.pools.slow.budget=64MB",
                         "iree.pools.slow.quotas.digits=1MB",
                         "iree.pools.slow.trim.idle-after=5s",

@@ -85,39 +85,44 @@ class IreeMetricsTests {
 
     @Test
     void metersFollowActivity() {
-        runner.withPropertyValues("iree.devices.cpu.uri=local").run(context -> {
-            IreeRuntime runtime = context.getBean(IreeRuntime.class);
-            MeterRegistry registry = context.getBean(MeterRegistry.class);
-            context.getBean(IreeMetrics.class).bindTo(registry);
-            assertThat(registry.get("iree.pool.memory")
-                            .tags("device", "cpu", "pool", "persistent", "state", "live")
-                            .gauge()
-                            .value())
-                    .isZero();
-            try (Tensor _ = runtime.upload(Tensor.of(new float[256], 256));
-                    Timeline timeline = runtime.createTimeline();
-                    Fence wait = timeline.at(1)) {
-                assertThat(registry.get("iree.pool.memory")
-                                .tags("device", "cpu", "pool", "persistent", "state", "live")
-                                .gauge()
-                                .value())
-                        .isEqualTo(1024);
-                assertThat(registry.get("iree.tensor.open").gauge().value()).isEqualTo(1);
-                runtime.device().queue(0).barrier(wait, null, 0);
-                assertThat(registry.get("iree.queue.pending").gauge().value()).isEqualTo(1);
-                timeline.semaphore().signal(1);
-                assertThat(registry.get("iree.queue.waits")
-                                .tag("decision", "deferred")
-                                .functionCounter()
-                                .count())
-                        .isEqualTo(1);
-                assertThat(registry.get("iree.fence.wait").functionTimer().count())
-                        .isEqualTo(1);
-            }
-            assertThat(registry.get("iree.device.lost").gauge().value()).isZero();
-            runtime.device().close();
-            assertThat(registry.get("iree.device.lost").gauge().value()).isEqualTo(1);
-        });
+        runner.withPropertyValues("iree.device=cpu", "iree.devices.cpu.uri=local")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    context.getBean(IreeMetrics.class).bindTo(registry);
+                    assertThat(registry.get("iree.pool.memory")
+                                    .tags("device", "cpu", "pool", "persistent", "state", "live")
+                                    .gauge()
+                                    .value())
+                            .isZero();
+                    try (Tensor _ = runtime.upload(Tensor.of(new float[256], 256));
+                            Timeline timeline = runtime.createTimeline();
+                            Fence wait = timeline.at(1)) {
+                        assertThat(registry.get("iree.pool.memory")
+                                        .tags("device", "cpu", "pool", "persistent", "state", "live")
+                                        .gauge()
+                                        .value())
+                                .isEqualTo(1024);
+                        assertThat(registry.get("iree.tensor.open").gauge().value())
+                                .isEqualTo(1);
+                        runtime.device().queue(0).barrier(wait, null, 0);
+                        assertThat(registry.get("iree.queue.pending").gauge().value())
+                                .isEqualTo(1);
+                        timeline.semaphore().signal(1);
+                        assertThat(registry.get("iree.queue.waits")
+                                        .tag("decision", "deferred")
+                                        .functionCounter()
+                                        .count())
+                                .isEqualTo(1);
+                        assertThat(registry.get("iree.fence.wait")
+                                        .functionTimer()
+                                        .count())
+                                .isEqualTo(1);
+                    }
+                    assertThat(registry.get("iree.device.lost").gauge().value()).isZero();
+                    runtime.device().close();
+                    assertThat(registry.get("iree.device.lost").gauge().value()).isEqualTo(1);
+                });
     }
 
     @Test

@@ -36,7 +36,8 @@ class IreeEndpointTests {
     @Test
     void showsDevicesAndModulesWithTheirFunctions(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
-        runner.withPropertyValues("iree.modules.adding.location=" + adder, "iree.devices.cpu.uri=local")
+        runner.withPropertyValues(
+                        "iree.modules.adding.location=" + adder, "iree.device=cpu", "iree.devices.cpu.uri=local")
                 .run(context -> {
                     IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
                     IreeDescriptor iree = endpoint.iree();

@@ -23,25 +23,28 @@ class IreeInfoContributorTests {
 
     @Test
     void contributesVersionsDriversAndDevices() {
-        runner.withPropertyValues("iree.devices.cpu.uri=local").run(context -> {
-            Info.Builder info = new Info.Builder();
-            context.getBean(IreeInfoContributor.class).contribute(info);
-            assertThat(info.build().get("iree"))
-                    .asInstanceOf(InstanceOfAssertFactories.map(String.class, Object.class))
-                    .containsEntry("bytecode", IreeRuntime.versions().bytecode())
-                    .containsEntry("hal", 7)
-                    .hasEntrySatisfying(
-                            "drivers", // others are available or not, as the machine has them
-                            drivers -> assertThat(drivers)
-                                    .asInstanceOf(InstanceOfAssertFactories.MAP)
-                                    .containsEntry("local", "available"))
-                    .hasEntrySatisfying(
-                            "devices",
-                            devices -> assertThat(devices)
-                                    .asInstanceOf(InstanceOfAssertFactories.MAP)
-                                    .containsOnlyKeys("cpu"));
-            assertThat(IreeRuntime.versions().bytecode()).isNotEmpty().isSubsetOf(List.of("15.0", "16.0", "17.0"));
-        });
+        runner.withPropertyValues("iree.device=cpu", "iree.devices.cpu.uri=local")
+                .run(context -> {
+                    Info.Builder info = new Info.Builder();
+                    context.getBean(IreeInfoContributor.class).contribute(info);
+                    assertThat(info.build().get("iree"))
+                            .asInstanceOf(InstanceOfAssertFactories.map(String.class, Object.class))
+                            .containsEntry("bytecode", IreeRuntime.versions().bytecode())
+                            .containsEntry("hal", 7)
+                            .hasEntrySatisfying(
+                                    "drivers", // others are available or not, as the machine has them
+                                    drivers -> assertThat(drivers)
+                                            .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                            .containsEntry("local", "available"))
+                            .hasEntrySatisfying(
+                                    "devices",
+                                    devices -> assertThat(devices)
+                                            .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                            .containsOnlyKeys("cpu"));
+                    assertThat(IreeRuntime.versions().bytecode())
+                            .isNotEmpty()
+                            .isSubsetOf(List.of("15.0", "16.0", "17.0"));
+                });
     }
 
     @Test

@@ -25,11 +25,14 @@ final class PropertyChecks {
      * @throws InvalidConfigurationPropertyValueException naming the first property that is out of range
      */
     void ranges() {
-        positive("iree.invocation.timeout", properties.invocation().timeout());
+        limit("iree.invocation.timeout", properties.invocation().timeout());
+        limit("iree.loading.timeout", properties.loading().timeout());
+        positive("iree.watchdog.after", properties.watchdog().after());
+        positive("iree.watchdog.interval", properties.watchdog().interval());
         notNegative("iree.invocation.drain-timeout", properties.invocation().drainTimeout());
         properties
                 .modules()
-                .forEach((name, module) -> positive("iree.modules.%s.timeout".formatted(name), module.timeout()));
+                .forEach((name, module) -> limit("iree.modules.%s.timeout".formatted(name), module.timeout()));
         properties.devices().forEach((name, device) -> {
             if (device.queueCount() < 0) {
                 throw invalid(
@@ -140,9 +143,15 @@ final class PropertyChecks {
                 .collect(Collectors.joining(", "));
     }
 
-    private static void positive(String property, @Nullable Duration value) {
-        if (value != null && (value.isNegative() || value.isZero())) {
-            throw invalid(property, value, "It must be positive; remove the property for no limit.");
+    private static void limit(String property, @Nullable Duration value) {
+        if (value != null && value.isNegative()) {
+            throw invalid(property, value, "It must not be negative; zero is for no limit.");
+        }
+    }
+
+    private static void positive(String property, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw invalid(property, value, "It must be positive.");
         }
     }
 

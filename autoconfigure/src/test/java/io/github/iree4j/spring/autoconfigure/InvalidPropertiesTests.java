@@ -77,11 +77,12 @@ class InvalidPropertiesTests {
 
     @ParameterizedTest
     @CsvSource({
-        "iree.invocation.timeout,           -1s,  It must be positive",
-        "iree.invocation.timeout,           0,    It must be positive",
+        "iree.invocation.timeout,           -1s,  It must not be negative; zero is for no limit",
+        "iree.loading.timeout,              -1s,  It must not be negative; zero is for no limit",
+        "iree.watchdog.after,               0,    It must be positive",
+        "iree.watchdog.interval,            -1s,  It must be positive",
         "iree.invocation.drain-timeout,     -1ms, It must not be negative",
-        "iree.modules.adder.timeout,        -5s,  It must be positive",
-        "iree.modules.adder.timeout,        0s,   It must be positive",
+        "iree.modules.adder.timeout,        -5s,  It must not be negative; zero is for no limit",
         "iree.modules.adder.contexts,       0,    must be within [1",
         "iree.pools.local.waiting.limit,    -1s,  must",
         "iree.pools.local.waiting.host,     -1s,  must",

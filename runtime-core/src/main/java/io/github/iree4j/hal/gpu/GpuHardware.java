@@ -357,7 +357,8 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public @Nullable String peerObstacle(StreamDriver other) {
-        @Nullable String obstacle = other instanceof GpuHardware peer && peer.device.api().equals(device.api())
+        @Nullable
+        String obstacle = other instanceof GpuHardware peer && peer.device.api().equals(device.api())
                 ? peers.computeIfAbsent(peer.device, this::reach)
                 : StreamDriver.super.peerObstacle(other);
         return obstacle == null || obstacle.isEmpty() ? null : obstacle;

@@ -117,12 +117,7 @@ public record TimelinesDescriptor(
 
     static Call call(String program, PendingCall call, QueueNames names) {
         return new Call(
-                program,
-                call.function(),
-                call.state(),
-                call.since(),
-                names.waitsOf(call),
-                waits(call.waits(), names));
+                program, call.function(), call.state(), call.since(), names.waitsOf(call), waits(call.waits(), names));
     }
 
     private static List<Wait> waits(List<PendingOperation.Wait> waits, QueueNames names) {

@@ -17,8 +17,7 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether to configure the runtime.
  * @param device Default device of programs. A name of 'iree.devices', or what to open: a driver's name or
- *     'driver://id'. When not set, the CPU: 'local', or the first of 'iree.devices' that is one. So adding another device moves
- *     no program.
+ *     'driver://id'. When not set, 'local', the CPU, whatever 'iree.devices' has: adding a device moves no program.
  * @param devices Devices by name.
  * @param queues Named queues of devices, for injection.
  * @param pools Memory of devices by device name.
@@ -66,20 +65,7 @@ public record IreeProperties(
 
     /** The name of the default device of programs. */
     String defaultDevice() {
-        if (device != null) {
-            return device;
-        }
-        return devices.containsKey(DEFAULT_DEVICE)
-                ? DEFAULT_DEVICE
-                : devices.entrySet().stream()
-                        .filter(each -> isLocal(each.getKey(), each.getValue()))
-                        .map(Map.Entry::getKey)
-                        .findFirst()
-                        .orElse(DEFAULT_DEVICE);
-    }
-
-    static boolean isLocal(String name, Device device) {
-        return (device.uri() == null ? name : device.uri()).startsWith(DEFAULT_DEVICE);
+        return device == null ? DEFAULT_DEVICE : device;
     }
 
     /**

@@ -63,11 +63,15 @@ final class RuntimeProperties {
         pool(
                 "iree.pools." + name,
                 properties.pools().getOrDefault(name, IreeProperties.Pool.DEFAULT),
-                IreeProperties.isLocal(name, device),
+                isLocal(name, device),
                 options);
         deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
         poolCustomizers.forEach(customizer -> customizer.customize(name, options));
         return options.build();
+    }
+
+    private static boolean isLocal(String name, IreeProperties.Device device) {
+        return (device.uri() == null ? name : device.uri()).startsWith(IreeProperties.DEFAULT_DEVICE);
     }
 
     private static long memoryOfThisMachine() {

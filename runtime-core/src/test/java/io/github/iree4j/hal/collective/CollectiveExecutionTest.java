@@ -120,13 +120,14 @@ class CollectiveExecutionTest {
             }
             commands.fillBuffer(BufferRef.of(buffer), 9, 4, 0);
             commands.finish();
-            QueueScheduler scheduler =
-                    QueueScheduler.create(device.schedulingDomain(), device, device, new Stream());
+            QueueScheduler scheduler = QueueScheduler.create(device.schedulingDomain(), device, device, new Stream());
             Execution execution = new Execution(scheduler, (RecordedCommandBuffer) commands);
 
             execution.submit(null, done);
             execution.started.get(0).issued().accept(new Object());
-            assertThat(execution.started).as("the second is behind commands that are issued").hasSize(2);
+            assertThat(execution.started)
+                    .as("the second is behind commands that are issued")
+                    .hasSize(2);
             execution.started.get(1).issued().accept(new Object());
             scheduler.completedUpTo(1);
             execution.started.get(0).then().accept(null, Frontier.EMPTY);

@@ -241,9 +241,8 @@ class ArchitectureTest {
     void coreUsesFewLibraries() {
         classes()
                 .should()
-                .onlyDependOnClassesThat(
-                        resideInAnyPackage(R, R + "..", "java..", "org.jspecify..", "org.slf4j..")
-                                .or(JavaClass.Predicates.type(com.sun.management.OperatingSystemMXBean.class)))
+                .onlyDependOnClassesThat(resideInAnyPackage(R, R + "..", "java..", "org.jspecify..", "org.slf4j..")
+                        .or(JavaClass.Predicates.type(com.sun.management.OperatingSystemMXBean.class)))
                 .check(main);
     }
 

@@ -65,7 +65,7 @@ final class GpuLane implements Lane {
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
     private long lastRemoved; // ticket of the last point removed; the thread will raise the timeline to it
 
-    // Of the thread that feeds.
+    // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
     private final List<Event> awaited = new ArrayList<>();
     private boolean stuck; // the end of the work on the stream cannot be observed

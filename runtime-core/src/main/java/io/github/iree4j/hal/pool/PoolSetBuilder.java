@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
-/** Builds a {@link PoolSet}. One thread. */
+/** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
     final SlabProvider provider;
     final FrontierTracker tracker;

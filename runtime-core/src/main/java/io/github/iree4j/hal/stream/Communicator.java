@@ -85,7 +85,7 @@ final class Communicator {
         watch.wake();
     }
 
-    /** Leaves. Its submissions have ended. Any thread. */
+    /** Leaves the group. Its submissions have ended. Safe from any thread. */
     void close() {
         closing = true;
         watch.wake();

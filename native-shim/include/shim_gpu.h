@@ -241,7 +241,7 @@ typedef struct shim_gpu_branch_t {
 } shim_gpu_branch_t;
 
 // Makes a graph of commands, without waits, records and calls: |branches|, at
-// least one, are in use by nobody else, and as many commands of a region can
+// least one, are not in use elsewhere, and as many commands of a region can
 // run at once. |*graph| is 0 for a new one, or one that had the same commands
 // with other parameters; on failure it stays what it was. UNIMPLEMENTED where
 // the library has no graphs.

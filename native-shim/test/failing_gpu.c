@@ -13,8 +13,8 @@ bool failing_gpu_enters = true;
 static shim__gpu_table_t behind;
 static shim__comm_table_t comm_behind;
 
-// Whether nobody minds that an entry point fails: what frees has done so then,
-// and a device may have no UUID.
+// Whether an entry point may fail without consequences: functions that free
+// have done so then, and a device may have no UUID.
 static bool can_fail(const char* name) {
   return strstr(name, "_free") || strstr(name, "_destroy") ||
          strstr(name, "_unload") || strstr(name, "_unregister") ||

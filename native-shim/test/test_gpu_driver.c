@@ -312,7 +312,7 @@ static void a_device_is_opened_more_than_once(void) {
   end();
 }
 
-// Whoever calls may use the driver too.
+// The caller may use the driver too.
 static void the_context_of_the_caller_stays_current(void) {
   begin("devices=2");
   sgpu_context_t own = NULL, popped = NULL;

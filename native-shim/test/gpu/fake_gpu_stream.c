@@ -295,7 +295,7 @@ int fake_stream_destroy(sgpu_stream_t stream) {
     int own = fake_check(FAKE_STREAM, stream, context);
     if (!own) {
       if (stream->queue->capture) {
-        // On a dead one nobody can end it.
+        // On a dead one it cannot be ended.
         if (!code) fake_complain("a stream is destroyed while it captures");
         fake_leave_capture(stream->queue);
       }

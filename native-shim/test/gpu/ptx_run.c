@@ -142,7 +142,7 @@ static void run_block(launch_t* launch, ptx_block_t* block, uint64_t index) {
   uint32_t id[3] = {(uint32_t)(index % launch->grid[0]),
                     (uint32_t)(index / launch->grid[0] % launch->grid[1]),
                     (uint32_t)(index / launch->grid[0] / launch->grid[1])};
-  // What nobody has stored is no number.
+  // Memory that was never stored to holds no number.
   memset(block->shared, 0xFF, block->shared_bytes);
   memset(block->arrived, 0, sizeof(block->arrived));
   memset(block->arrivals, 0, sizeof(block->arrivals));

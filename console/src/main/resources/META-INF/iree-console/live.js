@@ -1,5 +1,5 @@
 // @ts-check
-// The view of the running system. Polls only while it is in sight, so that it costs nothing when nobody looks.
+// The view of the running system. Polls only while it is in sight, so that it costs nothing otherwise.
 import { DataError, read } from "./data.js";
 import { axisClass, axisColour } from "./model/colours.js";
 import { History } from "./model/history.js";

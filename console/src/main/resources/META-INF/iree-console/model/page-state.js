@@ -1,5 +1,5 @@
 // @ts-check
-// What the page shows, as it is in its address: whoever opens the address sees the same.
+// What the page shows, as it is in its address: a copied address shows the same.
 
 const NUMBERS = { width: [1, 4, 1], depth: [1, 8, 1], lanes: [0, 4, 0], tick: [0, Number.MAX_SAFE_INTEGER, 0] };
 const TEXTS = { view: "explore", scenario: "", op: "", fault: "", program: "" };

@@ -44,7 +44,9 @@ class InvariantRegisterTest {
         for (String line : Files.readAllLines(register)) {
             Matcher row = ROW.matcher(line);
             if (row.find()) {
-                ids.add(row.group(1));
+                assertThat(ids.add(row.group(1)))
+                        .as("%s has one row", row.group(1))
+                        .isTrue();
             }
         }
         return ids;

@@ -23,13 +23,13 @@ interface FileBackend {
     /** The backend's name, and why it was chosen. */
     String describe();
 
-    /** Any thread. */
+    /** Opens a file. Safe from any thread. */
     Handle open(Path path, boolean read, boolean write);
 
-    /** Any thread. Throws when stopped; else the operation ends exactly once, during {@link #poll} or {@link #stop}. */
+    /** Submits an operation, which ends exactly once, during {@link #poll} or {@link #stop}; throws when stopped. Safe from any thread. */
     void submit(FileOperation operation);
 
-    /** Any thread. Ends an operation early if possible; the operation carries the cause. */
+    /** Ends an operation early if possible; the operation carries the cause. Safe from any thread. */
     void cancel(FileOperation operation);
 
     /** A descriptor that becomes readable when an operation has ended; null when the backend wakes the owner. The caller closes it. */

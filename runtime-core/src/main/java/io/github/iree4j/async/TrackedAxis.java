@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class TrackedAxis {
     /*
      * epoch   advances by compare-and-set, from any thread, without the lock
-     * wanted  the smallest epoch that a waiter in the list misses, NOBODY when there is none; written under the tracker's lock
+     * wanted  the smallest epoch that a waiter in the list misses, NO_WAITER when there is none; written under the tracker's lock
      * list    waiters in ascending order of the epoch they miss; guarded by the tracker's lock
      * ended   written once, under the tracker's lock, after lost; read anywhere
      *
@@ -19,7 +19,7 @@ final class TrackedAxis {
      * other's write, so no wakeup is lost. That needs store-load ordering, which acquire and release do not give: all four accesses are
      * volatile.
      */
-    static final long NOBODY = Long.MAX_VALUE;
+    static final long NO_WAITER = Long.MAX_VALUE;
 
     /** Marks an axis as retired. Waiters get a new exception each: axes stay forever, so they share this small mark. */
     static final IreeException RETIRED = new IreeException(StatusCode.CANCELLED, "axis was retired");
@@ -37,7 +37,7 @@ final class TrackedAxis {
     final long axis;
 
     private volatile long epoch;
-    private volatile long wanted = NOBODY;
+    private volatile long wanted = NO_WAITER;
 
     private final WatchedAxes watched; // contains this while it has waiters
 
@@ -131,7 +131,7 @@ final class TrackedAxis {
         waiter.watched = null; // TRACK-3
         if (waiter.previous == null) {
             head = waiter.next;
-            wantedVolatile(head == null ? NOBODY : head.missing);
+            wantedVolatile(head == null ? NO_WAITER : head.missing);
         } else {
             waiter.previous.next = waiter.next;
         }

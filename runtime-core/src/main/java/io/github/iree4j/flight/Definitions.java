@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What records refer to by number: names, queues, pools and slabs. Bounded, and never dropped. An entry is there before a record that
- * refers to it.
+ * The names, queues, pools and slabs that records refer to by number. Bounded; entries are never dropped. An entry is added before the first
+ * record that refers to it.
  */
 final class Definitions {
     /** Number of the empty name. */
     static final int NO_NAME = 0;
 
-    /** Number of the name that stands for all that are too many. */
+    /** Number of the name that replaces all names beyond the limit. */
     private static final int OTHER = 1;
 
     static final int MAXIMUM_NAMES = 1 << 14;

@@ -29,10 +29,10 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A recording on other hardware, on a virtual clock whose ticks are nanoseconds. One thread. */
+/** Runs a recording on a model of other hardware, on a virtual clock whose ticks are nanoseconds. Confined to one thread. */
 final class ForecastRun implements AutoCloseable {
     private static final int SESSION = 1;
-    private static final long MEMORY = 64 << 20; // of a device of a model
+    private static final long MEMORY = 64 << 20; // of a modelled device
     private static final long SMALLEST = 1 << 20;
 
     private final OperationGraph graph;

@@ -2,14 +2,14 @@ package io.github.iree4j.flight;
 
 import java.util.Arrays;
 
-/** Records, one behind the other, with an index to sort them by. One thread. */
+/** Consecutive records, with an index by which they are sorted. Confined to one thread. */
 final class RecordWords {
     private long[] words = new long[1024];
     private int size;
     private int[] starts = new int[64];
     private int count;
 
-    /** Begins a record of that many words, which follow by {@link #put}. */
+    /** Begins a record of the given number of words, which {@link #put} adds. */
     void begin(int length) {
         if (count == starts.length) {
             starts = Arrays.copyOf(starts, count * 2);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes what the scheduler and the pools report into rings. Allocates nothing but new definitions. */
 final class RecordingObserver implements QueueObserver, PoolObserver {
-    // Of the process: what an earlier recorder has numbered is not mistaken for something of this one.
+    // Process-wide, so that numbers of an earlier recorder are not reused by this one.
     private static final AtomicLong OPERATIONS = new AtomicLong();
     private static final AtomicLong RESERVATIONS = new AtomicLong();
 

@@ -34,7 +34,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The queues and timelines of a replay, whose hardware completes what it is told to. One thread. */
+/** The queues and timelines of a replay, whose hardware completes what it is told to. Confined to one thread. */
 final class ReplayRun implements AutoCloseable {
     private static final int SESSION = 1;
 

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Timelines that stand for the recorded ones. One thread. */
+/** Timelines that stand for the recorded ones. Confined to one thread. */
 final class ReplayTimelines implements AutoCloseable {
     private final Map<Long, TimelineSemaphore> timelines = new HashMap<>();
     private final List<Fence> fences = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** An operation of a replay: it does nothing. One thread. */
+/** An operation of a replay, which does nothing. Confined to one thread. */
 class StandIn extends QueueOperation {
     private final RecordedOperation recorded;
     private @Nullable List<WaitDecision> firstDecisions;

@@ -46,10 +46,10 @@ public record ChannelParams(String id, String group, int rank, int count) {
     }
 
     /**
-     * Returns these parameters; where they leave the count to the device, with what others say of that and of all else that these do not say.
+     * Returns these parameters, completed by the device's defaults if they leave the count to the device.
      *
-     * @param others the device's
-     * @return the parameters
+     * @param others the defaults
+     * @return these if they have a count or the defaults have none, else both combined
      */
     public ChannelParams or(ChannelParams others) {
         return count != DEFAULT || others.count == DEFAULT

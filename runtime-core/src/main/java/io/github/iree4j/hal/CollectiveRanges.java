@@ -10,7 +10,7 @@ import io.github.iree4j.status.StatusCode;
  * @param targetBytes what it receives
  */
 record CollectiveRanges(long sourceBytes, long targetBytes) {
-    private static final int NOBODY = 0xFFFF;
+    private static final int NO_RANK = 0xFFFF;
 
     /** Checks an operation against the group, and returns the ranges that the participant needs. */
     static CollectiveRanges of(Collective operation, int parameter, long elementCount, int rank, int count) {
@@ -68,13 +68,13 @@ record CollectiveRanges(long sourceBytes, long targetBytes) {
             default -> {
                 int target = parameter & 0xFFFF;
                 int source = parameter >>> 16;
-                if (source != NOBODY) {
+                if (source != NO_RANK) {
                     checkRank("source", source, count);
                 }
-                if (target != NOBODY) {
+                if (target != NO_RANK) {
                     checkRank("target", target, count);
                 }
-                yield new CollectiveRanges(target == NOBODY ? -1 : bytes, bytes);
+                yield new CollectiveRanges(target == NO_RANK ? -1 : bytes, bytes);
             }
         };
     }

@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Something that goes wrong in a run.
+ * An injected failure or delay in a run.
  *
  * @param kind what goes wrong
  * @param target a class of hardware or an operation
@@ -19,15 +19,15 @@ public record Fault(Kind kind, String target, long tick, int factor) {
 
     private static final Pattern FORM = Pattern.compile("(\\w+):([^@]+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
 
-    /** What goes wrong. */
+    /** Kinds of faults. */
     public enum Kind {
-        /** The hardware is lost: nothing on it ends well any more. Of an operation: the hardware that runs it. */
+        /** The hardware is lost: all work on it fails. For an operation: the hardware that runs it. */
         LOSE,
-        /** What starts from the tick on takes longer. */
+        /** Operations that start at the tick or later take longer. */
         SLOW,
-        /** What runs at the tick fails when it ends; an operation fails whenever it runs. */
+        /** Operations that run at the tick fail when they end; an operation named by its id fails whenever it runs. */
         FAIL,
-        /** What starts first from the tick on finds no memory: it fails with RESOURCE_EXHAUSTED when it ends. */
+        /** The first operation that starts at the tick or later gets no memory: it fails with RESOURCE_EXHAUSTED when it ends. */
         EXHAUST
     }
 

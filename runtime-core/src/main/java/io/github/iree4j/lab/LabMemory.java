@@ -30,7 +30,7 @@ final class LabMemory implements AutoCloseable {
 
     /** A buffer. */
     private static final class Held {
-        final LabRun.Work user; // which allocates it
+        final LabRun.Work user; // allocates it
         final long units;
         final Buffer buffer;
         final TimelineSemaphore ready;
@@ -39,9 +39,9 @@ final class LabMemory implements AutoCloseable {
         TimelineSemaphore freed;
 
         @Nullable
-        Operation last; // which frees it
+        Operation last; // frees it
 
-        LabRun.@Nullable Moment closed; // when it was freed because that one failed
+        LabRun.@Nullable Moment closed; // when it was freed because `last` failed
 
         Held(LabRun.Work user, long units, Buffer buffer, TimelineSemaphore ready) {
             this.user = user;
@@ -104,7 +104,7 @@ final class LabMemory implements AutoCloseable {
         }
     }
 
-    /** What was allocated and freed, in the order in which the hardware did it. */
+    /** Allocations and releases, in the order in which the hardware executed them. */
     List<MemoryEvent> events() {
         TreeMap<Long, MemoryEvent> events = new TreeMap<>();
         all.forEach((name, held) -> {
@@ -125,7 +125,7 @@ final class LabMemory implements AutoCloseable {
     }
 
     /**
-     * Fails the operations that wait for memory although nothing else happens any more.
+     * Fails the operations that still wait for memory when there are no more events.
      *
      * @return false when there is none
      */

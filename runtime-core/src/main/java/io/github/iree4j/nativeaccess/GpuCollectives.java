@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NCCL's library, or RCCL's. Its communicators are numbers: each is used and ended by who made it, who holds a reference to its device
- * meanwhile. Nothing waits for other participants. Safe from any thread; one call is made at a time.
+ * NCCL's library, or RCCL's. Its communicators are numbers: each is used and ended by its creator, which holds a reference to its device
+ * until then. Nothing waits for other participants. Safe from any thread; one call is made at a time.
  */
 public final class GpuCollectives {
     /** Characters of an id. */

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by the one who made it, who holds a
- * reference to the device meanwhile. A lost device stays lost, and each call that needs it throws ABORTED; releasing still works.
+ * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by its creator, which holds a
+ * reference to the device until then. A lost device stays lost, and each call that needs it throws ABORTED; releasing still works.
  */
 public final class GpuDevice extends Resource {
     /** The kinds of objects whose live instances are counted, in the order of the counts. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Claims about reading scenarios, whoever wrote them. */
+/** Reading of scenarios, which may come from untrusted sources. */
 class ScenarioTest {
     private static final String HEAD = "id: x\nhardware: [cpu, {id: gpu, lanes: 2}]\nsemaphores: [s, t]\noperations:\n";
 

@@ -1,5 +1,5 @@
 /**
- * Collectives of the participants of one process: who meets, what happens before and after, who is told when it fails. Backends bring the
+ * Collectives of the participants of one process: how they meet, the steps before and after, the reporting of failures. Backends supply the
  * memory and do the work: {@link io.github.iree4j.hal.collective.GroupWork}.
  */
 @NullMarked

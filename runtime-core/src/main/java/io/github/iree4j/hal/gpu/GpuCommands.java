@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Commands of one execution, as words. Commands of a stream run in their order, so nothing separates them. One thread at a time.
+ * Commands of one execution, as words. A stream runs its commands in order, so no barriers are encoded. Confined to one thread at a time.
  *
- * <p>Steps of the host cut them: what comes after one is given when everything before is over and the step was taken.
+ * <p>Host steps divide them: the commands after a step are given once those before it have completed and the step has run.
  */
 final class GpuCommands implements TransferCommands, DriverCommands {
     private static final int SEED = 8; // bytes of a pattern that is written before it is doubled

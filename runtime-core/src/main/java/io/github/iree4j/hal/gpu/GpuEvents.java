@@ -4,13 +4,13 @@ import io.github.iree4j.nativeaccess.GpuDevice;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Events of a device, used again: the driver makes none while work is steady. Safe from any thread. */
+/** The events of a device, reused: under steady load the driver creates none. Safe from any thread. */
 final class GpuEvents implements AutoCloseable {
-    /** An event, recorded anew once nobody looks at its last record any more. */
+    /** An event, recorded again once its last record has no users. */
     static final class Event {
         final long handle;
         private final AtomicInteger users = new AtomicInteger();
-        private final boolean foreign; // others made it
+        private final boolean foreign; // created outside this runtime
 
         Event(long handle, boolean foreign) {
             this.handle = handle;
@@ -30,7 +30,7 @@ final class GpuEvents implements AutoCloseable {
     /**
      * Takes an event, with one user.
      *
-     * @throws io.github.iree4j.status.IreeException if the driver makes no more
+     * @throws io.github.iree4j.status.IreeException if the driver creates no more
      */
     Event take() {
         Event event;
@@ -47,12 +47,12 @@ final class GpuEvents implements AutoCloseable {
         return event;
     }
 
-    /** Adds a user; the caller knows of one. */
+    /** Adds a user, while there is at least one. */
     void retain(Event event) {
         event.users.incrementAndGet();
     }
 
-    /** Removes a user; the last one gives the event back. */
+    /** Removes a user; after the last one the event is reused. */
     void release(Event event) {
         if (event.users.decrementAndGet() > 0 || event.foreign) {
             return;
@@ -66,7 +66,7 @@ final class GpuEvents implements AutoCloseable {
         device.releaseEvent(event.handle);
     }
 
-    /** How many events the driver has made. */
+    /** The number of events that the driver has created. */
     int made() {
         synchronized (idle) {
             return made;

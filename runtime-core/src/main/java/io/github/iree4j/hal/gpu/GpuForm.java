@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class GpuForm implements CommandForm {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** From how many commands on a graph is made. A guess: there was no device to measure on; {@code run.sh threshold} does. */
+    /** The least number of commands that become a graph. A guess: no device was available; {@code run.sh threshold} measures it. */
     private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 16);
 
     private static final int COUNTS_BYTES = 3 * Integer.BYTES;
@@ -30,10 +30,10 @@ final class GpuForm implements CommandForm {
     private final ResolvedBindings bindings;
     private final @Nullable StreamStorage updates;
     private final GpuCommands commands;
-    private final StreamMemory.@Nullable Block counts; // of indirect dispatches, as the device has them
+    private final StreamMemory.@Nullable Block counts; // staging for the counts of indirect dispatches
     private boolean written;
     private boolean repeated; // prepared again without a change
-    private long graph; // that was made for it; 0 for none
+    private long graph; // 0 for none
 
     GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
         this.encoder = encoder;
@@ -99,7 +99,7 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** What is executed again as it was may well be so again: has the driver launch it at once. */
+    /** Makes a graph of commands that are executed again unchanged, since they are likely to be executed more often. */
     private void repeat() {
         if (repeated || commands.needsHost() || commands.count() < GRAPH_COMMANDS) {
             return;
@@ -139,7 +139,7 @@ final class GpuForm implements CommandForm {
         }
     }
 
-    /** The driver takes counts from the host only: they are copied there, and what comes then is given once they are known. */
+    /** Encodes an indirect dispatch. The driver takes counts from the host only: they are copied there, and later commands are given once they are known. */
     private void indirect(int at, long countsAt) {
         StreamStorage storage = Objects.requireNonNull(counts).storage();
         int range = recording.counts(at);

@@ -12,20 +12,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes graphs of commands that are executed again and again: the driver then launches all of them by one call. They are captured on streams of
- * their own; commands of a region become branches of the graph. Safe from any thread.
+ * Makes graphs of commands that are executed repeatedly, which the driver launches with one call. They are captured on dedicated streams; the
+ * commands of a region become branches of the graph. Safe from any thread.
  */
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
 
-    /** How many commands of a region can run at once. A guess: there was no device to measure on. */
+    /** How many commands of a region can run at once. A guess: no device was available to measure it. */
     private static final int BRANCHES = 4;
 
     private final GpuDevice device;
     private final AtomicLong launches = new AtomicLong();
-    private volatile boolean impossible; // the driver has no graphs, or made one badly
+    private volatile boolean impossible; // the driver has no graphs, or failed to make one
     private final MemorySegment branches = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
-    private int handles; // of them, a stream and an event in turn; guarded by this, like the next
+    private int
+            handles; // number of handles in `branches`, streams and events alternately; guarded by this, like the next
     private boolean closed;
 
     GpuGraphs(GpuDevice device) {
@@ -33,11 +34,11 @@ final class GpuGraphs implements AutoCloseable {
     }
 
     /**
-     * Makes a graph, or has one do the same commands with other parameters.
+     * Makes a graph, or updates one to the same commands with other parameters.
      *
      * @param words commands that neither wait nor record
      * @param graph 0 for a new one
-     * @return the graph; 0 where there are none, and then the given one is released
+     * @return the graph; 0 if the driver has none; the given one is then released
      */
     synchronized long make(GpuWords words, long graph) {
         if (impossible || closed) {
@@ -53,7 +54,7 @@ final class GpuGraphs implements AutoCloseable {
             }
             return device.makeGraph(branches.asSlice(0, 2L * branching * Long.BYTES), words.segment(), graph);
         } catch (IreeException e) {
-            if (graph != 0) { // it cannot become this one
+            if (graph != 0) { // it cannot be updated to these commands
                 dropped(graph);
                 return make(words, 0);
             }
@@ -75,12 +76,12 @@ final class GpuGraphs implements AutoCloseable {
         launches.incrementAndGet();
     }
 
-    /** How often graphs were launched. */
+    /** The number of launches. */
     long launches() {
         return launches.get();
     }
 
-    /** No more are made; those that are there stay until they are released. */
+    /** Makes no more graphs; existing ones remain until they are released. */
     @Override
     public synchronized void close() {
         closed = true;

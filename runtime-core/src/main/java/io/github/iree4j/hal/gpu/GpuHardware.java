@@ -98,7 +98,7 @@ final class GpuHardware implements StreamDriver {
                 1,
                 hostMemory,
                 MemoryType.DEVICE_VISIBLE | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED);
-        // On a heap of its own: it may lie here or there, and is for those who ask for both.
+        // On a heap of its own: it may be in device or host memory, and is for allocations that are to be in both.
         MemoryKind managed = device.properties().concurrentManagedMemory()
                 ? new MemoryKind(
                         "managed",
@@ -170,7 +170,7 @@ final class GpuHardware implements StreamDriver {
     void checkNotLost() {
         IreeException loss = device.loss();
         if (loss != null) {
-            wakeWaiter(); // who says so
+            wakeWaiter(); // which reports the loss
             throw new IreeException(StatusCode.ABORTED, "%s: %s".formatted(id, loss.getMessage()), loss);
         }
     }
@@ -239,7 +239,7 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
-        waiter = Thread.currentThread(); // before the look: whoever raises one wakes it after that
+        waiter = Thread.currentThread(); // before the check: a thread that raises a timeline wakes it after that
         if (!isAnyReached(timelines, values, count) && !device.isLost() && failure == null) {
             boolean looks = Arrays.stream(timelines, 0, count).anyMatch(each -> ((GpuTimeline) each).isImported());
             long limit = looks ? Math.min(timeoutNanos, LOOK_NANOS) : timeoutNanos;

@@ -23,33 +23,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stream, and a thread that waits for its events.
  *
- * <p>What is submitted is given to the stream at once where it can begin to wait there: each point that it waits for is reached or has an
- * event, and the stream has room. What cannot is held back, in order, until another lane records that event or the stream has room.
+ * <p>A submission is passed to the stream at once if each point that it waits for is reached or has an event, and the stream has room. Otherwise
+ * it is held back, and later ones with it, until another lane records that event or the stream has room.
  */
 final class GpuLane implements Lane {
     /*
      *   submit -> held -> given (its event recorded) -> over (its ticket reached)
      *
-     * A driver that refuses what it must take, or memory of the host that is short, makes the device fail: nothing more is given, and
-     * what is held is over once what was given before is. Memory that streams may use is kept until then.
+     * The device fails if the driver refuses a call that must succeed, or the host is out of memory: nothing more is given, and held
+     * submissions are over once those given before are. Memory that streams may use is kept until then.
      *
-     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: whoever calls feed() first gives until it has
-     * seen all that others add meanwhile. No lock is held meanwhile, so feeding a lane that follows another cannot block on that one's
-     * queue.
-     * GPU-2: nobody waits for an event before it is recorded, or after it was recorded anew: a point is among `points`, with its event,
-     * from its record until it is reached, and whoever finds the event there is a user of it until its own wait was given.
-     * GPU-3: a lane that is held back follows the timeline before it looks at it for the last time, so no change is missed.
-     * GPU-4: a stream gets commands from threads of others only while few are under way, so that it is not full and no one is held up;
-     * more, and those that wait for the host in their middle, come from the lane's own thread.
-     * GPU-5: what comes for the thread is there before the bell rings, which the thread clears before it looks.
+     * GPU-1: submissions are given in the order of their tickets, by one thread at a time: the first that calls feed() continues until it
+     * has given everything that other threads have added. It holds no lock, so feeding a lane that follows another cannot block on the
+     * queue of that lane.
+     * GPU-2: no wait for an event is given before the event is recorded, or after it was recorded for a later point: a point is among
+     * `points`, with its event, from its record until it is reached, and a lane that finds the event there is a user of it until its
+     * own wait was given.
+     * GPU-3: a lane that is held back registers with the timeline before its last check, so no change is missed.
+     * GPU-4: other threads give a stream commands only while few are in flight, so that it is not full and does not block them; the
+     * lane's own thread gives the rest, and those that wait for the host in their middle.
+     * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before it polls.
      */
-    /** Commands under way, waits and events included, up to which others give more; streams have room for about a thousand. */
+    /** Commands in flight, waits and events included, up to which other threads give more; streams have room for about a thousand. */
     static final int WINDOW = 512;
 
-    /** How long the thread looks at an event before it sleeps: what a short kernel takes. A guess, not measured. */
+    /** How long the thread polls an event before it sleeps: the duration of a short kernel. A guess, not measured. */
     private static final long SPIN_NANOS = 20_000;
 
-    private static final long PAUSE_NANOS = 10_000_000; // between looks, where waiting fails
+    private static final long PAUSE_NANOS = 10_000_000; // between polls, if waiting fails
 
     private final GpuHardware hardware;
     private final GpuDevice device;
@@ -62,12 +63,12 @@ final class GpuLane implements Lane {
     private final Turn turn = new Turn(); // to feed
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
-    private long lastRemoved; // the ticket that the thread took off last, which it will raise the timeline to
+    private long lastRemoved; // ticket of the last point removed; the thread will raise the timeline to it
 
-    // Of the thread that feeds.
+    // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
     private final List<Event> awaited = new ArrayList<>();
-    private boolean stuck; // the stream has work of which nobody can tell when it is over
+    private boolean stuck; // the end of the work on the stream cannot be observed
 
     private final Thread thread;
     private final Bell bell = new Bell(); // for the thread
@@ -365,7 +366,7 @@ final class GpuLane implements Lane {
                 }
             } catch (RuntimeException | Error e) {
                 if (device.isLost()) {
-                    hardware.wakeWaiter(); // who says so
+                    hardware.wakeWaiter(); // which reports the loss
                     return;
                 }
                 hardware.fail("events of stream " + index + " cannot be waited for", e);
@@ -399,7 +400,7 @@ final class GpuLane implements Lane {
         if (first == null) {
             return false;
         }
-        device.awaitEvent(first.handle, SPIN_NANOS); // nobody else removes it
+        device.awaitEvent(first.handle, SPIN_NANOS); // only this thread removes it
         long ticket = removeFirst();
         try {
             while (isFirstOver()) {

@@ -8,28 +8,27 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A counter on drivers whose events are binary: a value that the host has seen reached, and, for a lane's, the events of
- * submissions that will reach more. A stream that waits for a value waits for such an event; while there is none, its lane holds the
- * submission back.
+ * A counter for drivers whose events are binary: the value that the host has observed, and, on the timeline of a lane, the events of the
+ * submissions that will raise it. A stream waits for a value by such an event; until there is one, its lane holds the submission back.
  *
- * <p>After the design of IREE's CUDA driver ({@code cuda-hal.md}): signals and waits in all directions and in any order, without functions
- * that a stream calls on the host.
+ * <p>Follows the design of IREE's CUDA driver ({@code cuda-hal.md}): the host and all streams signal and wait in any order, without host
+ * functions on a stream.
  */
 final class GpuTimeline extends Resource implements DriverTimeline {
     private final GpuHardware hardware;
     private final @Nullable GpuLane lane;
     private final AtomicLong reached;
-    private final Followers<GpuLane> held = new Followers<>(); // they wait for something to change here
+    private final Followers<GpuLane> held = new Followers<>(); // lanes to feed after the next change
 
     private final @Nullable Event imported;
-    private final long last; // the value of that
+    private final long last; // value of the imported event
 
     /**
-     * Makes one.
+     * Creates a timeline.
      *
-     * @param lane whose tickets are its values; null for none
-     * @param imported an event of others, which reaches the value; null for none
-     * @param value where it starts, without such an event
+     * @param lane the lane whose tickets are its values; null for none
+     * @param imported a foreign event, which raises it to the value; null for none
+     * @param value its initial value, or that of the event
      */
     GpuTimeline(GpuHardware hardware, @Nullable GpuLane lane, @Nullable Event imported, long value) {
         this.hardware = hardware;
@@ -48,12 +47,12 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());
     }
 
-    /** Whether this is an event of others that the host has not seen over: the driver does not tell, so the host looks. */
+    /** Whether this is a foreign event that the host has not seen complete: the driver sends no notification, so the host polls it. */
     boolean isImported() {
         return imported != null && reached.get() < last;
     }
 
-    /** Whether the host has seen a value reached. */
+    /** Whether the host has observed a value. */
     boolean hasReached(long value) {
         return reached.get() >= value;
     }
@@ -64,7 +63,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         raise(value);
     }
 
-    /** The value is reached: lets those know who wait for it. */
+    /** Raises the value, and notifies its waiters. */
     void raise(long value) {
         if (reached.getAndAccumulate(value, Math::max) >= value) {
             return;
@@ -73,7 +72,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         changed();
     }
 
-    /** An event for a value that is not reached, with a user more; null while there is none. */
+    /** Retains and returns an event for a value that is not reached; null while there is none. */
     @Nullable
     Event event(long value) {
         if (imported != null) {
@@ -83,12 +82,12 @@ final class GpuTimeline extends Resource implements DriverTimeline {
         return lane == null ? null : lane.event(value);
     }
 
-    /** Has a lane look again once anything changes here. */
+    /** Has a lane fed after the next change. */
     void follow(GpuLane follower) {
         held.add(follower);
     }
 
-    /** There is another event, or a value is reached. */
+    /** Called after a new event or a new value: feeds the lanes that wait. */
     void changed() {
         held.takeAll().forEach(GpuLane::feed);
     }

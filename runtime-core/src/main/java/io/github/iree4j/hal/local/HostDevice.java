@@ -107,7 +107,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     /** Returns the number of workgroups that run at once. */
     protected abstract int concurrency();
 
-    /** Returns who may do work of the queues on a thread that waits for one of them; null for none. */
+    /** Returns the helper that runs work of the queues on a thread that waits for one of them; null for none. */
     protected @Nullable WaitHelper helper() {
         return null;
     }

@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
-/** Builds a {@link PoolSet}. One thread. */
+/** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
     final SlabProvider provider;
     final FrontierTracker tracker;
@@ -51,7 +51,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets who may observe the pools.
+     * Sets the observation, through which observers follow the pools.
      *
      * @param shared the observation, borrowed; one of its own unless set
      * @return this builder
@@ -164,8 +164,8 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what tells whether work is under way that ends by itself, so that requests in line may wait for what it frees. {@link
-     * PoolSet#idle} must be called when it has ended.
+     * Sets the test for work in flight that ends without help, so that requests in line may wait for the memory that it frees. {@link
+     * PoolSet#idle} must be called when that work has ended.
      *
      * @param underWay called with the lock of the set held, takes no locks; always false unless set
      * @return this builder

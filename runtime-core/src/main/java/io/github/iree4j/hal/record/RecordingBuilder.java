@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Encodes commands that have been checked as a {@link Recording}. Retains what they use, until {@link #release}. One thread. */
+/** Encodes commands that have been checked as a {@link Recording}. Retains what they use, until {@link #release}. Confined to one thread. */
 final class RecordingBuilder {
     /** Limits of a command buffer: 128 MiB of commands, 256 MiB of update bytes. */
     private static final int WORDS_LIMIT = 1 << 24;

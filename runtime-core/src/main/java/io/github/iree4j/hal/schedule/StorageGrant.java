@@ -52,7 +52,7 @@ public final class StorageGrant<S extends BufferStorage> {
 
     private @Nullable Cancellation waiting; // in line; guarded by this, once registered
 
-    // Of the requester, of which there is one at a time.
+    // Used by the requester, of which there is one at a time.
     private @Nullable Reservation unusable; // the reservation in GRANT, now or before, while it must not be used
     private long age = ReservationRequest.YOUNGEST; // from its first request in vain
 

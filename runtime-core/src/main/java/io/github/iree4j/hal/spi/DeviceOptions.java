@@ -146,7 +146,7 @@ public record DeviceOptions(
         return new Builder();
     }
 
-    /** Builder of options. One thread. */
+    /** Builder of options. Confined to one thread. */
     public static final class Builder {
         private int queueCount;
         private long memoryLimit;

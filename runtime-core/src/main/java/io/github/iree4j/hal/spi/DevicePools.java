@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * Builds the pools of a device. Each kind of memory has three: host allocations and queue-ordered ones have separate slabs, so that a few
- * long-lived bytes do not keep a large slab; large blocks have their own slabs. One thread.
+ * long-lived bytes do not keep a large slab; large blocks have their own slabs. Confined to one thread.
  */
 public final class DevicePools {
     /** Blocks of at least this size have their own slabs. A guess, not measured. */

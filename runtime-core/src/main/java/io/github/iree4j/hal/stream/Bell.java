@@ -2,18 +2,18 @@ package io.github.iree4j.hal.stream;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Has a thread look for what has come; costs little while it does not sleep. */
+/** Wakes a thread that polls several sources; nearly free while the thread is awake. */
 public final class Bell {
     private volatile boolean idle; // the thread parks, or is about to
-    private volatile boolean due; // something has come that the thread has not looked at
+    private volatile boolean due; // rung since the thread last began to poll
 
-    /** Creates one that has not rung. */
+    /** Creates a bell that has not rung. */
     public Bell() {}
 
     /**
-     * What has come is there. Any thread.
+     * Wakes the listener, or has it poll once more. Call it after the source has changed, on any thread.
      *
-     * @param listener the thread
+     * @param listener the thread that polls
      */
     public void ring(Thread listener) {
         due = true;
@@ -22,15 +22,15 @@ public final class Bell {
         }
     }
 
-    /** The listener is about to look. */
+    /** Called by the listener before it polls. */
     public void clear() {
         due = false;
     }
 
-    /** The listener has found nothing: parks until something comes, or has come since {@link #clear}; may return for no reason. */
+    /** Called by the listener when a poll found nothing: parks until the bell rings, or has rung since {@link #clear}; may return spuriously. */
     public void await() {
         idle = true;
-        if (!due) { // who comes now sees that the listener is idle
+        if (!due) { // whichever thread rings now sees that the listener is idle
             LockSupport.park(this);
         }
         idle = false;

@@ -21,7 +21,7 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
     private volatile @Nullable IreeException refused;
 
     /**
-     * Creates a run. One with commands begins a use of the device, which whoever is told of its end ends.
+     * Creates a run. One with commands begins a use of the device, which {@code then} ends.
      *
      * @param commands the commands; null for a run that goes on for another one, to wait for what the lane was given
      * @param then told the outcome once, by any thread with no lock held

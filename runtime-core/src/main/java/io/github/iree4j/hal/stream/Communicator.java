@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** A participant of a group on one device, and its lane. The thread of {@link Communicators} joins, watches and ends it. */
 final class Communicator {
     /*
-     * STREAM-9: the native communicator is used only while it is there: under the lock of this object, by whoever finds that it takes part; the thread
+     * STREAM-9: the native communicator is used only while it is there: under the lock of this object, after a check that it still takes part; the thread
      * ends it once, when it is aborted or has left. The lane is closed after its last submission, or when the device is lost.
      */
     private enum State {
@@ -85,7 +85,7 @@ final class Communicator {
         watch.wake();
     }
 
-    /** Leaves. Its submissions have ended. Any thread. */
+    /** Leaves the group. Its submissions have ended. Safe from any thread. */
     void close() {
         closing = true;
         watch.wake();

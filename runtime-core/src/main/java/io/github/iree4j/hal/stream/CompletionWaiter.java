@@ -80,8 +80,8 @@ final class CompletionWaiter implements CompletionSource {
     }
 
     /**
-     * Waiting has failed. Where the hardware is lost it is done with everything. Else nothing more begins, and what has begun keeps what it
-     * uses until it is over, for which this looks now and then.
+     * Handles a failed wait. Lost hardware runs nothing any more. Otherwise no more work starts, and work in flight keeps the memory that it
+     * uses until it has completed, which this polls for.
      */
     private void failed(Throwable thrown) {
         IreeException cause = failure(thrown);

@@ -4,20 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Those who wait for something to change, each told once. Safe from any thread.
+ * Observers of the next change, each notified once. Safe from any thread.
  *
- * @param <T> who they are
+ * @param <T> type of the observers
  */
 public final class Followers<T> {
     private final List<T> waiting = new ArrayList<>(0); // guarded by itself
 
-    /** Makes an empty list. */
+    /** Creates an empty list. */
     public Followers() {}
 
     /**
-     * Has one told of the next change.
+     * Adds an observer of the next change, once. It must check for changes after this.
      *
-     * @param follower looks once more after this
+     * @param follower the observer
      */
     public void add(T follower) {
         synchronized (waiting) {
@@ -28,9 +28,9 @@ public final class Followers<T> {
     }
 
     /**
-     * After a change: removes all.
+     * Removes all observers; called after a change.
      *
-     * @return those who are to be told
+     * @return the observers, for the caller to notify
      */
     public List<T> takeAll() {
         synchronized (waiting) {

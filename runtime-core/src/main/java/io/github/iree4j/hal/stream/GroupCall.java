@@ -7,11 +7,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group call for several participants: the threads of their lanes meet when each has given the hardware what comes before, the last one makes the
- * call, and each goes on once the library has given its lane the work.
+ * One group call for several participants. The threads of their lanes meet once each has given its hardware all earlier work; the last to arrive
+ * makes the call, and all continue once the library has passed the work to their lanes.
  */
 public final class GroupCall implements DriverCommands {
-    private static final long PAUSE_NANOS = 50_000; // between looks
+    private static final long PAUSE_NANOS = 50_000; // between polls
 
     private final StreamCollectives library;
     private final List<Communicator> members;
@@ -28,10 +28,10 @@ public final class GroupCall implements DriverCommands {
     }
 
     /**
-     * Takes part for one lane. Once for each; may take as long as other participants of this process need to come.
+     * Takes part for one lane, which calls this once. Waits for the other participants of this process.
      *
-     * @param look called now and then meanwhile: tells of what is over on the lane; throws when the lane is to give up
-     * @throws IreeException ABORTED when the group has failed; or why the library refuses
+     * @param look called at intervals during the wait: reports completed work of the lane; throws when the lane is to stop waiting
+     * @throws IreeException ABORTED when the group has failed; or the refusal of the library
      */
     public void meet(Runnable look) {
         boolean last;

@@ -33,7 +33,7 @@ final class HardwareQueue {
     private long tickets; // the last that was given
     private long reached; // as last observed
     private long given; // the last that the driver took
-    private @Nullable IreeException broken; // why the driver takes nothing any more, which is not lost
+    private @Nullable IreeException broken; // why the driver, which is not lost, accepts no more work
     private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
     HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
@@ -132,7 +132,7 @@ final class HardwareQueue {
         entry.stream.refused(entry, cause, hasPlace);
     }
 
-    /** What the hardware has ends by itself, and has the waiter look up; where it has nothing, the host may signal. */
+    /** Work on the hardware completes without help and wakes the waiter; if there is none, the host may signal. */
     private void nudgeFromHost(long ticket, IreeException cause) {
         if (driver.isLost()) {
             throw cause;
@@ -144,8 +144,8 @@ final class HardwareQueue {
     }
 
     /**
-     * Under the lock: once the driver takes nothing any more and has ended what it took, what it did not take is over too. Returns whether
-     * something is by that.
+     * Under the lock: if the driver accepts no more work and has completed what it accepted, completes the rest. Returns whether there was
+     * any.
      */
     boolean endBroken() {
         if (broken == null || reached < given || reached >= tickets) {

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Memory of the host that devices of one driver use. Drivers register a page once, for all their devices, while imports may overlap: each page
- * is registered while any import has it. Safe from any thread.
+ * Host memory that is registered with one driver. A driver accepts each page once, for all its devices, but imports may overlap: a page stays
+ * registered while any import contains it. Safe from any thread.
  */
 public final class HostRegistrations {
-    /** A device that registers memory of the host with its driver, for all devices of that. */
+    /** A device that registers host memory with its driver, for all devices of the driver. */
     public interface Registrar {
         /**
          * Registers pages; the device stays open until they are unregistered.
@@ -25,7 +25,7 @@ public final class HostRegistrations {
         long register(long host, long size);
 
         /**
-         * Ends that.
+         * Unregisters pages.
          *
          * @param host first byte
          */
@@ -54,10 +54,10 @@ public final class HostRegistrations {
 
     private volatile boolean split; // some import has several, or had
 
-    /** Makes one without memory, for one driver. */
+    /** Creates the registrations of one driver, without memory. */
     public HostRegistrations() {}
 
-    /** Some memory of the host, registered until it is closed. */
+    /** Host memory, registered until it is closed. */
     public final class Import implements AutoCloseable {
         private final List<Range> parts;
         private final long address;
@@ -83,13 +83,13 @@ public final class HostRegistrations {
     }
 
     /**
-     * Registers memory for all devices, as far as it is not registered.
+     * Registers those pages of a range that are not registered yet.
      *
-     * @param device one of the driver's
+     * @param device the device that registers them
      * @param host first byte, at the beginning of a page
      * @param size bytes of whole pages
      * @return the registered memory
-     * @throws IreeException if the driver refuses it, or devices see parts of it apart
+     * @throws IreeException if the driver refuses it, or the range is not contiguous for devices
      */
     public synchronized Import register(Registrar device, long host, long size) {
         List<Range> parts = new ArrayList<>(1);
@@ -110,7 +110,7 @@ public final class HostRegistrations {
                 if (part.address - part.first != address - host) {
                     throw new IreeException(
                             StatusCode.UNIMPLEMENTED,
-                            "%d bytes of the host at 0x%x overlap memory that is in use, and the device sees both apart; copy them"
+                            "%d bytes of the host at 0x%x overlap imported memory, and are not contiguous for the device; copy them"
                                     .formatted(size, host));
                 }
             }

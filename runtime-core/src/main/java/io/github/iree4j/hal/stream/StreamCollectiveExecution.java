@@ -43,7 +43,7 @@ final class StreamCollectiveExecution extends CollectiveExecution {
         return MemorySegment.ofAddress(used.seenBy(own, call).deviceAddress() + buffer.offset() + offset);
     }
 
-    /** Calls back on another thread: who promises holds up others. */
+    /** Calls back on another thread: on the promising one it would delay other work. */
     @Override
     protected void whenDue(TimelineSemaphore timeline, long value, Consumer<@Nullable IreeException> then) {
         timeline.whenReached(value, (reached, failure) -> {

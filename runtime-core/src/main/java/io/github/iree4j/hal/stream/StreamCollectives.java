@@ -8,8 +8,8 @@ import java.util.List;
  * A library of collectives: one object for all devices that can meet. Optional for drivers, see {@link StreamDriver#collectives}. Safe from any
  * thread. Its communicators are numbers: each is a participant of a group, on one device. Nothing waits for other participants.
  *
- * <p>A lane that is given a {@link GroupCall} as the commands of a submission calls {@link GroupCall#meet} in their place, on a thread that it may hold
- * up, and gives the hardware what comes behind them after that.
+ * <p>A lane whose submission has a {@link GroupCall} as its commands calls {@link GroupCall#meet} instead of running commands, on a thread that may
+ * block, and passes later submissions to the hardware after that.
  */
 public abstract class StreamCollectives {
     private final Communicators communicators;
@@ -28,7 +28,7 @@ public abstract class StreamCollectives {
     }
 
     /**
-     * Makes an id for a group, which may span processes.
+     * Creates an id of a group, which may span processes.
      *
      * @return characters below 256, for bytes
      * @throws IreeException if the library refuses
@@ -39,7 +39,7 @@ public abstract class StreamCollectives {
      * Returns whether a text can be such an id.
      *
      * @param text name of a group
-     * @return true if {@link #createId} of some process may have made it
+     * @return true if {@link #createId} may have returned it in some process
      */
     protected abstract boolean isId(String text);
 
@@ -61,10 +61,10 @@ public abstract class StreamCollectives {
     protected abstract Lane openLane(StreamDriver device);
 
     /**
-     * Closes such a lane.
+     * Closes a lane that {@link #openLane} returned.
      *
      * @param device the device
-     * @param lane one whose submissions have ended; or the device is lost
+     * @param lane the lane; its submissions have ended, or the device is lost
      */
     protected abstract void closeLane(StreamDriver device, Lane lane);
 
@@ -72,21 +72,21 @@ public abstract class StreamCollectives {
      * Begins to join a group.
      *
      * @param device the device of the participant
-     * @param id from {@link #createId}, the same for all
+     * @param id from {@link #createId}, the same for all participants
      * @param rank its rank
-     * @param count how many there are
+     * @param count number of participants
      * @return the communicator, for {@link #end}
      * @throws IreeException if the library refuses
      */
     protected abstract long join(StreamDriver device, String id, int rank, int count);
 
     /**
-     * Returns whether the library still works on the last call for a communicator.
+     * Returns whether the last call for a communicator is still in progress.
      *
      * @param device its device
      * @param communicator the communicator
-     * @return false when that is over
-     * @throws IreeException if that, or something since, has failed; ABORTED when the device is lost
+     * @return false when it has ended
+     * @throws IreeException if it, or a later operation, has failed; ABORTED when the device is lost
      */
     protected abstract boolean isPending(StreamDriver device, long communicator);
 

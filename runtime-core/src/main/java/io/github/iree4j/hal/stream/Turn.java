@@ -3,20 +3,20 @@ package io.github.iree4j.hal.stream;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Has one thread at a time do what any of several ask for, without a lock: who asks while another thread is at it leaves it to that one, and goes
- * on.
+ * Combines requests for one job without a lock: a thread whose request finds the job idle runs it, and one whose request comes during a run leaves
+ * that to the running thread, which repeats the job before it stops.
  */
 public final class Turn {
     private final AtomicInteger asked = new AtomicInteger();
-    private int seen; // of the thread that is at it; the counter hands it on
+    private int seen; // requests covered by the current run; owned by the running thread
 
-    /** Creates one that no thread has. */
+    /** Creates an idle one. */
     public Turn() {}
 
     /**
-     * Asks.
+     * Requests a run.
      *
-     * @return whether the caller is to do it, now and as long as {@link #again}
+     * @return whether the caller must run the job, now and as long as {@link #again} returns true
      */
     public boolean ask() {
         if (asked.getAndIncrement() != 0) {
@@ -27,12 +27,12 @@ public final class Turn {
     }
 
     /**
-     * Ends the turn unless there was a request since.
+     * Ends the run, unless there were requests during it.
      *
-     * @return whether there was
+     * @return true if there were: the caller must run the job again
      */
     public boolean again() {
-        int more = asked.addAndGet(-seen); // at 0 the next who asks is at it
+        int more = asked.addAndGet(-seen); // from 0 on the next request runs it
         if (more == 0) {
             return false;
         }

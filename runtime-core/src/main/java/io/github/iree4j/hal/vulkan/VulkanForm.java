@@ -39,7 +39,7 @@ final class VulkanForm implements CommandForm {
     private final @Nullable StreamStorage addresses;
     private final NativeCommands commands;
     private final boolean lent;
-    private final ResolvedBindings places;
+    private final ResolvedBindings resolved;
     private final int[] constants = new int[256]; // push constants of one dispatch
     private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // descriptor of one binding
     private boolean recorded;
@@ -47,7 +47,7 @@ final class VulkanForm implements CommandForm {
     /**
      * Creates empty commands; may take long.
      *
-     * @param places the locations of its buffers
+     * @param resolved the locations of its buffers
      * @param updates the bytes of updates; null for none
      * @param commands the commands to record, owned by this form
      * @param lent whether they return to the pool
@@ -55,7 +55,7 @@ final class VulkanForm implements CommandForm {
     VulkanForm(
             VulkanEncoder encoder,
             Recording recording,
-            ResolvedBindings places,
+            ResolvedBindings resolved,
             @Nullable StreamStorage updates,
             NativeCommands commands,
             boolean lent) {
@@ -64,7 +64,7 @@ final class VulkanForm implements CommandForm {
         this.updates = updates;
         this.commands = commands;
         this.lent = lent;
-        this.places = places;
+        this.resolved = resolved;
         long tableBytes = 0;
         for (int at : recording.commands()) {
             if (recording.isDispatch(at) && VulkanKernel.of(recording, at).addresses() != null) {
@@ -93,7 +93,7 @@ final class VulkanForm implements CommandForm {
             record(name);
             recorded = true;
             encoder.counters().recorded();
-        } else if (places.anyChanged()) {
+        } else if (resolved.anyChanged()) {
             rebind(name);
             encoder.counters().rebound();
         } else {
@@ -113,24 +113,24 @@ final class VulkanForm implements CommandForm {
     }
 
     private boolean mustRecordAgain() {
-        if (!places.anyChanged()) {
+        if (!resolved.anyChanged()) {
             return false;
         }
         for (int at : recording.commands()) {
             switch (recording.opcode(at)) {
                 case Recording.FILL, Recording.UPDATE -> {
-                    if (places.isChanged(recording.range(at))) {
+                    if (resolved.isChanged(recording.range(at))) {
                         return true;
                     }
                 }
                 case Recording.COPY -> {
-                    if (places.isChanged(recording.range(at)) || places.isChanged(recording.copyTarget(at))) {
+                    if (resolved.isChanged(recording.range(at)) || resolved.isChanged(recording.copyTarget(at))) {
                         return true;
                     }
                 }
                 default -> {
                     boolean counts =
-                            recording.opcode(at) == Recording.INDIRECT && places.isChanged(recording.counts(at));
+                            recording.opcode(at) == Recording.INDIRECT && resolved.isChanged(recording.counts(at));
                     if (counts || VulkanEncoder.isPushed(recording, at) && bindingsChanged(at)) {
                         return true;
                     }
@@ -143,7 +143,7 @@ final class VulkanForm implements CommandForm {
     private boolean bindingsChanged(int at) {
         int binding = recording.bindings(at);
         for (int i = 0; i < recording.bindingCount(at); i++, binding += Recording.RANGE_WORDS) {
-            if (places.isChanged(binding)) {
+            if (resolved.isChanged(binding)) {
                 return true;
             }
         }
@@ -200,7 +200,7 @@ final class VulkanForm implements CommandForm {
                 if (recording.isDispatch(at)) {
                     tableAt = dispatch(words, at, tableAt);
                 } else {
-                    places.transfer(at, updates, words);
+                    resolved.transfer(at, updates, words);
                 }
             }
             hazards.add(kinds);
@@ -249,7 +249,7 @@ final class VulkanForm implements CommandForm {
         words.constants(0, pushConstants(at, kernel, tableAt));
         if (indirect) {
             int counts = recording.counts(at);
-            words.indirectWorkgroups(places.storage(counts), places.offset(counts));
+            words.indirectWorkgroups(resolved.storage(counts), resolved.offset(counts));
         } else {
             words.workgroups(
                     recording.workgroupCount(at, 0), recording.workgroupCount(at, 1), recording.workgroupCount(at, 2));
@@ -295,7 +295,7 @@ final class VulkanForm implements CommandForm {
         int range = recording.bindings(at) + Recording.RANGE_WORDS * binding;
         VulkanKernel kernel = VulkanKernel.of(recording, at);
         VulkanLimits limits = encoder.code().handle().properties().limits();
-        long length = places.length(range);
+        long length = resolved.length(range);
         if (length == 0) {
             // An empty binding; Vulkan requires a buffer all the same.
             out[0] = encoder.code().nothing();
@@ -303,7 +303,7 @@ final class VulkanForm implements CommandForm {
             out[2] = Integer.BYTES;
             return;
         }
-        long offset = places.storage(range).offset() + places.offset(range);
+        long offset = resolved.storage(range).offset() + resolved.offset(range);
         if (offset % limits.minStorageBufferOffsetAlignment() != 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
@@ -329,7 +329,7 @@ final class VulkanForm implements CommandForm {
                                     encoder.code().handle().properties().name(),
                                     limits.maxStorageBufferRange()));
         }
-        out[0] = places.storage(range).handle();
+        out[0] = resolved.storage(range).handle();
         out[1] = offset;
         out[2] = length;
     }
@@ -342,8 +342,8 @@ final class VulkanForm implements CommandForm {
         }
         int range = recording.bindings(at);
         for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
-            long address = places.address(range);
-            long length = places.length(range);
+            long address = resolved.address(range);
+            long length = resolved.length(range);
             if (address == 0) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,

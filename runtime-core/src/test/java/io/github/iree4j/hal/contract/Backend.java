@@ -20,6 +20,7 @@ public interface Backend extends AutoCloseable {
 
     /**
      * Loads the backend's version of {@link JavaKernels} on a device that {@link #open} or {@link #peers} opened; the caller closes it.
+     * It has all exports, with the same ordinals and names.
      *
      * @param constants specialisation constants
      */
@@ -40,7 +41,7 @@ public interface Backend extends AutoCloseable {
         return 64;
     }
 
-    /** How many queues of one device are streams of which each can wait for each other. */
+    /** How many queues of one device are streams that can wait for each other; {@link QueueCostContract} needs at least three. */
     default int streams() {
         return 4;
     }

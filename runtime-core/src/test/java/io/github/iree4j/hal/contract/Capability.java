@@ -14,7 +14,7 @@ public enum Capability {
     /** Queues are streams of hardware, which count submissions, waits, points and completions, and which a test can hold. */
     STREAMS("queues of this device are not streams of hardware that a test can hold"),
 
-    /** The hardware notifies the host once of several operations if the host waits for none but the last. */
+    /** Operations of which the host awaits only the last are reported in one completion: the driver is not woken for each submission. */
     GATHERED_COMPLETIONS("the hardware of this device notifies the host of each operation"),
 
     /** Devices create channels, and execute collectives. */

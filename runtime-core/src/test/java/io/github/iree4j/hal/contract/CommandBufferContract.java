@@ -142,7 +142,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         run(commands, ints(99, 2, 0, 1), untouched);
         assertThat(read(untouched)).containsExactly(-1);
         if (!backend.has(Capability.HOST_KERNELS)) {
-            return; // nobody looks at the counts before the device does
+            return; // the counts are not checked before the device reads them
         }
         Fence many = execute(commands, BindingTable.of(ints(99, 1, 1, 1 << 16), untouched));
         assertFails(many, StatusCode.OUT_OF_RANGE, "workgroup count z of dispatch 'coordinates' is 65536");

@@ -188,7 +188,7 @@ public abstract class FenceContract extends DeviceContract {
         fence.close();
         fence.close();
         assertThat(semaphore.isLive()).isFalse();
-        assertThat(seen.get()).as("nobody is left to signal").isNotNull();
+        assertThat(seen.get()).as("no signaller is left").isNotNull();
         assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> Fence.at(semaphore, 2));
     }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What queues promise of reads and writes that the system makes while nobody waits. */
+/** What queues promise about reads and writes that the system performs without a waiting thread. */
 @Timeout(600)
 public abstract class FileContract extends DeviceContract {
     private static final int LARGE = 3_000_001; // ints: several pieces, the last one odd

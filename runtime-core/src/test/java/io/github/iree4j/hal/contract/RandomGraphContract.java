@@ -282,7 +282,7 @@ public abstract class RandomGraphContract extends DeviceContract {
                         boolean shared = claims.producerAxis() == other.producerAxis();
                         long limit = shared ? heard.get(i) : here.begin;
                         if (limit == 0) {
-                            continue; // whoever tells of the signal has not come to us yet
+                            continue; // the notification of the signal has not arrived yet
                         }
                         assertThat(there.end - limit)
                                 .as("seed %d: %d claims to follow %d, by nanoseconds too few", seed, i, j)

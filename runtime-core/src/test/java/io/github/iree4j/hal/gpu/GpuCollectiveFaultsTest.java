@@ -195,7 +195,7 @@ class GpuCollectiveFaultsTest {
         assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 27);
     }
 
-    // STREAM-8: lanes take their parts of group calls in one order, whoever submits when.
+    // STREAM-8: lanes take their parts of group calls in one order, in whichever order they are submitted.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void manyGroupCallsAreUnderWayAtOnce(GpuKind kind) throws InterruptedException {

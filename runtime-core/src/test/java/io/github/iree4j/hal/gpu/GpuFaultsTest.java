@@ -210,7 +210,7 @@ class GpuFaultsTest {
         return Objects.requireNonNull(device.failure());
     }
 
-    /** A fault stays: all fails, whoever waits hears of it, and a device that is opened then works. */
+    /** A fault persists: all work fails, all waiters are notified, and a device that is opened afterwards works. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void aKernelThatFaultsLosesTheDeviceWhichCanBeOpenedAgain(GpuKind kind) {
@@ -230,7 +230,7 @@ class GpuFaultsTest {
                 dispatch(device.queue(i % 3), all.get(i), kernels, one, two);
             }
             device.queue(1).fill(all.get(9), all.get(10), one, 0, 4, 1, 4, 0); // behind one that fails
-            device.queue(2).barrier(unreached, all.get(11), 0); // of what nobody signals
+            device.queue(2).barrier(unreached, all.get(11), 0); // for a point that is never signalled
             fake.goOn();
             IreeException failure = awaitFailure(device);
             assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);

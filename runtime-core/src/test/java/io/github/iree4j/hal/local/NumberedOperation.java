@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation identified by a number. */
 final class NumberedOperation extends CommandOperation {
-    private static final CallerRunners NOBODY = new CallerRunners(0, 1);
+    private static final CallerRunners NO_CALLERS = new CallerRunners(0, 1);
 
     final int number;
 
     NumberedOperation(int number) {
-        super("numbered", NOBODY);
+        super("numbered", NO_CALLERS);
         this.number = number;
     }
 

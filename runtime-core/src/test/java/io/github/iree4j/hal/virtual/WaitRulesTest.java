@@ -205,9 +205,9 @@ class WaitRulesTest {
     @Test
     void unpromisedValuesAreWaitedForOnTheHost() {
         VirtualDevice device = streams(2);
-        Fence nobody = point();
-        assertThat(submitAndLook(device.queue(0), nobody, null)).isEqualTo(Map.of("deferred", 1L));
-        nobody.signal();
+        Fence unpromised = point();
+        assertThat(submitAndLook(device.queue(0), unpromised, null)).isEqualTo(Map.of("deferred", 1L));
+        unpromised.signal();
         assertThat(device.queue(0).counters().waits()).as("counted once").isEqualTo(1);
         clock.runUntilIdle();
     }

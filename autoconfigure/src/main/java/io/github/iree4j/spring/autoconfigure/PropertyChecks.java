@@ -27,7 +27,7 @@ final class PropertyChecks {
     void ranges() {
         limit("iree.invocation.timeout", properties.invocation().timeout());
         limit("iree.loading.timeout", properties.loading().timeout());
-        positive("iree.watchdog.after", properties.watchdog().after());
+        notNegative("iree.watchdog.after", properties.watchdog().after());
         positive("iree.watchdog.interval", properties.watchdog().interval());
         notNegative("iree.invocation.drain-timeout", properties.invocation().drainTimeout());
         properties

@@ -14,6 +14,7 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.batching.IreeBatchingAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.resilience.IreeResilienceAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.serving.IreeServingAutoConfiguration;
 import java.lang.reflect.Method;
@@ -49,6 +50,7 @@ class InvalidPropertiesTests {
     private static final AutoConfigurations ALL = AutoConfigurations.of(
             IreeAutoConfiguration.class,
             IreeBatchingAutoConfiguration.class,
+            IreeHttpAutoConfiguration.class,
             IreeResilienceAutoConfiguration.class,
             IreeServingAutoConfiguration.class);
 
@@ -79,7 +81,7 @@ class InvalidPropertiesTests {
     @CsvSource({
         "iree.invocation.timeout,           -1s,  It must not be negative; zero is for no limit",
         "iree.loading.timeout,              -1s,  It must not be negative; zero is for no limit",
-        "iree.watchdog.after,               0,    It must be positive",
+        "iree.watchdog.after,               -1s,  It must not be negative",
         "iree.watchdog.interval,            -1s,  It must be positive",
         "iree.invocation.drain-timeout,     -1ms, It must not be negative",
         "iree.modules.adder.timeout,        -5s,  It must not be negative; zero is for no limit",

@@ -64,6 +64,8 @@ import tools.jackson.databind.json.JsonMapper;
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "iree.serving.enabled=true",
+            "iree.serving.max-concurrent-requests=150",
+            "iree.http.max-concurrent-bodies=150",
             "iree.serving.functions.rows=twice",
             "iree.modules.rows.batching.enabled=true",
             "iree.modules.rows.batching.max-size=16",

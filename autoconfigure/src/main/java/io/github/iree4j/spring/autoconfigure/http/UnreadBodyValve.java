@@ -2,7 +2,7 @@ package io.github.iree4j.spring.autoconfigure.http;
 
 import jakarta.servlet.ServletException;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,6 +11,7 @@ import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 import org.apache.coyote.ActionCode;
+import org.apache.tomcat.util.net.ApplicationBufferHandler;
 
 /**
  * Ends connections of failed requests whose bodies have not arrived. Tomcat reads the rest of such a body, on a thread
@@ -36,6 +37,14 @@ final class UnreadBodyValve extends ValveBase {
         if (response.getStatus() < 400 || request.isAsync() || isRead(request)) {
             return;
         }
+        if (!response.isCommitted()) {
+            readArrived(request);
+            if (isRead(request)) {
+                return;
+            }
+            response.setHeader(
+                    "Connection", "close"); // else the client may send its next request to a closed connection
+        }
         if (request.getCoyoteRequest().hasExpectation() || !readers.tryAcquire()) {
             abandon(request);
             return;
@@ -48,14 +57,26 @@ final class UnreadBodyValve extends ValveBase {
         }
     }
 
+    /** Reads what is there, so that a connection whose small body arrived with its header stays open. */
+    private static void readArrived(Request request) {
+        if (request.getCoyoteRequest().hasExpectation()) {
+            return;
+        }
+        try {
+            for (int count = 0; count < MOST && !isRead(request) && hasArrived(request); ) {
+                count += discard(request);
+            }
+        } catch (IOException e) {
+            abandon(request);
+        }
+    }
+
     private static void readRest(Request request) {
         try {
-            InputStream in = request.getStream();
-            byte[] unused = new byte[1 << 13];
             long end = System.nanoTime() + MOMENT;
             for (int count = 0; !isRead(request) && count < MOST && System.nanoTime() - end < 0; ) {
                 if (hasArrived(request)) {
-                    count += Math.max(0, in.read(unused));
+                    count += discard(request);
                 } else {
                     LockSupport.parkNanos(PAUSE);
                 }
@@ -66,6 +87,31 @@ final class UnreadBodyValve extends ValveBase {
         }
         if (!isRead(request)) {
             abandon(request);
+        }
+    }
+
+    /** Reads some bytes below the request's stream, which the application may have closed; returns how many. */
+    private static int discard(Request request) throws IOException {
+        return Math.max(0, request.getCoyoteRequest().doRead(new Discarded()));
+    }
+
+    /** Bytes that are not kept. */
+    private static final class Discarded implements ApplicationBufferHandler {
+        private ByteBuffer bytes = ByteBuffer.allocate(0);
+
+        @Override
+        public void setByteBuffer(ByteBuffer buffer) {
+            bytes = buffer;
+        }
+
+        @Override
+        public ByteBuffer getByteBuffer() {
+            return bytes;
+        }
+
+        @Override
+        public void expand(int size) {
+            // Tomcat lends its own buffer.
         }
     }
 

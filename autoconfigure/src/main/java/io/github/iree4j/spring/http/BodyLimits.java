@@ -134,7 +134,21 @@ public final class BodyLimits {
 
     /** Charges a request that already holds some memory. */
     void charge(long bytes, long held) {
-        long total = held + bytes;
+        long limit = limit(held + bytes);
+        for (long before = charged.get(); ; before = charged.get()) {
+            checkFree(bytes, before, limit);
+            if (charged.compareAndSet(before, before + bytes)) {
+                return;
+            }
+        }
+    }
+
+    /** Checks that a request that already holds some memory could be charged now. */
+    void check(long bytes, long held) {
+        checkFree(bytes, charged.get(), limit(held + bytes));
+    }
+
+    private long limit(long total) {
         long limit = total <= memory / SMALL ? memory : memory - memory / 4;
         if (total > limit) {
             throw new ResponseStatusException(
@@ -142,16 +156,15 @@ public final class BodyLimits {
                     "the request takes %d bytes of memory, of at most %d; send less, or raise '%s', which is %d"
                             .formatted(total, limit, MEMORY, memory));
         }
-        for (long before = charged.get(); ; before = charged.get()) {
-            if (before + bytes > limit) {
-                throw new Busy(
-                        "requests in flight hold %d of %d bytes, and this one needs %d more; try again later, or raise '%s'"
-                                .formatted(before, memory, bytes, MEMORY),
-                        null);
-            }
-            if (charged.compareAndSet(before, before + bytes)) {
-                return;
-            }
+        return limit;
+    }
+
+    private void checkFree(long bytes, long before, long limit) {
+        if (before + bytes > limit) {
+            throw new Busy(
+                    "requests in flight hold %d of %d bytes, and this one needs %d more; try again later, or raise '%s'"
+                            .formatted(before, memory, bytes, MEMORY),
+                    null);
         }
     }
 

@@ -94,8 +94,7 @@ public final class LimitedBody extends InputStream {
         weight = bytes;
         if (length > 0) {
             try {
-                limits.charge(remaining() * bytes, charged);
-                limits.refund(remaining() * bytes);
+                limits.check(remaining() * bytes, charged);
             } catch (ResponseStatusException e) {
                 close();
                 throw e;

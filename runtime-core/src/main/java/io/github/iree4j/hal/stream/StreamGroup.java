@@ -325,8 +325,9 @@ final class StreamGroup implements GroupWork {
             boolean last;
             boolean closes;
             IreeException outcome;
+            IreeException failed = group.failure(); // known before failed() is called, which others may be about to
             synchronized (StreamGroup.this) {
-                first = first == null ? failure : first;
+                first = first == null ? failed : first;
                 outcome = first;
                 last = --left == 0;
                 if (entered) {

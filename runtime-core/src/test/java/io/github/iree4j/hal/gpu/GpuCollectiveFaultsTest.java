@@ -19,6 +19,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
@@ -31,6 +32,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -328,6 +331,46 @@ class GpuCollectiveFaultsTest {
         ranks.library().lose();
         assertFails(begun, StatusCode.ABORTED, "is lost");
         assertThat(second.rank()).isOne();
+    }
+
+    /** The group fails by one participant, and is still telling others of it when the part of another ends with the loss. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aCollectiveThatEndsWhileItsGroupIsFailingFails(GpuKind kind) throws InterruptedException {
+        open(kind, "");
+        List<Channel> channels = channels("failing", 2);
+        List.of(sum(0, channels.get(0)), sum(1, channels.get(1))).forEach(GpuCollectiveFaultsTest::await);
+        ranks.library().hang();
+        List<Fence> begun = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
+        awaitCalls("all_reduce", 4);
+        Fence alone = sum(0, channels.get(0));
+        CountDownLatch failing = new CountDownLatch(1);
+        CountDownLatch seen = new CountDownLatch(1);
+        alone.semaphore(0).whenReached(1, (reached, failure) -> {
+            failing.countDown();
+            uninterruptibly(seen);
+        });
+        IreeException cause = new IreeException(StatusCode.ABORTED, "gone");
+        Thread fails = Thread.startVirtualThread(() -> ((GroupChannel) channels.get(1)).fail(cause));
+        assertThat(failing.await(20, TimeUnit.SECONDS)).isTrue();
+        ranks.library().lose();
+        try {
+            for (Fence each : begun) {
+                assertThat(catchThrowableOfType(IreeException.class, () -> await(each)))
+                        .isNotNull();
+            }
+        } finally {
+            seen.countDown();
+            fails.join();
+        }
+    }
+
+    private static void uninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void awaitCalls(String name, int count) {

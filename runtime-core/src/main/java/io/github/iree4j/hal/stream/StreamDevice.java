@@ -86,7 +86,7 @@ public final class StreamDevice implements Device {
      * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final AtomicInteger users = new AtomicInteger(2); // users of the driver: work, and the waiter
+    private final AtomicInteger users = new AtomicInteger(2); // users of the driver: work, the waiter, and growth of pools
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
@@ -115,7 +115,7 @@ public final class StreamDevice implements Device {
         this.issuer = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
-            this.memory = new StreamMemory(driver, options, queues::isBusy, issuer, POISON);
+            this.memory = new StreamMemory(driver, options, queues::isBusy, this::grow, POISON);
             undo.push(memory::close);
             this.allocator = new StreamAllocator(this, memory);
             this.imports = new HostImports(this, memory);
@@ -512,6 +512,20 @@ public final class StreamDevice implements Device {
         } catch (RuntimeException | Error e) {
             LOG.error("{} of device '{}' could not be closed", what, id(), e);
         }
+    }
+
+    /** Runs what asks the driver for memory on another thread: the driver stays until then, also when the work that wanted it is over. */
+    private void grow(Runnable growth) {
+        boolean used = users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+        issuer.execute(() -> {
+            try {
+                growth.run();
+            } finally {
+                if (used) {
+                    driverUnused();
+                }
+            }
+        });
     }
 
     /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */

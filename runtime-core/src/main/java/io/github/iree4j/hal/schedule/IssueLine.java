@@ -46,6 +46,7 @@ final class IssueLine {
     private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this one
     private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, while not complete
     private final Set<Long> wanted = new HashSet<>(); // epochs that others will wait for, not yet on the stream
+    private @Nullable Follower followed; // the line and the epoch that the head waits for; of the busy thread
     private boolean busy;
     private boolean refused;
     private volatile long taken;
@@ -144,6 +145,7 @@ final class IssueLine {
     /** Returns the head, if everything that it waits for is on its stream; null when nothing can be given now. */
     private @Nullable Issue next() {
         Issue head;
+        followed = null;
         synchronized (this) {
             head = refused ? null : waiting.peek();
         }
@@ -155,6 +157,7 @@ final class IssueLine {
             if (producer != scheduler
                     && !producer.line.isTaken(head.waits().get(i).epoch())
                     && !producer.line.follow(this, head.waits().get(i).epoch())) {
+                followed = new Follower(producer.line, head.waits().get(i).epoch());
                 return null;
             }
         }
@@ -182,21 +185,12 @@ final class IssueLine {
 
     /** Called by the busy thread when it has found nothing to give; returns whether it may leave. */
     private synchronized boolean leave() {
-        if (!waiting.isEmpty() && !refused && isReady(waiting.peek())) {
+        Follower stop = followed;
+        // Only that line has this one among its followers, and its drain may have found this thread busy.
+        if (!waiting.isEmpty() && !refused && (stop == null || stop.line.isTaken(stop.epoch))) {
             return false;
         }
         busy = false;
-        return true;
-    }
-
-    private boolean isReady(Issue head) {
-        for (int i = 0; i < head.waits().size(); i++) {
-            FifoScheduler producer = head.producers.get(i);
-            if (producer != scheduler
-                    && !producer.line.isTaken(head.waits().get(i).epoch())) {
-                return false; // that line has this one among its followers
-            }
-        }
         return true;
     }
 

@@ -532,6 +532,7 @@ public final class StreamDevice implements Device {
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
             end("channels", channels::end);
+            memory.provider().close(); // growth that was decided on before may come after this
             end("driver", driver::close);
             freed.countDown();
         }

@@ -20,6 +20,7 @@ final class StreamSlabs implements SlabProvider {
     private final long largest;
     private final long countLimit;
     private final AtomicLong count = new AtomicLong();
+    private volatile boolean closed; // the driver is asked no more
 
     StreamSlabs(StreamDriver driver) {
         this.driver = driver;
@@ -91,6 +92,9 @@ final class StreamSlabs implements SlabProvider {
      * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has reached its number of allocations
      */
     private DriverMemory allocate(long size, MemoryKind kind) {
+        if (closed) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "the device of this memory is closed");
+        }
         return counted(() -> driver.allocate(size, kind, false), size, kind);
     }
 
@@ -124,6 +128,11 @@ final class StreamSlabs implements SlabProvider {
             count.decrementAndGet();
             throw e;
         }
+    }
+
+    /** The driver is about to be closed. */
+    void close() {
+        closed = true;
     }
 
     /** An allocation was returned to the driver. */

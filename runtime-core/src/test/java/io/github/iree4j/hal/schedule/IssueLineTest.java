@@ -11,6 +11,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +83,41 @@ class IssueLineTest {
         assertThat(second.entries).isEmpty();
         producer.take(1);
         assertThat(second.entries).containsExactly("wait for 2", "nothing");
+    }
+
+    @Test // LINE-2
+    void aWaitThatComesTrueWhileTheLineIsLeftHasTheNextOneFollowed() {
+        Narrow first = new Narrow(0);
+        Narrow second = new Narrow(0);
+        Fence one = fence();
+        Fence two = fence();
+        first.queue.submit(null, one, Nothing::new);
+        second.queue.submit(null, two, Nothing::new);
+        Fence both = Fence.join(List.of(one, two));
+        toClose.add(both);
+        QueueScheduler[] queue = new QueueScheduler[1];
+        RecordingStream stream = new RecordingStream() {
+            @Override
+            public boolean issue(Issue next) {
+                boolean taken = super.issue(next);
+                if (next.epoch() == 1) {
+                    queue[0].submit(both, fence(), Nothing::new);
+                }
+                return taken;
+            }
+
+            @Override
+            public void submit() {
+                super.submit();
+                // The line follows it now, and is about to be left. On a thread of its own, which holds no callbacks back.
+                CompletableFuture.runAsync(() -> first.take(1)).join();
+            }
+        };
+        queue[0] = QueueScheduler.create(domain, device, device, stream);
+        queue[0].submit(null, fence(), Nothing::new);
+        assertThat(stream.entries).containsExactly("nothing");
+        second.take(1);
+        assertThat(stream.entries).hasSize(4).endsWith("nothing");
     }
 
     @Test

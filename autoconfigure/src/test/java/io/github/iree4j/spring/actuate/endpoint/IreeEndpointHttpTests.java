@@ -273,7 +273,10 @@ class IreeEndpointHttpTests {
     @Test
     void deviceLossShowsInEventsHealthAndMeters() throws Exception {
         try (ConfigurableApplicationContext context = start(
-                "--iree.devices.one.uri=local", "--iree.devices.two.uri=local", "--iree.modules.adding.devices=two")) {
+                "--iree.devices.one.uri=local",
+                "--iree.devices.two.uri=local",
+                "--iree.modules.adding.devices=two",
+                "--iree.watchdog.enabled=false")) { // which may report the loss first
             CompletableFuture<DeviceLostEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((DeviceLostEvent event) -> heard.complete(event));
             IreeException cause = new IreeException(StatusCode.ABORTED, "fell off the bus");

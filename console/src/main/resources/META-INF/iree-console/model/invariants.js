@@ -11,7 +11,7 @@ export function checkInvariants(schedule) {
         .filter((op) => op.start >= 0 && op.before.some((each) => each.end < 0 || each.end > op.start))
         .map((op) => op.id),
     },
-    schedule.unit === "ns"
+    schedule.unit === "ns" || schedule.memory.length > 0
       ? {
           name: "Frontiers claim nothing too early",
           rule: "What an operation's frontier names has ended when the operation ends.",
@@ -40,7 +40,8 @@ export function checkInvariants(schedule) {
   ];
 }
 
-// Recorded frontiers leave out what had completed long before, and hold the order of queues besides that of waits.
+// Recorded frontiers leave out what had completed long before, and hold the order of queues besides that of waits. Memory
+// that is reused adds what used it before, which no wait names.
 function hasEnded(schedule, op) {
   return op.frontier.every(([name, value]) => {
     const producer = schedule.producerOf(name, value);

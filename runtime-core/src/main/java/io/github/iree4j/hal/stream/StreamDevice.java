@@ -86,7 +86,8 @@ public final class StreamDevice implements Device {
      * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final AtomicInteger users = new AtomicInteger(2); // users of the driver: work, the waiter, and growth of pools
+    private final AtomicInteger users =
+            new AtomicInteger(2); // users of the driver: work, the waiter, and growth of pools
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*

@@ -33,10 +33,8 @@ class GpuGrowthTest {
     void aDeviceThatIsClosedWhileItsPoolsGrowLeavesNothing(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         for (int round = 0; round < 150; round++) {
-            StreamDevice device = fake.open(DeviceOptions.builder()
-                    .queueCount(3)
-                    .memoryLimit(150_000)
-                    .memoryRetained(0));
+            StreamDevice device = fake.open(
+                    DeviceOptions.builder().queueCount(3).memoryLimit(150_000).memoryRetained(0));
             try (TimelineSemaphore start = TimelineSemaphore.create(0);
                     Fence all = start(device, start, new Random(round))) {
                 start.signal(1);

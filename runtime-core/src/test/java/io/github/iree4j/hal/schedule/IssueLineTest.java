@@ -109,7 +109,8 @@ class IssueLineTest {
             @Override
             public void submit() {
                 super.submit();
-                // The line follows it now, and is about to be left. On a thread of its own, which holds no callbacks back.
+                // The line follows it now, and is about to be left. On a thread of its own, which holds no callbacks
+                // back.
                 CompletableFuture.runAsync(() -> first.take(1)).join();
             }
         };

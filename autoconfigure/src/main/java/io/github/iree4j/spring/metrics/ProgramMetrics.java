@@ -16,6 +16,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +36,7 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
 
     private final IreeRuntime runtime;
     private final Programs programs;
-    private final Set<MeterRegistry> registries = ConcurrentHashMap.newKeySet();
+    private final Map<MeterRegistry, Set<String>> registries = new ConcurrentHashMap<>(); // the programs that each has
 
     /**
      * Creates the meters of one runtime.
@@ -49,7 +51,7 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        registries.add(registry);
+        registries.put(registry, ConcurrentHashMap.newKeySet());
         memory(registry, NONE, "");
         for (ProgramStatus status : programs.statuses()) {
             program(registry, status.source().name());
@@ -59,12 +61,18 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
     @Override
     public void onApplicationEvent(ProgramStatusEvent event) {
         if (event.status().state() == ProgramState.READY) {
-            registries.forEach(
-                    registry -> program(registry, event.status().source().name()));
+            registries
+                    .keySet()
+                    .forEach(registry ->
+                            program(registry, event.status().source().name()));
         }
     }
 
+    /** Registers the meters of a program, once: they stay when it is replaced, and registries warn of a second time. */
     private void program(MeterRegistry registry, String name) {
+        if (!Objects.requireNonNull(registries.get(registry)).add(name)) {
+            return;
+        }
         Tags tags = Tags.of(Key.MODULE.asString(), name);
         Gauge.builder(IreeMeters.CALLS_IN_LINE.getName(), programs, _ -> sum(name, TurnStatistics::inLine))
                 .description(IreeMeters.CALLS_IN_LINE.getDescription())

@@ -6,6 +6,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -23,13 +24,17 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+@ExtendWith(OutputCaptureExtension.class)
 class IreeMetricsTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -80,6 +85,18 @@ class IreeMetricsTests {
                 meters.remove(documented.getName());
             }
             assertThat(meters.keySet()).as("meters that are not documented").isEmpty();
+        });
+    }
+
+    @Test
+    void programThatIsLoadedAgainKeepsItsMeters(CapturedOutput output, @TempDir Path directory) throws Exception {
+        String adder = TestModules.adder(directory).toUri().toString();
+        runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
+            ProgramMetrics metrics = context.getBean(ProgramMetrics.class);
+            metrics.bindTo(context.getBean(MeterRegistry.class));
+            metrics.onApplicationEvent(new ProgramStatusEvent(
+                    context, context.getBean(Programs.class).statuses().getFirst()));
+            assertThat(output).doesNotContain("already registered");
         });
     }
 

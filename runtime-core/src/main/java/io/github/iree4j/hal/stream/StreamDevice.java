@@ -68,7 +68,8 @@ public final class StreamDevice implements Device {
     private final Staging staging;
     private final CompletionWaiter waiter;
     private final Proactor proactor;
-    private final HandoffThread issuer;
+    private final HandoffThread issuerThread;
+    private final Executor issuer = this::issue;
 
     private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
     final StreamChannels channels = new StreamChannels(this);
@@ -86,8 +87,9 @@ public final class StreamDevice implements Device {
      * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final AtomicInteger users =
-            new AtomicInteger(2); // users of the driver: work, the waiter, and growth of pools
+    private final UseGuard calls =
+            new UseGuard(this::toString, this::driverUnused); // by threads that hold nothing else
+    private final AtomicInteger users = new AtomicInteger(3); // users of the driver: work, the waiter, and calls
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
@@ -113,10 +115,10 @@ public final class StreamDevice implements Device {
         List<Lane> lanes = driver.lanes();
         int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
         this.queues = new DeviceQueues<>(info, count);
-        this.issuer = new HandoffThread("iree4j-issue " + info.id());
+        this.issuerThread = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
-            this.memory = new StreamMemory(driver, options, queues::isBusy, this::grow, POISON);
+            this.memory = new StreamMemory(driver, options, queues::isBusy, issuer, POISON, calls);
             undo.push(memory::close);
             this.allocator = new StreamAllocator(this, memory);
             this.imports = new HostImports(this, memory);
@@ -498,6 +500,7 @@ public final class StreamDevice implements Device {
         end("staging memory", staging::close);
         end("imports", imports::close);
         end("memory", memory::close);
+        calls.close();
         exports.forEach(each -> end("export", each::close));
         proactor.shutdown();
         if (abandoned != null) {
@@ -515,25 +518,24 @@ public final class StreamDevice implements Device {
         }
     }
 
-    /** Runs what asks the driver for memory on another thread: the driver stays until then, also when the work that wanted it is over. */
-    private void grow(Runnable growth) {
-        boolean used = users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
-        issuer.execute(() -> {
+    /** Runs what may take long in the driver on another thread: the driver stays until then, also when the work that wanted it is over. */
+    private void issue(Runnable action) {
+        boolean stays = calls.tryEnter();
+        issuerThread.execute(() -> {
             try {
-                growth.run();
+                action.run();
             } finally {
-                if (used) {
-                    driverUnused();
+                if (stays) {
+                    calls.exit();
                 }
             }
         });
     }
 
-    /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
+    /** The work is over, or the proactor has ended, and with it what waits for the driver, or the last call has. The last of them frees it. */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
             end("channels", channels::end);
-            memory.provider().close(); // growth that was decided on before may come after this
             end("driver", driver::close);
             freed.countDown();
         }

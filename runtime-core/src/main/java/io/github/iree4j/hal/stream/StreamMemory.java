@@ -13,6 +13,7 @@ import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePools;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.Executor;
@@ -37,12 +38,20 @@ public final class StreamMemory {
      * @param driver allocates the memory, borrowed
      * @param options limits
      * @param busy whether work is in flight
+     * @param growth runs what may take long in the driver
      * @param poison whether freed memory is overwritten
+     * @param calls calls of the driver, which stays until their end
      */
-    StreamMemory(StreamDriver driver, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
+    StreamMemory(
+            StreamDriver driver,
+            DeviceOptions options,
+            BooleanSupplier busy,
+            Executor growth,
+            boolean poison,
+            UseGuard calls) {
         this.driver = driver;
         this.kinds = driver.memoryKinds();
-        this.provider = new StreamSlabs(driver);
+        this.provider = new StreamSlabs(driver, calls);
         this.poison = poison;
         DevicePools builder = new DevicePools(provider, provider.largest(), options, provider.capacity(), busy, growth);
         for (MemoryKind kind : kinds.kinds()) {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.Slab;
 import io.github.iree4j.hal.pool.SlabProvider;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.HashSet;
@@ -20,10 +21,12 @@ final class StreamSlabs implements SlabProvider {
     private final long largest;
     private final long countLimit;
     private final AtomicLong count = new AtomicLong();
-    private volatile boolean closed; // the driver is asked no more
+    private final UseGuard calls;
 
-    StreamSlabs(StreamDriver driver) {
+    /** Allocates from a driver, which stays while it is called. */
+    StreamSlabs(StreamDriver driver, UseGuard calls) {
         this.driver = driver;
+        this.calls = calls;
         this.memory = driver.memoryKinds();
         DriverLimits limits = driver.limits();
         this.alignment = Math.max(MINIMUM_ALIGNMENT, limits.alignment());
@@ -92,9 +95,6 @@ final class StreamSlabs implements SlabProvider {
      * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has reached its number of allocations
      */
     private DriverMemory allocate(long size, MemoryKind kind) {
-        if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "the device of this memory is closed");
-        }
         return counted(() -> driver.allocate(size, kind, false), size, kind);
     }
 
@@ -113,7 +113,12 @@ final class StreamSlabs implements SlabProvider {
                             .formatted(countLimit));
         }
         try {
-            return allocating.allocate();
+            calls.enter(); // on any thread, which may hold nothing else of the device
+            try {
+                return allocating.allocate();
+            } finally {
+                calls.exit();
+            }
         } catch (IreeException e) {
             count.decrementAndGet();
             if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
@@ -128,11 +133,6 @@ final class StreamSlabs implements SlabProvider {
             count.decrementAndGet();
             throw e;
         }
-    }
-
-    /** The driver is about to be closed. */
-    void close() {
-        closed = true;
     }
 
     /** An allocation was returned to the driver. */

@@ -23,6 +23,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,48 @@ class HostileDriverTest {
 
     private static Supplier<Throwable> bug() {
         return () -> new IllegalStateException("a bug of the driver");
+    }
+
+    // ---- Growth of pools.
+
+    /** For an operation that was held back, for one that is being submitted, and for an allocation without one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"resumed", "submitted", "allocated"})
+    void driverIsNotClosedWhileItIsAskedForMemory(String how) throws InterruptedException {
+        driver = new ScriptedDriver(1, false);
+        device = driver.open(DeviceOptions.builder().queueCount(1), Duration.ofMillis(100)); // close() waits no longer
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        driver.fail("allocate", 0, 1, () -> {
+            asked.countDown();
+            awaitUninterruptibly(answered);
+            return null; // it has some
+        });
+        Fence begin = fence();
+        Fence there = fence();
+        Thread user = Thread.ofPlatform().start(() -> {
+            if (how.equals("allocated")) {
+                device.allocator().allocate(BufferParams.DEFAULT, BYTES).close();
+                return;
+            }
+            Fence wait = how.equals("resumed") ? begin : null;
+            device.queue(0).alloca(wait, there, BufferParams.DEFAULT, BYTES, 0).close();
+            begin.signal(); // new memory takes time, so another thread asks for it
+        });
+        asked.await();
+        device.close();
+        int closed = driver.closedTimes();
+        answered.countDown();
+        user.join();
+        assertThat(closed).as("closed under the call").isZero();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     // ---- Submission.

@@ -3,10 +3,13 @@ package io.github.iree4j.hal.schedule;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.virtual.VirtualDevice;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -16,6 +19,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -24,7 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What does the scheduler cost per operation for a chain of 1,000 operations on one stream, each of which waits for the previous one?
- * Submitted together, then completed together, without hardware. With {@code -prof gc}.
+ * Submitted together, then completed together, without hardware; and what does the flight recorder add? With {@code -prof gc}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,25 +39,35 @@ import org.openjdk.jmh.annotations.Warmup;
 public class SingleQueueBenchmark {
     private static final int OPERATIONS = 1000;
 
+    /** Whether a flight recorder is open. */
+    @Param({"off", "on"})
+    public String recorder;
+
     private FrontierTracker tracker;
     private VirtualDevice device;
     private QueueScheduler stream;
     private TimelineSemaphore timeline;
+    private @Nullable FlightRecorder open;
     private long epoch;
 
     /** For JMH. */
     @SuppressWarnings("NullAway.Init") // JMH calls open()
     public SingleQueueBenchmark() {}
 
-    /** Creates the stream. */
+    /**
+     * Creates the stream, and the recorder.
+     *
+     * @throws IOException never: the recorder has no file
+     */
     @Setup
-    public void open() {
+    public void open() throws IOException {
         tracker = FrontierTracker.create();
         device = VirtualDevice.builder().build();
         SchedulingDomain domain =
                 SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
         stream = QueueScheduler.create(domain, device, device, new NoHardware());
         timeline = TimelineSemaphore.create(0);
+        open = recorder.equals("on") ? FlightRecorder.open(domain, RecorderOptions.DEFAULT) : null;
     }
 
     /** The values of one timeline. */
@@ -98,6 +112,9 @@ public class SingleQueueBenchmark {
     /** Closes the stream. */
     @TearDown
     public void close() {
+        if (open != null) {
+            open.close();
+        }
         stream.close();
         timeline.close();
         device.close();

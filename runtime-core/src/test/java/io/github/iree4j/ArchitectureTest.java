@@ -115,7 +115,7 @@ class ArchitectureTest {
                             "async")),
             entry("lab", List.of("hal", "hal.schedule", "hal.virtual", "frontier", "async")),
             // Follows the scheduler and the pools through their observers; replays on virtual devices.
-            entry("flight", List.of("hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
+            entry("flight", List.of("lab", "hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
             // The memory holder identifies the submitting call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.

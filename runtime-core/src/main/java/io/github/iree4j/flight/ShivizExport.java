@@ -1,5 +1,6 @@
 package io.github.iree4j.flight;
 
+import io.github.iree4j.lab.JsonText;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;

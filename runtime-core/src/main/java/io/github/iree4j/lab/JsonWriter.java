@@ -22,7 +22,7 @@ final class JsonWriter {
         for (Map.Entry<?, ?> each : members.entrySet()) {
             out.append(separator);
             separator = depth == 0 ? ",\n  " : ", ";
-            string(String.valueOf(each.getKey()));
+            JsonText.quote(String.valueOf(each.getKey()), out);
             out.append(": ");
             value(each.getValue(), depth + 1);
         }
@@ -45,23 +45,8 @@ final class JsonWriter {
         switch (value) {
             case Map<?, ?> map -> members(map, depth);
             case List<?> list -> elements(list, depth);
-            case String text -> string(text);
+            case String text -> JsonText.quote(text, out);
             case null, default -> out.append(value); // null, numbers and booleans are written as they are
         }
-    }
-
-    private void string(String text) {
-        out.append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c < ' ' || Character.isSurrogate(c) || c == 0x2028 || c == 0x2029) {
-                out.append("\\u%04x".formatted((int) c));
-            } else {
-                out.append(c);
-            }
-        }
-        out.append('"');
     }
 }

@@ -10,7 +10,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
@@ -35,7 +34,7 @@ final class NativeExtraction {
 
     NativeExtraction(byte[] contents) {
         this.contents = contents;
-        this.checksum = HexFormat.of().formatHex(sha256(contents));
+        this.checksum = HexFormat.of().formatHex(CacheFile.sha256().digest(contents));
     }
 
     /**
@@ -81,14 +80,6 @@ final class NativeExtraction {
     private static void addAll(Set<URL> places, @Nullable ClassLoader loader, String resource) throws IOException {
         if (loader != null) {
             places.addAll(Collections.list(loader.getResources(resource)));
-        }
-    }
-
-    private static byte[] sha256(byte[] bytes) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(bytes);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
         }
     }
 
@@ -143,6 +134,8 @@ final class NativeExtraction {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
                 && Files.getOwner(file).equals(Files.getOwner(ownFile))
                 && Files.size(file) == contents.length
-                && MessageDigest.isEqual(sha256(Files.readAllBytes(file)), sha256(contents));
+                && MessageDigest.isEqual(
+                        CacheFile.sha256().digest(Files.readAllBytes(file)),
+                        CacheFile.sha256().digest(contents));
     }
 }

@@ -420,7 +420,7 @@ public final class GpuDevice extends Resource {
      * @return true if it is
      * @throws IreeException ABORTED when the device is lost
      */
-    public boolean isOver(long event) {
+    public boolean isComplete(long event) {
         NativeScratch call = scratch.take();
         try {
             call.check(GpuShim.eventQuery(handle, event, call.memory.address(), call.error.address()));

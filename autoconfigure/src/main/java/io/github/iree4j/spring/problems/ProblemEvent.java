@@ -28,8 +28,8 @@ public final class ProblemEvent extends ApplicationEvent {
         return problem;
     }
 
-    /** Whether it is over. */
-    public boolean isOver() {
+    /** Whether it is resolved. */
+    public boolean isResolved() {
         return over;
     }
 }

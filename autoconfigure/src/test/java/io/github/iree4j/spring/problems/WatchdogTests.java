@@ -101,7 +101,7 @@ class WatchdogTests {
             }
             assertThat(watchdog.found()).isEqualTo(1);
             assertThat(problems()).singleElement().satisfies(event -> {
-                assertThat(event.isOver()).isFalse();
+                assertThat(event.isResolved()).isFalse();
                 assertThat(event.problem().subject()).endsWith("'tts'");
             });
             assertThat(events.since(0, 100)).extracting(IreeEvents.Event::type).contains("problem.unsignalled-fence");
@@ -110,7 +110,7 @@ class WatchdogTests {
         }
         watchdog.look();
         assertThat(watchdog.problems()).isEmpty();
-        assertThat(problems()).extracting(ProblemEvent::isOver).containsExactly(false, true);
+        assertThat(problems()).extracting(ProblemEvent::isResolved).containsExactly(false, true);
     }
 
     @Test

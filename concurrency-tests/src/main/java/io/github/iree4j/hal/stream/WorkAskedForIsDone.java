@@ -19,9 +19,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "something was left, or done by two at once")
 @State
 public class WorkAskedForIsDone {
-    private final Turn turn = new Turn();
+    private final RunRequests requests = new RunRequests();
     private final ConcurrentLinkedQueue<Integer> added = new ConcurrentLinkedQueue<>();
-    private int done; // of the thread whose turn it is, like the next two
+    private int done; // of the thread that runs, like the next two
     private boolean busy;
     private int wrong;
 
@@ -30,7 +30,7 @@ public class WorkAskedForIsDone {
 
     private void add() {
         added.add(1);
-        if (!turn.ask()) {
+        if (!requests.ask()) {
             return;
         }
         do {
@@ -40,7 +40,7 @@ public class WorkAskedForIsDone {
                 done += next;
             }
             busy = false;
-        } while (turn.again());
+        } while (requests.again());
     }
 
     /** Adds one, and one more. */

@@ -233,7 +233,7 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public DriverTimeline importEvent(long event, long value) {
-        device.isOver(event); // the driver knows it
+        device.isComplete(event); // the driver knows it
         return new GpuTimeline(this, null, new GpuEvents.Event(event, true), value);
     }
 

@@ -7,8 +7,8 @@ import io.github.iree4j.hal.stream.DriverCommands;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.GroupCall;
 import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.hal.stream.Submission;
-import io.github.iree4j.hal.stream.Turn;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuWords;
 import io.github.iree4j.status.IreeException;
@@ -60,7 +60,7 @@ final class GpuLane implements Lane {
     private final long stream;
     private final GpuTimeline timeline;
     private final ConcurrentLinkedQueue<Held> held = new ConcurrentLinkedQueue<>();
-    private final Turn turn = new Turn(); // to feed
+    private final RunRequests feeding = new RunRequests();
     private final AtomicInteger underWay = new AtomicInteger(); // commands
     private final GpuPoints points = new GpuPoints(); // guarded by itself, like the next
     private long lastRemoved; // ticket of the last point removed; the thread will raise the timeline to it
@@ -149,7 +149,7 @@ final class GpuLane implements Lane {
     /** The last ticket whose event is over, whether or not the thread has noticed. */
     long lastOver() {
         synchronized (points) {
-            return Math.max(lastRemoved, points.lastOf(event -> device.isOver(event.handle)));
+            return Math.max(lastRemoved, points.lastOf(event -> device.isComplete(event.handle)));
         }
     }
 
@@ -157,7 +157,7 @@ final class GpuLane implements Lane {
 
     /** Gives the stream what it can take: GPU-1. */
     void feed() {
-        if (!turn.ask()) {
+        if (!feeding.ask()) {
             return;
         }
         do {
@@ -166,7 +166,7 @@ final class GpuLane implements Lane {
             } catch (RuntimeException | Error e) { // out of memory, for example
                 hardware.fail("stream " + index + " cannot be given work", e);
             }
-        } while (turn.again());
+        } while (feeding.again());
     }
 
     private void giveAll() {
@@ -417,7 +417,7 @@ final class GpuLane implements Lane {
         synchronized (points) {
             first = points.first();
         }
-        return first != null && device.isOver(first.handle);
+        return first != null && device.isComplete(first.handle);
     }
 
     /** On the lane's thread: tells of what is over; or that it is to give up. */

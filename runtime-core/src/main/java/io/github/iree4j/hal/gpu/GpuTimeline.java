@@ -41,7 +41,7 @@ final class GpuTimeline extends Resource implements DriverTimeline {
     @Override
     public long value() {
         hardware.checkNotLost();
-        if (imported != null && isImported() && hardware.device().isOver(imported.handle)) {
+        if (imported != null && isImported() && hardware.device().isComplete(imported.handle)) {
             raise(last);
         }
         return lane == null ? reached.get() : Math.max(reached.get(), lane.lastOver());

@@ -23,8 +23,8 @@ public final class VirtualLanes {
     private final VirtualClock clock;
     private final int count;
     private final BitSet taken = new BitSet();
-    private final TreeSet<Turn> ready =
-            new TreeSet<>(Comparator.comparingLong(Turn::rank).thenComparingLong(Turn::arrival));
+    private final TreeSet<LaneRequest> ready =
+            new TreeSet<>(Comparator.comparingLong(LaneRequest::rank).thenComparingLong(LaneRequest::arrival));
     private long arrivals;
     private boolean planned; // whether lanes are given at the end of this time
 
@@ -50,13 +50,13 @@ public final class VirtualLanes {
     }
 
     /** An operation that is ready, or has a lane. */
-    final class Turn {
+    final class LaneRequest {
         private final long rank;
         private final long arrival;
         private final Runnable proceed;
         private int lane = -1;
 
-        private Turn(long rank, long arrival, Runnable proceed) {
+        private LaneRequest(long rank, long arrival, Runnable proceed) {
             this.rank = rank;
             this.arrival = arrival;
             this.proceed = proceed;
@@ -86,12 +86,12 @@ public final class VirtualLanes {
         }
     }
 
-    /** An operation is ready: it waits for its turn; runs the action, under no lock, when it has a lane. */
-    Turn await(long rank, Runnable proceed) {
-        Turn turn = new Turn(rank, arrivals++, proceed);
-        ready.add(turn);
+    /** An operation is ready: requests a lane; runs the action, under no lock, when it has one. */
+    LaneRequest await(long rank, Runnable proceed) {
+        LaneRequest request = new LaneRequest(rank, arrivals++, proceed);
+        ready.add(request);
         plan();
-        return turn;
+        return request;
     }
 
     private void plan() {
@@ -102,16 +102,16 @@ public final class VirtualLanes {
     }
 
     private void give() {
-        List<Turn> started = new ArrayList<>();
+        List<LaneRequest> started = new ArrayList<>();
         synchronized (clock) {
             planned = false;
             while (!ready.isEmpty() && taken.cardinality() < count) {
-                Turn next = ready.removeFirst();
+                LaneRequest next = ready.removeFirst();
                 next.lane = taken.nextClearBit(0);
                 taken.set(next.lane);
                 started.add(next);
             }
         }
-        started.forEach(turn -> turn.proceed.run());
+        started.forEach(request -> request.proceed.run());
     }
 }

@@ -27,7 +27,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         final long number;
         boolean told; // whether its end is reported to the host
         boolean over;
-        VirtualLanes.@Nullable Turn turn; // on shared lanes, once it is at the head and its waits are over
+        VirtualLanes.@Nullable LaneRequest request; // on shared lanes, once it is at the head and its waits are over
 
         Work(QueueOperation operation, long number, boolean told) {
             this.operation = operation;
@@ -129,7 +129,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 if (scheduler != null) {
                     scheduler.began(work.operation);
                 }
-                script.starts(index, work.number, work.operation, work.turn == null ? 0 : work.turn.lane());
+                script.starts(index, work.number, work.operation, work.request == null ? 0 : work.request.lane());
                 clock.after(script.duration(index, work.number, work.operation), () -> end(work));
             } else if (!((Entry) head).pass(this::proceed)) {
                 waiting = true;
@@ -139,17 +139,17 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Whether the operation at the head occupies a shared lane; if not, it waits for its turn. */
+    /** Whether the operation at the head occupies a shared lane; if not, it waits for one. */
     private boolean hasLane(Work work, VirtualLanes lanes) {
-        if (work.turn == null) {
-            work.turn = lanes.await(script.rank(index, work.number, work.operation), this::proceed);
+        if (work.request == null) {
+            work.request = lanes.await(script.rank(index, work.number, work.operation), this::proceed);
         }
-        return work.turn.lane() >= 0;
+        return work.request.lane() >= 0;
     }
 
     private static void leaveLane(Work work) {
-        if (work.turn != null) {
-            work.turn.leave();
+        if (work.request != null) {
+            work.request.leave();
         }
     }
 

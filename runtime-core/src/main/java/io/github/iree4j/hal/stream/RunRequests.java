@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Combines requests for one job without a lock: a thread whose request finds the job idle runs it, and one whose request comes during a run leaves
  * that to the running thread, which repeats the job before it stops.
  */
-public final class Turn {
+public final class RunRequests {
     private final AtomicInteger asked = new AtomicInteger();
     private int seen; // requests covered by the current run; owned by the running thread
 
     /** Creates an idle one. */
-    public Turn() {}
+    public RunRequests() {}
 
     /**
      * Requests a run.

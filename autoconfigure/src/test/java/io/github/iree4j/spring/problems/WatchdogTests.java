@@ -3,6 +3,7 @@ package io.github.iree4j.spring.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.PendingCall;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -71,11 +72,17 @@ class WatchdogTests {
         return states;
     }
 
-    private void suspended(int calls) {
-        while (runtime.programs().stream()
-                        .mapToInt(program -> program.pendingCalls(10).size())
-                        .sum()
-                < calls) {
+    /** Returns once so many calls are there and none of them runs, so that what the next look finds does not change. */
+    private void awaitStill(int calls) {
+        while (true) {
+            List<PendingCall> pending = runtime.programs().stream()
+                    .flatMap(program -> program.pendingCalls(10).stream())
+                    .toList();
+            if (pending.size() == calls
+                    && pending.stream().noneMatch(call -> call.state() == PendingCall.State.RUNNING)
+                    && pending.stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED)) {
+                return;
+            }
             Thread.onSpinWait();
         }
     }
@@ -90,15 +97,12 @@ class WatchdogTests {
             for (int i = 0; i < 3; i++) {
                 calls.add(invocations.invokeAsync("waiting.wait", never));
             }
-            while (watchdog.problems().stream()
-                            .mapToInt(each -> each.chain().size())
-                            .sum()
-                    < 3) {
-                watchdog.look();
-            }
+            awaitStill(3);
             for (int i = 0; i < 5; i++) {
                 watchdog.look();
             }
+            assertThat(watchdog.problems()).singleElement().satisfies(each -> assertThat(each.chain())
+                    .hasSize(3));
             assertThat(watchdog.found()).isEqualTo(1);
             assertThat(problems()).singleElement().satisfies(event -> {
                 assertThat(event.isResolved()).isFalse();
@@ -134,7 +138,7 @@ class WatchdogTests {
         try (Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(3)) {
             CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", never);
-            suspended(1);
+            awaitStill(1);
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             invocations.invoke("adding.add", 1, 2).close();

@@ -124,6 +124,7 @@ final class CommandBufferImports {
     private static long elements(Collective operation, BufferRef sent, BufferRef received, long elements) {
         int size = operation.elementSize();
         boolean ofAll = operation.kind() == Collective.ALL_GATHER
+                && size != 0 // an unknown type, which the command buffer refuses
                 && sent.length() > 0
                 && sent.length() < received.length()
                 && elements == received.length() / size;

@@ -125,4 +125,27 @@ class HalCollectiveImportsTest {
         assertThat(b.query()).isEqualTo(StatusCode.INVALID_ARGUMENT);
         hal.failure(StatusCode.INVALID_ARGUMENT, "channel.create", "0rIIrrii_r", hal.device, -1L, 0L, null, null, 3, 2);
     }
+
+    @Test
+    void aGatheringOfAnUnknownTypeIsRefused() {
+        CommandBuffer commands = hal.one("command_buffer.create", "0riiIi_r", hal.device, 1, 3, -1L, 0);
+        int unknown = Collective.of(Collective.ALL_GATHER, Collective.NONE, Collective.BF16).packed() + (1 << 16);
+        hal.failure(
+                StatusCode.INVALID_ARGUMENT,
+                "command_buffer.collective",
+                "0rriiiirrIIIII_v",
+                commands,
+                channel("gather", 0, 2),
+                unknown,
+                0,
+                0,
+                0,
+                hal.buffer(1),
+                hal.buffer(0, 0),
+                0L,
+                4L,
+                0L,
+                8L,
+                2L);
+    }
 }

@@ -10,19 +10,16 @@ import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Maps model names and versions to functions of programs.
  *
  * <p>Every program is served under its name and its versions. A model is one function: the configured one, else the
- * program's only one, where {@code f$async} next to {@code f} does not count. {@code program.function} names any
- * function of any program. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
+ * program's only one. {@code program.function} names any function of any program, but not {@code f$async} next to {@code f}:
+ * that is the same function. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
  */
 public final class ServedModels {
 
@@ -129,6 +126,7 @@ public final class ServedModels {
         }
         LoadedProgram loaded = programs.require(program, version);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
+        checkOnce(program, loaded, function);
         return new Served(model, programs.locate(program + "." + function, version, null));
     }
 
@@ -137,24 +135,27 @@ public final class ServedModels {
         if (configured != null) {
             return configured;
         }
-        List<ProgramFunction> all = loaded.program().functions();
-        if (all.size() == 1) {
-            return all.getFirst().name();
-        }
-        // Programs imported from PyTorch or ONNX have each function twice, once with fences.
-        Set<String> once = all.stream().map(ProgramFunction::name).collect(Collectors.toCollection(LinkedHashSet::new));
-        all.forEach(each -> {
-            if (once.contains(each.name())) {
-                once.remove(each.name() + WITH_FENCES);
-            }
-        });
-        if (once.size() != 1) {
+        List<String> names =
+                loaded.program().functions().stream().map(ProgramFunction::name).toList();
+        if (names.size() != 1) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
-                            .formatted(program, once.size(), once, program, program));
+                            .formatted(program, names.size(), names, program, program));
         }
-        return once.iterator().next();
+        return names.getFirst();
+    }
+
+    /** Programs imported from PyTorch or ONNX may have each function twice, once with fences; it is served once. */
+    private static void checkOnce(String program, LoadedProgram loaded, String function) {
+        for (ProgramFunction each : loaded.program().functions()) {
+            if (function.equals(each.name() + WITH_FENCES)) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
+                                .formatted(function, program, each.name(), program, each.name()));
+            }
+        }
     }
 
     /** Names of all models. */

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.call.ProgramCalls;
+import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
@@ -90,6 +91,7 @@ public final class Program implements AutoCloseable {
     /** Binds functions to their variants, which are then no longer listed separately. */
     private List<ProgramFunction> bindVariants() {
         Set<ProgramFunction> hidden = new HashSet<>();
+        compiled.stream().filter(this::isTwin).forEach(hidden::add);
         for (VariantOptions each : loaded.variants(compiled)) {
             if (compiled.stream().anyMatch(one -> one.name().equals(each.function()) && hidden.contains(one))) {
                 continue; // declares rules, but is itself a variant
@@ -106,6 +108,14 @@ public final class Program implements AutoCloseable {
         return functions.values().stream()
                 .filter(function -> !hidden.contains(function))
                 .toList();
+    }
+
+    /** Whether a function is another one with fences: compilers up to 2024 export each twice. */
+    private boolean isTwin(CompiledFunction function) {
+        return function.isAsynchronous()
+                && function.fullName().endsWith(Signature.WITH_FENCES)
+                && functions.containsKey(function.fullName()
+                        .substring(0, function.fullName().length() - Signature.WITH_FENCES.length()));
     }
 
     /**
@@ -147,8 +157,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns all functions that its modules export. Variants of another function, see {@link FunctionVariants}, are left out, but can be
-     * called.
+     * Returns all functions that its modules export. Left out, but there to be called, are variants of another function, see {@link
+     * FunctionVariants}, and {@code f$async} next to {@code f}: the same function with fences.
      *
      * @return in the order of modules and exports
      */

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.ShapeRules.Value;
+import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -23,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class VariantBinder {
     private static final int MOST = 1024;
-
-    /** Suffix of functions that compilers of 2024 export in addition to those without fences. */
-    private static final String WITH_FENCES = "$async";
 
     /** Token of a pattern: any characters, an axis, or literal text. */
     private static final Pattern WORD = Pattern.compile("\\*|\\{[^{}*]*\\}|[^*{]+|\\{");
@@ -81,7 +79,7 @@ final class VariantBinder {
                 List<CompiledFunction> called =
                         part.functions().stream().filter(this::isCalledSo).toList();
                 List<CompiledFunction> only = part.functions().stream()
-                        .filter(function -> !function.name().endsWith(WITH_FENCES))
+                        .filter(function -> !function.name().endsWith(Signature.WITH_FENCES))
                         .toList();
                 if (called.isEmpty() && only.size() != 1) {
                     throw fault("a further module has no function with this name; it has %s"
@@ -207,7 +205,7 @@ final class VariantBinder {
         return other.equals(name)
                 || other.startsWith(name)
                         && "_-$.".indexOf(other.charAt(name.length())) >= 0
-                        && !other.endsWith(WITH_FENCES);
+                        && !other.endsWith(Signature.WITH_FENCES);
     }
 
     private void checkAxes(Map<String, Long> sizes) {

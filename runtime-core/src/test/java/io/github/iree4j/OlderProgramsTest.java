@@ -123,6 +123,11 @@ class OlderProgramsTest {
                 Tensor sample = Tensor.of(ElementType.F16, noise, 1, 4, 16, 16)) {
             ProgramFunction function = program.function(name);
             assertThat(function.isAsynchronous()).isEqualTo(fences);
+            assertThat(program.functions())
+                    .as("one function, exported twice")
+                    .map(ProgramFunction::name)
+                    .contains("run")
+                    .doesNotContain("run$async");
             try (Results results = function.invokeAsync(sample).get(60, TimeUnit.SECONDS)) {
                 float[] latents = results.tensor(0).toFloatArray();
                 assertThat(latents).hasSize(ELEMENTS);

@@ -9,7 +9,7 @@ public final class Signature {
     private static final String COARSE_FENCES = "coarse-fences";
 
     /** End of the names of such functions in modules that export each of them twice, with and without fences: up to IREE 2024, and unmarked. */
-    private static final String WITH_FENCES = "$async";
+    public static final String WITH_FENCES = "$async";
 
     private final VmFunction function;
     private final String arguments;

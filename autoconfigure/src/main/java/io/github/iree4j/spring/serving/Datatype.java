@@ -22,10 +22,9 @@ enum Datatype {
     FP16(ElementType.F16),
     BF16(ElementType.BF16),
     FP32(ElementType.F32),
-    FP64(ElementType.F64);
-
-    /** The protocol's datatype of strings, which tensors cannot hold. */
-    private static final String BYTES = "BYTES";
+    FP64(ElementType.F64),
+    /** Texts or other bytes, each element with its own length; the type is that of one byte. */
+    BYTES(ElementType.UI8, 0, 0xFF);
 
     private final ElementType type;
     private final boolean real;
@@ -55,11 +54,7 @@ enum Datatype {
         }
         throw new IreeException(
                 StatusCode.INVALID_ARGUMENT,
-                "datatype '%s' is not supported%s; there are %s"
-                        .formatted(
-                                shortened(name),
-                                name.equals(BYTES) ? ", since programs have no strings" : "",
-                                Arrays.toString(values())));
+                "datatype '%s' is not supported; there are %s".formatted(shortened(name), Arrays.toString(values())));
     }
 
     /** Returns the datatype of an element type; null when the protocol has none. */

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,11 @@ record InferenceRequest(
     boolean wantsBinary(String output) {
         Boolean own = outputs.get(output);
         return own == null ? binary : own;
+    }
+
+    /** A request that cannot be carried out. */
+    static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Program;
-import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.http.LimitedBody;
@@ -30,6 +29,9 @@ final class InferenceRequestReader {
     private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;
     private static final int MAX_OUTPUTS = 1024;
 
+    /** Longer texts have to be sent in binary. */
+    private static final int MAX_STRING = 1 << 16;
+
     /** Limit of the JSON before binary contents, which is kept while it is read. */
     private static final int MAX_HEADER = 4 << 20;
 
@@ -43,15 +45,13 @@ final class InferenceRequestReader {
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_NESTING)
                     .maxNumberLength(512)
-                    .maxStringLength(4096)
+                    .maxStringLength(MAX_STRING)
                     .maxNameLength(1024)
                     .build())
             .build();
 
-    private final Program program;
-    private final List<ValueDeclaration> arguments;
+    private final RequestInputs tensors;
     private final LimitedBody body;
-    private final @Nullable Tensor[] tensors;
     /** Inputs whose contents follow the JSON, in order. */
     private final Map<Integer, Input> behind = new LinkedHashMap<>();
 
@@ -89,10 +89,8 @@ final class InferenceRequestReader {
      * @param body the body of the request
      */
     InferenceRequestReader(Program program, List<ValueDeclaration> arguments, LimitedBody body) {
-        this.program = program;
-        this.arguments = arguments;
+        this.tensors = new RequestInputs(program, arguments);
         this.body = body;
-        this.tensors = new Tensor[arguments.size()];
     }
 
     /**
@@ -103,15 +101,14 @@ final class InferenceRequestReader {
      * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
      */
     InferenceRequest read(@Nullable Long headerLength) throws IOException {
-        boolean read = false;
-        try {
+        try (tensors) {
             if (headerLength == null) {
                 elementsLeft = body.remaining() / 2 + 1;
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
                     readObject(json);
                 }
                 if (!behind.isEmpty()) {
-                    throw invalid(
+                    throw InferenceRequest.invalid(
                             "input '%s' has 'binary_data_size', but header '%s', the length of the JSON, is missing"
                                     .formatted(shown(behind.values().iterator().next()), OpenInference.HEADER_LENGTH));
                 }
@@ -123,55 +120,29 @@ final class InferenceRequestReader {
                 }
                 readBehind();
             }
-            InferenceRequest request = new InferenceRequest(id, complete(), outputs, binaryOutput, timeout);
-            read = true;
-            return request;
-        } finally {
-            if (!read) {
-                for (Tensor tensor : tensors) {
-                    if (tensor != null) {
-                        tensor.close();
-                    }
-                }
+            if (!inputsSeen) {
+                throw InferenceRequest.invalid("'inputs' is missing; it must name %s".formatted(tensors.names()));
             }
+            return new InferenceRequest(id, tensors.take(), outputs, binaryOutput, timeout);
         }
     }
 
     private byte[] header(long length) throws IOException {
         if (length < 2 || length > body.remaining()) {
-            throw invalid("'%s' is %d, but the body has at most %d bytes"
+            throw InferenceRequest.invalid("'%s' is %d, but the body has at most %d bytes"
                     .formatted(OpenInference.HEADER_LENGTH, length, body.remaining()));
         }
         if (length > MAX_HEADER) {
-            throw invalid("'%s' is %d; the limit is %d".formatted(OpenInference.HEADER_LENGTH, length, MAX_HEADER));
+            throw InferenceRequest.invalid(
+                    "'%s' is %d; the limit is %d".formatted(OpenInference.HEADER_LENGTH, length, MAX_HEADER));
         }
         byte[] header = body.readNBytes((int) length);
         body.charge(header.length);
         if (header.length < length) {
-            throw invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
+            throw InferenceRequest.invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
                     .formatted(header.length, length));
         }
         return header;
-    }
-
-    private List<Tensor> complete() {
-        if (!inputsSeen) {
-            throw invalid("'inputs' is missing; it must name %s".formatted(names()));
-        }
-        for (int i = 0; i < tensors.length; i++) {
-            if (tensors[i] == null) {
-                throw invalid("input '%s' (%s) is missing; the inputs are %s"
-                        .formatted(
-                                ServedModels.name(arguments, i, "input"),
-                                arguments.get(i).type(),
-                                names()));
-            }
-        }
-        return List.of(Arrays.copyOf(tensors, tensors.length, Tensor[].class));
-    }
-
-    private List<String> names() {
-        return ServedModels.names(arguments, "input");
     }
 
     // The request.
@@ -186,7 +157,7 @@ final class InferenceRequestReader {
                 case "parameters" -> readParameters(json);
                 case "inputs" -> {
                     if (inputsSeen) {
-                        throw invalid("'inputs' is duplicated");
+                        throw InferenceRequest.invalid("'inputs' is duplicated");
                     }
                     inputsSeen = true;
                     readInputs(json);
@@ -196,7 +167,7 @@ final class InferenceRequestReader {
             }
         }
         if (json.nextToken() != null) {
-            throw invalid(
+            throw InferenceRequest.invalid(
                     "unexpected data after the JSON of the request; binary tensor contents need 'Inference-Header-Content-Length'");
         }
     }
@@ -217,7 +188,7 @@ final class InferenceRequestReader {
     /** Microseconds, as in Triton; 0 for none. */
     private static @Nullable Duration timeout(JsonParser json) {
         if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-            throw invalid("parameter 'timeout' must be a number of microseconds, at least 0");
+            throw InferenceRequest.invalid("parameter 'timeout' must be a number of microseconds, at least 0");
         }
         long micros = json.getLongValue();
         return micros == 0 ? null : Duration.ofMillis(micros / 1000).plusNanos(micros % 1000 * 1000);
@@ -228,7 +199,7 @@ final class InferenceRequestReader {
         while (json.nextToken() != JsonToken.END_ARRAY) {
             expect(json.currentToken(), JsonToken.START_OBJECT, "an element of 'outputs'");
             if (outputs.size() == MAX_OUTPUTS) {
-                throw invalid("'outputs' has more than %d elements".formatted(MAX_OUTPUTS));
+                throw InferenceRequest.invalid("'outputs' has more than %d elements".formatted(MAX_OUTPUTS));
             }
             String name = null;
             Boolean binary = null;
@@ -242,7 +213,7 @@ final class InferenceRequestReader {
                 }
             }
             if (name == null) {
-                throw invalid("an element of 'outputs' has no 'name'");
+                throw InferenceRequest.invalid("an element of 'outputs' has no 'name'");
             }
             outputs.put(name, binary);
         }
@@ -284,19 +255,19 @@ final class InferenceRequestReader {
             String member = member(json, "'inputs'");
             json.nextToken();
             switch (member) {
-                case "name" -> index = indexOf(input.name = string(json, "name"));
+                case "name" -> index = tensors.indexOf(input.name = string(json, "name"));
                 case "shape" -> input.shape = shape(json);
                 case "datatype" -> input.datatype = Datatype.of(string(json, "datatype"));
                 case "parameters" -> readInputParameters(json, input);
                 case "data" -> {
                     if (input.hasData) {
-                        throw invalid("an input has duplicate 'data'");
+                        throw InferenceRequest.invalid("an input has duplicate 'data'");
                     }
                     input.hasData = true;
                     if (index < 0 || input.shape == null || input.datatype == null) {
                         input.early = early(json);
                     } else {
-                        tensors[index] = contents(json, input, input.shape, input.datatype);
+                        contents(json, index, input, input.shape, input.datatype);
                     }
                 }
                 default -> json.skipChildren();
@@ -311,7 +282,7 @@ final class InferenceRequestReader {
         for (int tokens = 1; ; tokens++) {
             JsonToken token = json.currentToken();
             if (tokens > MAX_EARLY) {
-                throw invalid(
+                throw InferenceRequest.invalid(
                         "'data' of an input has more than %d elements before 'name', 'shape' and 'datatype'; send these first"
                                 .formatted(MAX_EARLY));
             }
@@ -327,13 +298,15 @@ final class InferenceRequestReader {
 
     private void finish(Input input, int index) throws IOException {
         if (input.name == null) {
-            throw invalid("an element of 'inputs' has no 'name'; the inputs are %s".formatted(names()));
+            throw InferenceRequest.invalid(
+                    "an element of 'inputs' has no 'name'; the inputs are %s".formatted(tensors.names()));
         }
         if (input.shape == null || input.datatype == null) {
-            throw invalid("input '%s' has no '%s'".formatted(shown(input), input.shape == null ? "shape" : "datatype"));
+            throw InferenceRequest.invalid(
+                    "input '%s' has no '%s'".formatted(shown(input), input.shape == null ? "shape" : "datatype"));
         }
         if (input.hasData == (input.binarySize >= 0)) {
-            throw invalid("input '%s' has %s"
+            throw InferenceRequest.invalid("input '%s' has %s"
                     .formatted(
                             shown(input),
                             input.hasData
@@ -343,7 +316,7 @@ final class InferenceRequestReader {
         if (input.early != null) {
             try (JsonParser early = input.early.asParser()) {
                 early.nextToken();
-                tensors[index] = contents(early, input, input.shape, input.datatype);
+                contents(early, index, input, input.shape, input.datatype);
             }
         } else if (!input.hasData) {
             behind.put(index, input);
@@ -354,19 +327,6 @@ final class InferenceRequestReader {
         return Datatype.shortened(String.valueOf(input.name));
     }
 
-    private int indexOf(@Nullable String name) {
-        for (int i = 0; i < arguments.size(); i++) {
-            if (ServedModels.name(arguments, i, "input").equals(name)) {
-                if (tensors[i] != null || behind.containsKey(i)) {
-                    throw invalid("input '%s' is duplicated".formatted(name));
-                }
-                return i;
-            }
-        }
-        throw invalid("there is no input '%s'; the inputs are %s"
-                .formatted(Datatype.shortened(String.valueOf(name)), names()));
-    }
-
     private static void readInputParameters(JsonParser json, Input input) {
         expect(json.currentToken(), JsonToken.START_OBJECT, "'parameters' of an input");
         while (json.nextToken() != JsonToken.END_OBJECT) {
@@ -375,7 +335,8 @@ final class InferenceRequestReader {
             switch (parameter) {
                 case "binary_data_size" -> {
                     if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-                        throw invalid("parameter 'binary_data_size' must be a number of bytes, at least 0");
+                        throw InferenceRequest.invalid(
+                                "parameter 'binary_data_size' must be a number of bytes, at least 0");
                     }
                     input.binarySize = json.getLongValue();
                 }
@@ -394,10 +355,11 @@ final class InferenceRequestReader {
         int rank = 0;
         while (json.nextToken() != JsonToken.END_ARRAY) {
             if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-                throw invalid("dimension %d of 'shape' must be an integer, at least 0".formatted(rank));
+                throw InferenceRequest.invalid(
+                        "dimension %d of 'shape' must be an integer, at least 0".formatted(rank));
             }
             if (rank == Shape.MAXIMUM_RANK) {
-                throw invalid("'shape' has more than %d dimensions".formatted(rank));
+                throw InferenceRequest.invalid("'shape' has more than %d dimensions".formatted(rank));
             }
             shape = rank == shape.length ? Arrays.copyOf(shape, 2 * rank) : shape;
             shape[rank++] = json.getLongValue();
@@ -405,19 +367,23 @@ final class InferenceRequestReader {
         return Arrays.copyOf(shape, rank);
     }
 
-    private Tensor contents(JsonParser json, Input input, long[] shape, Datatype datatype) throws IOException {
+    private void contents(JsonParser json, int index, Input input, long[] shape, Datatype datatype) throws IOException {
         long count = Shape.elementCount(shape);
         if (count > elementsLeft) {
-            throw invalid("input '%s' of shape %s has %d elements, but the body can hold at most %d"
+            throw InferenceRequest.invalid("input '%s' of shape %s has %d elements, but the body can hold at most %d"
                     .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
         }
         elementsLeft -= count;
-        JsonElements elements = new JsonElements(json, shown(input), datatype, shape, count, body);
+        StringElements strings = datatype == Datatype.BYTES ? tensors.strings(index, shape, body) : null;
+        JsonElements elements = new JsonElements(json, shown(input), datatype, shape, count, strings, body);
         elements.read();
+        if (strings != null) {
+            tensors.upload(index, strings);
+            return;
+        }
         body.charge(datatype.elementType().byteSize(count));
-        Tensor tensor = program.upload(datatype.elementType(), shape, elements::writeTo);
+        tensors.upload(index, datatype, shape, elements::writeTo);
         elements.release();
-        return tensor;
     }
 
     private void readBehind() throws IOException {
@@ -428,19 +394,15 @@ final class InferenceRequestReader {
             if (datatype == null || shape == null) {
                 throw new IllegalStateException(input.name);
             }
-            long size = datatype.elementType().byteSize(Shape.elementCount(shape));
-            if (input.binarySize != size) {
-                throw invalid("input '%s' has 'binary_data_size' %d, but %s of shape %s takes %d bytes"
-                        .formatted(shown(input), input.binarySize, datatype, Arrays.toString(shape), size));
+            if (input.binarySize > body.remaining()) {
+                throw InferenceRequest.invalid("input '%s' takes %d bytes, but the body has at most %d left"
+                        .formatted(shown(input), input.binarySize, body.remaining()));
             }
-            if (size > body.remaining()) {
-                throw invalid("input '%s' takes %d bytes, but the body has at most %d left"
-                        .formatted(shown(input), size, body.remaining()));
-            }
-            tensors[entry.getKey()] = program.upload(datatype.elementType(), shape, body.weighing(1));
+            body.weighing(datatype == Datatype.BYTES ? 0 : 1); // texts charge what they keep
+            tensors.read(entry.getKey(), datatype, shape, input.binarySize, "'binary_data_size'", body, body);
         }
         if (body.read() >= 0) {
-            throw invalid("the body is longer than the JSON and the 'binary_data_size' of its inputs");
+            throw InferenceRequest.invalid("the body is longer than the JSON and the 'binary_data_size' of its inputs");
         }
     }
 
@@ -449,20 +411,21 @@ final class InferenceRequestReader {
     private static String member(JsonParser json, String where) {
         String name = json.currentToken() == JsonToken.PROPERTY_NAME ? json.currentName() : null;
         if (name == null) {
-            throw invalid("%s ends too early".formatted(where));
+            throw InferenceRequest.invalid("%s ends too early".formatted(where));
         }
         return name;
     }
 
     private static void expect(@Nullable JsonToken actual, JsonToken wanted, String what) {
         if (actual != wanted) {
-            throw invalid("%s must be %s".formatted(what, wanted == JsonToken.START_OBJECT ? "an object" : "an array"));
+            throw InferenceRequest.invalid(
+                    "%s must be %s".formatted(what, wanted == JsonToken.START_OBJECT ? "an object" : "an array"));
         }
     }
 
     private static String string(JsonParser json, String member) {
         if (json.currentToken() != JsonToken.VALUE_STRING) {
-            throw invalid("'%s' must be a string".formatted(member));
+            throw InferenceRequest.invalid("'%s' must be a string".formatted(member));
         }
         return json.getString();
     }
@@ -471,11 +434,8 @@ final class InferenceRequestReader {
         return switch (json.currentToken()) {
             case VALUE_TRUE -> true;
             case VALUE_FALSE -> false;
-            case null, default -> throw invalid("parameter '%s' must be true or false".formatted(parameter));
+            case null, default ->
+                throw InferenceRequest.invalid("parameter '%s' must be true or false".formatted(parameter));
         };
-    }
-
-    static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -2,16 +2,14 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
-import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteFeature;
@@ -24,79 +22,37 @@ final class InferenceResponse {
 
     private final Served served;
     private final InferenceRequest request;
-    private final List<Output> outputs = new ArrayList<>();
-
-    /** One output: a tensor, or a primitive as a tensor with one element. */
-    private record Output(String name, Datatype datatype, Tensor tensor, boolean binary) {}
+    private final List<InferenceOutput> outputs;
+    /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
+    private final Map<String, List<String>> texts = new HashMap<>();
 
     /**
      * Creates a response.
      *
      * @param results borrowed for the lifetime of the response
-     * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; UNIMPLEMENTED for results that the
-     *     protocol cannot express
+     * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
      */
     InferenceResponse(Served served, InferenceRequest request, Results results) {
         this.served = served;
         this.request = request;
-        List<ValueDeclaration> declared = served.function().results();
-        checkNames(request, declared);
-        for (int i = 0; i < declared.size(); i++) {
-            String name = ServedModels.name(declared, i, "output");
-            if (request.wants(name)) {
-                outputs.add(output(name, results.get(i)));
+        this.outputs = InferenceOutput.of(served, request, results);
+        for (InferenceOutput output : outputs) {
+            if (output.texts() != null && !output.binary()) {
+                texts.put(output.name(), output.texts().texts(output.name()));
             }
         }
-    }
-
-    /** Checked before the call is made, so that no unusable result is computed. */
-    static void checkNames(InferenceRequest request, List<ValueDeclaration> declared) {
-        List<String> names = ServedModels.names(declared, "output");
-        for (String wanted : request.outputs().keySet()) {
-            if (!names.contains(wanted)) {
-                throw InferenceRequestReader.invalid(
-                        "there is no output '%s'; the outputs are %s".formatted(Datatype.shortened(wanted), names));
-            }
-        }
-    }
-
-    private Output output(String name, @Nullable Object value) {
-        Tensor tensor = switch (value) {
-            case Tensor own -> own;
-            case Integer number -> Tensor.ofInts(new int[] {number});
-            case Long number -> Tensor.ofLongs(new long[] {number});
-            case Float number -> Tensor.of(new float[] {number});
-            case Double number -> Tensor.ofDoubles(new double[] {number});
-            case null, default ->
-                throw new IreeException(
-                        StatusCode.UNIMPLEMENTED,
-                        "output '%s' is not a tensor but %s; omit it from 'outputs'"
-                                .formatted(
-                                        name,
-                                        value == null
-                                                ? "a null reference"
-                                                : "a " + value.getClass().getSimpleName()));
-        };
-        Datatype datatype = Datatype.of(tensor.elementType());
-        if (datatype == null) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "output '%s' has element type %s, which the protocol does not define; omit it from 'outputs'"
-                            .formatted(name, tensor.elementType()));
-        }
-        return new Output(name, datatype, tensor, request.wantsBinary(name));
     }
 
     /** Whether anything follows the JSON. */
     boolean isBinary() {
-        return outputs.stream().anyMatch(Output::binary);
+        return outputs.stream().anyMatch(InferenceOutput::binary);
     }
 
     /** How many bytes follow the JSON. */
     long binarySize() {
         return outputs.stream()
-                .filter(Output::binary)
-                .mapToLong(output -> output.tensor().byteSize())
+                .filter(InferenceOutput::binary)
+                .mapToLong(InferenceOutput::size)
                 .sum();
     }
 
@@ -116,7 +72,7 @@ final class InferenceResponse {
                 json.writeStringProperty("id", request.id());
             }
             json.writeArrayPropertyStart("outputs");
-            for (Output output : outputs) {
+            for (InferenceOutput output : outputs) {
                 write(json, output);
             }
             json.writeEndArray();
@@ -124,16 +80,16 @@ final class InferenceResponse {
         }
     }
 
-    private static void write(JsonGenerator json, Output output) {
+    private void write(JsonGenerator json, InferenceOutput output) {
         json.writeStartObject();
         json.writeStringProperty("name", output.name());
         json.writeStringProperty("datatype", output.datatype().name());
         json.writeName("shape");
-        long[] shape = output.tensor().shape();
+        long[] shape = output.shape();
         json.writeArray(shape, 0, shape.length);
         if (output.binary()) {
             json.writeObjectPropertyStart("parameters");
-            json.writeNumberProperty("binary_data_size", output.tensor().byteSize());
+            json.writeNumberProperty("binary_data_size", output.size());
             json.writeEndObject();
         } else {
             json.writeName("data");
@@ -142,7 +98,7 @@ final class InferenceResponse {
         json.writeEndObject();
     }
 
-    private static void data(JsonGenerator json, Output output) {
+    private void data(JsonGenerator json, InferenceOutput output) {
         Tensor tensor = output.tensor();
         switch (output.datatype()) {
             case BOOL -> {
@@ -163,6 +119,13 @@ final class InferenceResponse {
                 double[] values = tensor.toDoubleArray();
                 json.writeArray(values, 0, values.length);
             }
+            case BYTES -> {
+                json.writeStartArray();
+                for (String text : texts.getOrDefault(output.name(), List.of())) {
+                    json.writeString(text);
+                }
+                json.writeEndArray();
+            }
             case UINT64 -> {
                 json.writeStartArray();
                 for (long value : tensor.toLongArray()) {
@@ -179,9 +142,9 @@ final class InferenceResponse {
 
     /** What follows the JSON. */
     void writeContents(OutputStream out) throws IOException {
-        for (Output output : outputs) {
+        for (InferenceOutput output : outputs) {
             if (output.binary()) {
-                output.tensor().writeTo(out);
+                output.writeTo(out);
             }
         }
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.http.LimitedBody;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,17 +22,29 @@ final class JsonElements {
     private final Datatype datatype;
     private final long[] shape;
     private final long count;
+    private final @Nullable StringElements strings;
     private final LimitedBody body;
     private final int perPart;
     private final List<MemorySegment> parts = new ArrayList<>();
 
-    /** Creates a reader of {@code count} elements, whose parts are charged to the body. */
-    JsonElements(JsonParser json, String input, Datatype datatype, long[] shape, long count, LimitedBody body) {
+    /**
+     * Creates a reader of {@code count} elements, whose parts are charged to the body. Texts are added to {@code strings},
+     * which is there for them.
+     */
+    JsonElements(
+            JsonParser json,
+            String input,
+            Datatype datatype,
+            long[] shape,
+            long count,
+            @Nullable StringElements strings,
+            LimitedBody body) {
         this.json = json;
         this.input = input;
         this.datatype = datatype;
         this.shape = shape;
         this.count = count;
+        this.strings = strings;
         this.body = body;
         this.perPart = PART / datatype.bytes();
     }
@@ -39,12 +52,12 @@ final class JsonElements {
     /** Reads up to the closing bracket, in row-major order. */
     void read() {
         if (json.currentToken() != JsonToken.START_ARRAY) {
-            throw InferenceRequestReader.invalid("'data' of input '%s' must be an array".formatted(input));
+            throw InferenceRequest.invalid("'data' of input '%s' must be an array".formatted(input));
         }
         JsonToken first = json.nextToken();
         long read = first == JsonToken.START_ARRAY ? nested(first, 0, 0) : flat(first);
         if (read != count) {
-            throw InferenceRequestReader.invalid("'data' of input '%s' has %d elements, but shape %s has %d"
+            throw InferenceRequest.invalid("'data' of input '%s' has %d elements, but shape %s has %d"
                     .formatted(input, read, Arrays.toString(shape), count));
         }
     }
@@ -80,9 +93,8 @@ final class JsonElements {
         long at = 0;
         for (JsonToken token = first; token != JsonToken.END_ARRAY; token = json.nextToken()) {
             if (at == count) {
-                throw InferenceRequestReader.invalid(
-                        "'data' of input '%s' has more elements than shape %s, which has %d"
-                                .formatted(input, Arrays.toString(shape), count));
+                throw InferenceRequest.invalid("'data' of input '%s' has more elements than shape %s, which has %d"
+                        .formatted(input, Arrays.toString(shape), count));
             }
             put(at++, token);
         }
@@ -92,7 +104,7 @@ final class JsonElements {
     /** Reads one nesting level to its closing bracket; its first token has been read. The parser limits the depth. */
     private long nested(@Nullable JsonToken first, int depth, long start) {
         if (depth >= shape.length) {
-            throw InferenceRequestReader.invalid(
+            throw InferenceRequest.invalid(
                     "'data' of input '%s' is nested deeper than shape %s".formatted(input, Arrays.toString(shape)));
         }
         boolean innermost = depth == shape.length - 1;
@@ -115,11 +127,18 @@ final class JsonElements {
     }
 
     private RuntimeException misshapen(int depth) {
-        return InferenceRequestReader.invalid("'data' of input '%s' does not match shape %s; dimension %d differs"
+        return InferenceRequest.invalid("'data' of input '%s' does not match shape %s; dimension %d differs"
                 .formatted(input, Arrays.toString(shape), depth));
     }
 
     private void put(long at, @Nullable JsonToken token) {
+        if (strings != null) {
+            if (token != JsonToken.VALUE_STRING) {
+                throw element(at, "is not a string");
+            }
+            strings.add(json.getString().getBytes(StandardCharsets.UTF_8));
+            return;
+        }
         MemorySegment part = part(at);
         long index = at % perPart;
         if (datatype == Datatype.BOOL && (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE)) {
@@ -160,7 +179,7 @@ final class JsonElements {
     }
 
     private RuntimeException element(long at, String problem) {
-        return InferenceRequestReader.invalid("element %d of 'data' of input '%s', %s, %s"
+        return InferenceRequest.invalid("element %d of 'data' of input '%s', %s, %s"
                 .formatted(at, input, Datatype.shortened(String.valueOf(json.getString())), problem));
     }
 }

@@ -32,7 +32,7 @@ final class ModelRepository {
     List<Entry> index(InputStream body) throws IOException {
         JsonNode ready = request(body).path("ready");
         if (!ready.isMissingNode() && !ready.isBoolean()) {
-            throw InferenceRequestReader.invalid("'ready' must be true or false");
+            throw InferenceRequest.invalid("'ready' must be true or false");
         }
         return programs.statuses().stream()
                 .filter(status -> !ready.asBoolean(false) || status.state() == ProgramState.READY)
@@ -82,12 +82,12 @@ final class ModelRepository {
     private static JsonNode request(InputStream body) throws IOException {
         byte[] text = body.readNBytes(MAX_REQUEST + 1);
         if (text.length > MAX_REQUEST) {
-            throw InferenceRequestReader.invalid("the body is longer than %d bytes".formatted(MAX_REQUEST));
+            throw InferenceRequest.invalid("the body is longer than %d bytes".formatted(MAX_REQUEST));
         }
         JsonNode request = text.length == 0 ? JSON.createObjectNode() : JSON.readTree(text);
         JsonNode parameters = request.path("parameters");
         if (!request.isObject() || !(parameters.isMissingNode() || parameters.isObject())) {
-            throw InferenceRequestReader.invalid(
+            throw InferenceRequest.invalid(
                     "%s must be an object".formatted(request.isObject() ? "'parameters'" : "the request"));
         }
         return request;

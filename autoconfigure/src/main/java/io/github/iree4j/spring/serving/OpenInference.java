@@ -105,20 +105,16 @@ final class OpenInference {
                 served.name(),
                 models.versions(model),
                 PLATFORM,
-                metadata(served.function().arguments(), "input"),
-                metadata(served.function().results(), "output"));
+                metadata(served, served.function().arguments(), "input"),
+                metadata(served, served.function().results(), "output"));
     }
 
-    private static List<TensorMetadata> metadata(List<ValueDeclaration> values, String otherwise) {
+    private static List<TensorMetadata> metadata(Served served, List<ValueDeclaration> values, String otherwise) {
         List<TensorMetadata> metadata = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
+            String name = ServedModels.name(values, i, otherwise);
             ValueDeclaration value = values.get(i);
-            Datatype datatype = value.elementType() == null ? null : Datatype.of(value.elementType());
-            List<Long> shape = value.shape();
-            metadata.add(new TensorMetadata(
-                    ServedModels.name(values, i, otherwise),
-                    datatype == null ? value.type() : datatype.name(),
-                    shape == null ? List.of(-1L) : value.isTensor() ? shape : List.of(1L)));
+            metadata.add(new TensorMetadata(name, served.datatype(name, value), served.shape(name, value)));
         }
         return metadata;
     }
@@ -147,7 +143,7 @@ final class OpenInference {
             request = new InferenceRequestReader(
                             served.function().program(), served.function().arguments(), body)
                     .read(headerLength);
-            InferenceResponse.checkNames(request, served.function().results());
+            InferenceOutput.checkNames(request, served.function().results());
             permitted = permits.tryAcquire(); // not before its body has arrived, which its client decides
             if (!permitted) {
                 throw new IreeException(
@@ -205,7 +201,7 @@ final class OpenInference {
             try {
                 return Long.valueOf(inferenceHeaderLength.strip());
             } catch (NumberFormatException e) {
-                throw InferenceRequestReader.invalid("'%s' is '%s', which is not a number of bytes"
+                throw InferenceRequest.invalid("'%s' is '%s', which is not a number of bytes"
                         .formatted(HEADER_LENGTH, Datatype.shortened(inferenceHeaderLength)));
             }
         }

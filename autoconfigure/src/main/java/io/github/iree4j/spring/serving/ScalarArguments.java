@@ -22,7 +22,7 @@ final class ScalarArguments {
     private static Object value(ValueDeclaration argument, Tensor tensor, String name) {
         if (tensor.elementCount() != 1
                 || tensor.elementType().isFloat() != argument.type().startsWith("f")) {
-            throw InferenceRequestReader.invalid("input '%s' is a single %s; got %d elements of %s"
+            throw InferenceRequest.invalid("input '%s' is a single %s; got %d elements of %s"
                     .formatted(name, argument.type(), tensor.elementCount(), tensor.elementType()));
         }
         return switch (argument.type()) {

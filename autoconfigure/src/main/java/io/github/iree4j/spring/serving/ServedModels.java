@@ -10,19 +10,17 @@ import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Maps model names and versions to functions of programs.
  *
  * <p>Every program is served under its name and its versions. A model is one function: the configured one, else the
- * program's only one, where {@code f$async} next to {@code f} does not count. {@code program.function} names any
- * function of any program. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
+ * program's only one. {@code program.function} names any function of any program, but not {@code f$async} next to {@code f}:
+ * that is the same function. Thread-safe; reflects programs as they are loaded, replaced and unloaded.
  */
 public final class ServedModels {
 
@@ -30,20 +28,46 @@ public final class ServedModels {
 
     private final Programs programs;
     private final Map<String, String> functions;
+    private final Map<String, Set<String>> strings;
 
     /**
      * A function served as a model.
      *
      * @param name the name of the model
      * @param located the function and its program
+     * @param strings the names of its inputs and outputs that are {@link Datatype#BYTES}
      */
-    record Served(String name, LocatedFunction located) {
+    record Served(String name, LocatedFunction located, Set<String> strings) {
         String version() {
             return located.program().source().version();
         }
 
         ProgramFunction function() {
             return located.function();
+        }
+
+        /** The name of the datatype of a value: that of the protocol, else IREE's. */
+        String datatype(String name, ValueDeclaration value) {
+            if (strings.contains(name)) {
+                return Datatype.BYTES.name();
+            }
+            Datatype datatype = value.elementType() == null ? null : Datatype.of(value.elementType());
+            return datatype == null ? value.type() : datatype.name();
+        }
+
+        /** The shape of a value in the protocol, -1 for each dimension that may differ. */
+        List<Long> shape(String name, ValueDeclaration value) {
+            List<Long> shape = value.shape();
+            if (shape == null) {
+                return List.of(-1L);
+            }
+            if (!value.isTensor()) {
+                return List.of(1L);
+            }
+            if (strings.contains(name)) {
+                return shape.size() < 2 ? List.of(1L) : shape.subList(0, shape.size() - 1);
+            }
+            return shape;
         }
     }
 
@@ -52,10 +76,12 @@ public final class ServedModels {
      *
      * @param programs the programs, all of which are served
      * @param functions the function that serves a program with several functions, by program name
+     * @param strings names of inputs and outputs that are texts, datatype {@code BYTES}, by program name
      */
-    public ServedModels(Programs programs, Map<String, String> functions) {
+    public ServedModels(Programs programs, Map<String, String> functions, Map<String, Set<String>> strings) {
         this.programs = programs;
         this.functions = Map.copyOf(functions);
+        this.strings = Map.copyOf(strings);
     }
 
     /** The name of the program of a model: the longest match. */
@@ -129,7 +155,11 @@ public final class ServedModels {
         }
         LoadedProgram loaded = programs.require(program, version);
         String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
-        return new Served(model, programs.locate(program + "." + function, version, null));
+        checkOnce(program, loaded, function);
+        return new Served(
+                model,
+                programs.locate(program + "." + function, version, null),
+                strings.getOrDefault(program, Set.of()));
     }
 
     private String functionOf(String program, LoadedProgram loaded) {
@@ -137,24 +167,27 @@ public final class ServedModels {
         if (configured != null) {
             return configured;
         }
-        List<ProgramFunction> all = loaded.program().functions();
-        if (all.size() == 1) {
-            return all.getFirst().name();
-        }
-        // Programs imported from PyTorch or ONNX have each function twice, once with fences.
-        Set<String> once = all.stream().map(ProgramFunction::name).collect(Collectors.toCollection(LinkedHashSet::new));
-        all.forEach(each -> {
-            if (once.contains(each.name())) {
-                once.remove(each.name() + WITH_FENCES);
-            }
-        });
-        if (once.size() != 1) {
+        List<String> names =
+                loaded.program().functions().stream().map(ProgramFunction::name).toList();
+        if (names.size() != 1) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
-                            .formatted(program, once.size(), once, program, program));
+                            .formatted(program, names.size(), names, program, program));
         }
-        return once.iterator().next();
+        return names.getFirst();
+    }
+
+    /** Programs imported from PyTorch or ONNX may have each function twice, once with fences; it is served once. */
+    private static void checkOnce(String program, LoadedProgram loaded, String function) {
+        for (ProgramFunction each : loaded.program().functions()) {
+            if (function.equals(each.name() + WITH_FENCES)) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
+                                .formatted(function, program, each.name(), program, each.name()));
+            }
+        }
     }
 
     /** Names of all models. */
@@ -163,6 +196,28 @@ public final class ServedModels {
                 .map(status -> status.source().name())
                 .distinct()
                 .toList();
+    }
+
+    /**
+     * Returns the names of values that may be texts: tensors of 8-bit integers, and those whose module does not declare
+     * their type.
+     *
+     * @param function whose arguments and results to consider
+     * @return the names under which it is served
+     */
+    public static List<String> possibleStrings(ProgramFunction function) {
+        List<String> names = new ArrayList<>();
+        addPossibleStrings(function.arguments(), "input", names);
+        addPossibleStrings(function.results(), "output", names);
+        return names;
+    }
+
+    private static void addPossibleStrings(List<ValueDeclaration> values, String otherwise, List<String> names) {
+        for (int i = 0; i < values.size(); i++) {
+            if (StringElements.canHold(values.get(i))) {
+                names.add(name(values, i, otherwise));
+            }
+        }
     }
 
     /** The name of an argument or result; compilers may omit it. */

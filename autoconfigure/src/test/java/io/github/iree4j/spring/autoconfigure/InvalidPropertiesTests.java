@@ -221,13 +221,29 @@ class InvalidPropertiesTests {
                 "iree.serving.functions.adder", "has no function of that name; it has [add", "adder=subtract");
     }
 
-    private void assertServedInvalid(String property, String reason, String function) throws Exception {
+    @Test
+    void textThatTheProgramLacksIsNamed() throws Exception {
+        assertServedInvalid(
+                "iree.serving.strings.adder",
+                "has no input or output of that name that is a tensor of 8-bit integers; it has []",
+                "adder=add",
+                "iree.serving.strings.adder=input0");
+        assertServedInvalid(
+                "iree.serving.strings.ader",
+                "There is no program of that name; there are [adder].",
+                "adder=add",
+                "iree.serving.strings.ader=input0");
+    }
+
+    private void assertServedInvalid(String property, String reason, String function, String... more)
+            throws Exception {
         new WebApplicationContextRunner()
                 .withConfiguration(ALL)
                 .withPropertyValues(
                         "iree.serving.enabled=true",
                         "iree.modules.adder.location=" + TestModules.adder(directory),
                         "iree.serving.functions." + function)
+                .withPropertyValues(more)
                 .run(context -> assertInvalid(context.getStartupFailure(), property, reason));
     }
 

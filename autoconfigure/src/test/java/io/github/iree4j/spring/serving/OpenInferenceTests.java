@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -307,6 +308,14 @@ class OpenInferenceTests {
         JsonNode answer = infer("twofold", """
                 {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [21]}]}""");
         assertThat(answer.get("outputs").get(0).get("data").toString()).isEqualTo("[42]");
+        assertThat(programs.require("twofold", null).program().functions())
+                .map(ProgramFunction::name)
+                .containsExactly("main");
+        assertThat(get("/models/twofold.main").get("name").stringValue()).isEqualTo("twofold.main");
+        HttpResponse<byte[]> twin = post("/models/twofold.main$async/infer", ADD);
+        assertThat(twin.statusCode()).isEqualTo(404);
+        assertThat(error(twin))
+                .isEqualTo("function 'main$async' of model 'twofold' is 'main' with fences; ask for 'twofold.main'");
     }
 
     @Test

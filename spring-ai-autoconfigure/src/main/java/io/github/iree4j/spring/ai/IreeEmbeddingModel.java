@@ -300,10 +300,8 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     private LocatedFunction locate() {
         String function = settings.function();
         if (function == null) {
-            // Some modules have each function twice, the second with fences and a similar name.
-            List<ProgramFunction> all = programs.require(settings.module(), null).program().functions().stream()
-                    .filter(each -> !each.name().endsWith("$async"))
-                    .toList();
+            List<ProgramFunction> all =
+                    programs.require(settings.module(), null).program().functions();
             if (all.size() != 1) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,

@@ -45,13 +45,13 @@ public final class IreeServingAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ServedModels ireeServedModels(Programs programs, IreeServingProperties properties) {
-        return new ServedModels(programs, properties.functions());
+        return new ServedModels(programs, properties.functions(), properties.strings());
     }
 
     @Bean
-    @ConditionalOnMissingBean(name = "ireeServedFunctionsCheck")
-    ServedFunctionsCheck ireeServedFunctionsCheck(Programs programs, IreeServingProperties properties) {
-        return new ServedFunctionsCheck(properties.functions(), programs);
+    @ConditionalOnMissingBean(name = "ireeServedNamesCheck")
+    ServedNamesCheck ireeServedNamesCheck(Programs programs, IreeServingProperties properties) {
+        return new ServedNamesCheck(properties.functions(), properties.strings(), programs);
     }
 
     /** With Spring MVC. */

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.serving;
 
 import io.github.iree4j.spring.serving.ServingOptions;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -15,6 +16,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxConcurrentRequests Maximum number of concurrent inference requests whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function that serves a module with several functions, by module name.
+ * @param strings Names of inputs and outputs that are texts in tensors of 8-bit integers, by module name. They are served as 'BYTES'.
  */
 @ConfigurationProperties("iree.serving")
 public record IreeServingProperties(
@@ -22,7 +24,8 @@ public record IreeServingProperties(
         @DefaultValue("64MB") DataSize maxRequestSize,
         @DefaultValue("0") int maxConcurrentRequests,
         @DefaultValue("false") boolean repository,
-        @DefaultValue Map<String, String> functions) {
+        @DefaultValue Map<String, String> functions,
+        @DefaultValue Map<String, Set<String>> strings) {
 
     /** Checks ranges. */
     public IreeServingProperties {

@@ -93,7 +93,7 @@ class IreeServingAutoConfigurationTests {
         web.withBean(
                         "mine",
                         ServedModels.class,
-                        () -> new ServedModels(org.mockito.Mockito.mock(Programs.class), Map.of()))
+                        () -> new ServedModels(org.mockito.Mockito.mock(Programs.class), Map.of(), Map.of()))
                 .run(context ->
                         assertThat(context).hasSingleBean(ServedModels.class).hasBean("mine"));
     }

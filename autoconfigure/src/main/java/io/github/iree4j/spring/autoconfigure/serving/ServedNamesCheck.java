@@ -1,0 +1,84 @@
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.serving.ServedModels;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * Rejects names in {@code iree.serving.functions} and {@code iree.serving.strings} of programs that do not exist, of
+ * functions that a program does not have, and of values that no function of it has or that cannot be texts.
+ */
+final class ServedNamesCheck implements SmartInitializingSingleton {
+
+    private static final String FUNCTIONS = "iree.serving.functions.";
+    private static final String STRINGS = "iree.serving.strings.";
+
+    private final Map<String, String> functions;
+    private final Map<String, Set<String>> strings;
+    private final Programs programs;
+
+    ServedNamesCheck(Map<String, String> functions, Map<String, Set<String>> strings, Programs programs) {
+        this.functions = functions;
+        this.strings = strings;
+        this.programs = programs;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        TreeSet<String> known = new TreeSet<>();
+        programs.statuses().forEach(status -> known.add(status.source().name()));
+        functions.forEach((program, function) -> checkKnown(known, FUNCTIONS, program, function));
+        strings.forEach((program, names) -> checkKnown(known, STRINGS, program, names));
+        programs.addCheck(this::check);
+    }
+
+    private static void checkKnown(Set<String> known, String property, String program, Object value) {
+        if (!known.contains(program)) {
+            throw new InvalidConfigurationPropertyValueException(
+                    property + program, value, "There is no program of that name; there are %s.".formatted(known));
+        }
+    }
+
+    private void check(LoadedProgram loaded) {
+        String name = loaded.source().name();
+        String function = functions.get(name);
+        if (function != null) {
+            checkFunction(loaded, name, function);
+        }
+        Set<String> texts = new TreeSet<>();
+        for (ProgramFunction each : loaded.program().functions()) {
+            texts.addAll(ServedModels.possibleStrings(each));
+        }
+        for (String text : strings.getOrDefault(name, Set.of())) {
+            if (!texts.contains(text)) {
+                throw new InvalidConfigurationPropertyValueException(
+                        STRINGS + name,
+                        text,
+                        "Program '%s' has no input or output of that name that is a tensor of 8-bit integers; it has %s."
+                                .formatted(name, texts));
+            }
+        }
+    }
+
+    private static void checkFunction(LoadedProgram loaded, String name, String function) {
+        try {
+            loaded.program().function(function);
+        } catch (IreeException e) {
+            List<String> names = loaded.program().functions().stream()
+                    .map(ProgramFunction::name)
+                    .toList();
+            throw new InvalidConfigurationPropertyValueException(
+                    FUNCTIONS + name,
+                    function,
+                    "Program '%s' has no function of that name; it has %s.".formatted(name, names));
+        }
+    }
+}

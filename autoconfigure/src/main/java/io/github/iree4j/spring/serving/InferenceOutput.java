@@ -1,0 +1,114 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One output of an inference: a tensor, or a primitive as a tensor with one element.
+ *
+ * @param name its name
+ * @param datatype of its elements
+ * @param tensor borrowed from the results
+ * @param texts the tensor as texts; null unless the datatype is {@link Datatype#BYTES}
+ * @param binary whether it is wanted in binary
+ */
+record InferenceOutput(
+        String name,
+        Datatype datatype,
+        Tensor tensor,
+        @Nullable StringOutput texts,
+        boolean binary) {
+
+    /**
+     * Returns the requested outputs of a call.
+     *
+     * @param results borrowed for the lifetime of the outputs
+     * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; UNIMPLEMENTED for results that the
+     *     protocol cannot express
+     */
+    static List<InferenceOutput> of(Served served, InferenceRequest request, Results results) {
+        List<ValueDeclaration> declared = served.function().results();
+        checkNames(request, declared);
+        List<InferenceOutput> outputs = new ArrayList<>();
+        for (int i = 0; i < declared.size(); i++) {
+            String name = ServedModels.name(declared, i, "output");
+            if (request.wants(name)) {
+                outputs.add(
+                        of(name, tensor(name, results.get(i)), served.strings().contains(name), request));
+            }
+        }
+        return outputs;
+    }
+
+    /** Checked before the call is made, so that no unusable result is computed. */
+    static void checkNames(InferenceRequest request, List<ValueDeclaration> declared) {
+        List<String> names = ServedModels.names(declared, "output");
+        for (String wanted : request.outputs().keySet()) {
+            if (!names.contains(wanted)) {
+                throw InferenceRequest.invalid(
+                        "there is no output '%s'; the outputs are %s".formatted(Datatype.shortened(wanted), names));
+            }
+        }
+    }
+
+    private static Tensor tensor(String name, @Nullable Object value) {
+        return switch (value) {
+            case Tensor own -> own;
+            case Integer number -> Tensor.ofInts(new int[] {number});
+            case Long number -> Tensor.ofLongs(new long[] {number});
+            case Float number -> Tensor.of(new float[] {number});
+            case Double number -> Tensor.ofDoubles(new double[] {number});
+            case null, default ->
+                throw new IreeException(
+                        StatusCode.UNIMPLEMENTED,
+                        "output '%s' is not a tensor but %s; omit it from 'outputs'"
+                                .formatted(
+                                        name,
+                                        value == null
+                                                ? "a null reference"
+                                                : "a " + value.getClass().getSimpleName()));
+        };
+    }
+
+    private static InferenceOutput of(String name, Tensor tensor, boolean string, InferenceRequest request) {
+        boolean binary = request.wantsBinary(name);
+        if (string && StringElements.canHold(tensor.elementType())) {
+            return new InferenceOutput(name, Datatype.BYTES, tensor, StringOutput.of(tensor), binary);
+        }
+        Datatype datatype = Datatype.of(tensor.elementType());
+        if (datatype == null) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "output '%s' has element type %s, which the protocol does not define; omit it from 'outputs'"
+                            .formatted(name, tensor.elementType()));
+        }
+        return new InferenceOutput(name, datatype, tensor, null, binary);
+    }
+
+    long[] shape() {
+        return texts == null ? tensor.shape() : texts.shape();
+    }
+
+    /** Its size in binary, in bytes. */
+    long size() {
+        return texts == null ? tensor.byteSize() : texts.contents().length;
+    }
+
+    /** Writes it in binary. */
+    void writeTo(OutputStream out) throws IOException {
+        if (texts == null) {
+            tensor.writeTo(out);
+        } else {
+            out.write(texts.contents());
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Program;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.TensorContents;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.spring.http.LimitedBody;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The inputs of one request while it is read, in memory of the program's device. Closing frees them unless the request
+ * is {@linkplain #take() complete}.
+ */
+final class RequestInputs implements AutoCloseable {
+    private final Program program;
+    private final List<ValueDeclaration> arguments;
+    private final @Nullable Tensor[] tensors;
+    private final boolean[] named;
+    private boolean taken;
+
+    /**
+     * Creates the inputs of a call.
+     *
+     * @param program the program whose device receives them
+     * @param arguments the arguments of its function
+     */
+    RequestInputs(Program program, List<ValueDeclaration> arguments) {
+        this.program = program;
+        this.arguments = arguments;
+        this.tensors = new Tensor[arguments.size()];
+        this.named = new boolean[arguments.size()];
+    }
+
+    List<String> names() {
+        return ServedModels.names(arguments, "input");
+    }
+
+    /** Returns the index of the argument of that name, which no other input may have. */
+    int indexOf(String name) {
+        int index = names().indexOf(name);
+        if (index < 0) {
+            throw InferenceRequest.invalid(
+                    "there is no input '%s'; the inputs are %s".formatted(Datatype.shortened(name), names()));
+        }
+        if (named[index]) {
+            throw InferenceRequest.invalid("input '%s' is duplicated".formatted(name));
+        }
+        named[index] = true;
+        return index;
+    }
+
+    ValueDeclaration argument(int index) {
+        return arguments.get(index);
+    }
+
+    /** Returns a reader of the texts of an argument. */
+    StringElements strings(int index, long[] shape, LimitedBody body) {
+        return new StringElements(ServedModels.name(arguments, index, "input"), arguments.get(index), shape, body);
+    }
+
+    /**
+     * Reads an input from its elements as they are in memory, or from texts with their lengths.
+     *
+     * @param size how many bytes they are said to be
+     * @param what names that size in messages
+     * @param in the elements
+     * @param body is charged for texts; the caller charges other elements
+     */
+    void read(int index, Datatype datatype, long[] shape, long size, String what, InputStream in, LimitedBody body)
+            throws IOException {
+        if (datatype == Datatype.BYTES) {
+            StringElements strings = strings(index, shape, body);
+            strings.read(in, size);
+            upload(index, strings);
+            return;
+        }
+        long expected = datatype.elementType().byteSize(Shape.elementCount(shape));
+        if (size != expected) {
+            throw InferenceRequest.invalid("input '%s' has %s %d, but %s of shape %s takes %d bytes"
+                    .formatted(
+                            ServedModels.name(arguments, index, "input"),
+                            what,
+                            size,
+                            datatype,
+                            Arrays.toString(shape),
+                            expected));
+        }
+        tensors[index] = program.upload(datatype.elementType(), shape, in);
+    }
+
+    /** Uploads texts. */
+    void upload(int index, StringElements strings) throws IOException {
+        tensors[index] = strings.upload(program);
+    }
+
+    /** Uploads elements that something writes. */
+    void upload(int index, Datatype datatype, long[] shape, TensorContents contents) throws IOException {
+        tensors[index] = program.upload(datatype.elementType(), shape, contents);
+    }
+
+    /** Returns all inputs, in the order of the arguments; the caller closes them. */
+    List<Tensor> take() {
+        for (int i = 0; i < tensors.length; i++) {
+            if (tensors[i] == null) {
+                throw InferenceRequest.invalid("input '%s' (%s) is missing; the inputs are %s"
+                        .formatted(
+                                ServedModels.name(arguments, i, "input"),
+                                arguments.get(i).type(),
+                                names()));
+            }
+        }
+        taken = true;
+        return List.of(Arrays.copyOf(tensors, tensors.length, Tensor[].class));
+    }
+
+    @Override
+    public void close() {
+        for (Tensor tensor : tensors) {
+            if (tensor != null && !taken) {
+                tensor.close();
+            }
+        }
+    }
+}

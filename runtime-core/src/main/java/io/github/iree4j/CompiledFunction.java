@@ -91,21 +91,21 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    public Results invoke(@Nullable Object... inputs) {
+    Results invokeHere(@Nullable Object[] inputs) {
         return calls.invoke(Tensor.inputs(inputs), this::returned);
     }
 
     @Override
-    public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
-        return call(options, UnaryOperator.identity(), inputs);
+    CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs) {
+        return callHere(options, UnaryOperator.identity(), inputs);
     }
 
     /**
-     * Like {@link #call(CallOptions, Object...)}.
+     * Like {@link #callHere(CallOptions, Object[])}.
      *
      * @param cut converts the function's results, which it owns, for the caller; on a thread where arbitrary code may run
      */
-    CompletableFuture<Results> call(CallOptions options, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
+    CompletableFuture<Results> callHere(CallOptions options, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         return calls.submit(
                 new CallTerms(options.after(), options.signal(), options.priority(), options.timeout()),
                 Tensor.inputs(inputs),

@@ -25,14 +25,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
  * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for concurrent
  * calls ({@link #newInstance()}), or declare that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it
- * cancels calls in progress and waits for their end; {@link #retire} lets them finish. Later calls fail with FAILED_PRECONDITION.
- * Results outlive the program.
+ * cancels calls in progress and waits for their end; {@link #retire()} lets them finish. Later calls fail with FAILED_PRECONDITION, or
+ * go to its successor ({@link #retire(Program)}). Results outlive the program.
  */
 public final class Program implements AutoCloseable {
     /** The same as the limit for closing a device. */
@@ -48,6 +49,16 @@ public final class Program implements AutoCloseable {
     private final List<Part> parts;
     private final ProgramCalls calls;
     private final Leaks.Watch watch;
+    private volatile @Nullable Succession succession; // written under the lock of its class
+
+    /** Programs each of which has taken the place of another. Shared by all, so that those in between are not kept. */
+    private static final class Succession {
+        private volatile Program last;
+
+        Succession(Program last) {
+            this.last = last;
+        }
+    }
 
     /**
      * A further module, loaded as its own program.
@@ -174,6 +185,11 @@ public final class Program implements AutoCloseable {
      * @throws IreeException NOT_FOUND when there is none, naming those there are
      */
     public ProgramFunction function(String functionName) {
+        Program last = last();
+        return last == this ? find(functionName) : last.find(functionName);
+    }
+
+    private ProgramFunction find(String functionName) {
         ProgramFunction exact = functions.get(functionName);
         if (exact != null) {
             return exact;
@@ -207,11 +223,11 @@ public final class Program implements AutoCloseable {
      * @throws IreeException FAILED_PRECONDITION when this is closed; the failure of an initialiser
      */
     public Program newInstance() {
-        calls.enter();
+        Program used = enter();
         try {
-            return runtime.loadAgain(devices, loaded, parts);
+            return runtime.loadAgain(used.devices, used.loaded, used.parts);
         } finally {
-            calls.exit();
+            used.calls.exit();
         }
     }
 
@@ -227,11 +243,11 @@ public final class Program implements AutoCloseable {
      * @throws IOException when {@code contents} does
      */
     public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
-        calls.enter();
+        Program used = enter();
         try {
-            return Tensor.adopt(memory().create(type, shape, contents::writeTo), memory(), leaks());
+            return Tensor.adopt(used.memory().create(type, shape, contents::writeTo), used.memory(), leaks());
         } finally {
-            calls.exit();
+            used.calls.exit();
         }
     }
 
@@ -320,7 +336,7 @@ public final class Program implements AutoCloseable {
     /**
      * Returns whether {@link #close()} or {@link #retire()} was called.
      *
-     * @return true once calls are refused
+     * @return true once it runs no further calls itself
      */
     public boolean isClosed() {
         return calls.isClosed();
@@ -335,6 +351,76 @@ public final class Program implements AutoCloseable {
             watch.closed();
         }
         parts.forEach(part -> part.program().retire());
+    }
+
+    /**
+     * The same in favour of another program, which takes the place of this one: later calls of its functions, {@link #upload} and
+     * {@link #newInstance} go to that one, where a function of the same name must exist. So objects that hold this program, a function of it
+     * or an interface that was bound to it follow its replacement. What describes it, such as {@link #functions} and {@link #devices},
+     * remains as it was. A program that is closed already gets a successor all the same; one that has a successor keeps it. A successor
+     * passes the calls on when it is retired in turn, and refuses them when it is closed.
+     *
+     * @param successor another program of the same runtime; not closed with this one
+     */
+    public void retire(Program successor) {
+        synchronized (Succession.class) {
+            Succession ours = succession;
+            boolean isFree = ours == null || ours.last == this;
+            if (isFree && !successor.isClosed()) { // an open one leads nowhere else, so there are no cycles
+                if (ours == null) {
+                    ours = new Succession(successor);
+                    succession = ours;
+                }
+                ours.last = successor;
+                if (successor.succession == null) {
+                    successor.succession = ours;
+                }
+            }
+        }
+        retire();
+    }
+
+    /** The program that calls of this one go to: itself while it has no successor. */
+    private Program last() {
+        Program last = this;
+        for (Succession next = succession; next != null && next.last != last; next = last.succession) {
+            last = next.last;
+        }
+        return last;
+    }
+
+    /** The function that calls of one of this program's go to. */
+    ProgramFunction successor(ProgramFunction function) {
+        Program last = last();
+        if (last == this) {
+            return function;
+        }
+        ProgramFunction same = last.functions.get(function.fullName());
+        return same != null ? same : last.find(function.name());
+    }
+
+    /** Whether a failure is the refusal of a call that a successor can make. */
+    boolean hasHandedOver(IreeException failure) {
+        return last() != this
+                && (calls.hasRefused(failure)
+                        || parts.stream().anyMatch(part -> part.program().calls.hasRefused(failure)));
+    }
+
+    /** Begins a use of this program or its successor. */
+    private Program enter() {
+        Program used = last();
+        while (true) {
+            try {
+                used.calls.enter();
+                return used;
+            } catch (IreeException e) {
+                Program next = used.last();
+                if (next == used) {
+                    throw e;
+                }
+                used = next;
+            }
+        }
     }
 
     /**

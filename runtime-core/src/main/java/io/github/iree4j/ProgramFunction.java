@@ -142,7 +142,20 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *     closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the thread is interrupted
      *     while it waits (it stays interrupted); any failure of the function
      */
-    public abstract Results invoke(@Nullable Object... inputs);
+    public final Results invoke(@Nullable Object... inputs) {
+        ProgramFunction now = program.successor(this);
+        try {
+            return now.invokeHere(inputs);
+        } catch (IreeException e) {
+            if (now.program.hasHandedOver(e)) {
+                return now.invoke(inputs);
+            }
+            throw e;
+        }
+    }
+
+    /** The same for this program only. */
+    abstract Results invokeHere(@Nullable Object[] inputs);
 
     /**
      * Calls the function and waits for its results for a limited time.
@@ -262,7 +275,20 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @return the results, which the receiver closes, or an {@link IreeException}
      * @throws IreeException as {@link #submit}
      */
-    public abstract CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs);
+    public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+        ProgramFunction now = program.successor(this);
+        try {
+            return now.callHere(options, inputs);
+        } catch (IreeException e) {
+            if (now.program.hasHandedOver(e)) {
+                return now.call(options, inputs);
+            }
+            throw e;
+        }
+    }
+
+    /** The same for this program only. */
+    abstract CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs);
 
     @Override
     public final String toString() {

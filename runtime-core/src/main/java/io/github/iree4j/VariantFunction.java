@@ -105,23 +105,23 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    public Results invoke(@Nullable Object... inputs) {
+    Results invokeHere(@Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(given, false);
         long[] padded = variant.padded(given.sizes());
         @Nullable Object[] passed = given.padded(padded);
-        Results returned = variant.compiled().invoke(passed);
+        Results returned = variant.compiled().invokeHere(passed);
         variants.called(variant, given, padded);
         return cut(returned, given.sizes(), padded);
     }
 
     @Override
-    public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+    CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
         long[] padded = variant.padded(given.sizes());
         CompletableFuture<Results> call = variant.compiled()
-                .call(options, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
+                .callHere(options, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         variants.called(variant, given, padded);
         return call;
     }

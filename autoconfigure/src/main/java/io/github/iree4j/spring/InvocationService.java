@@ -151,7 +151,7 @@ public final class InvocationService implements InvocationOperations {
         CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), timeout);
         Results results;
         try {
-            results = invoke(program, function, inputs);
+            results = function.invoke(inputs);
         } catch (IreeException e) {
             throw here.failed(e);
         } catch (RuntimeException | Error e) {
@@ -162,22 +162,9 @@ public final class InvocationService implements InvocationOperations {
         return results;
     }
 
-    private Results invoke(LoadedProgram program, ProgramFunction function, @Nullable Object[] inputs) {
-        try {
-            return function.invoke(inputs);
-        } catch (IreeException e) {
-            return successor(program, function, e).invoke(inputs);
-        }
-    }
-
     private CompletableFuture<Results> start(InvocationRequest request) {
         @Nullable Object[] inputs = request.inputs().toArray();
-        CompletableFuture<Results> call;
-        try {
-            call = request.function().call(request.options(), inputs);
-        } catch (IreeException e) {
-            call = successor(request.program(), request.function(), e).call(request.options(), inputs);
-        }
+        CompletableFuture<Results> call = request.function().call(request.options(), inputs);
         if (!call.isDone()) {
             inFlight.add(request.program().source().name(), request.function().fullName(), call);
         }
@@ -211,20 +198,6 @@ public final class InvocationService implements InvocationOperations {
      */
     public List<String> traces(String program, String function) {
         return inFlight.traces(program, function);
-    }
-
-    /**
-     * The same function of the program that has replaced this one since the lookup; rethrows the failure if there is none.
-     */
-    private ProgramFunction successor(LoadedProgram program, ProgramFunction function, IreeException failure) {
-        if (failure.code() == StatusCode.FAILED_PRECONDITION
-                && function.program().isClosed()) {
-            var now = programs.find(program.source().name(), program.source().version());
-            if (now.isPresent() && !now.get().program().isClosed()) {
-                return now.get().program().function(function.name());
-            }
-        }
-        throw failure;
     }
 
     private static Results await(CompletableFuture<Results> future, InvocationRequest request) {

@@ -5,8 +5,10 @@ import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ final class ProgramSlot {
     private volatile ProgramStatus status; // written under the monitor, which is held only for that
     private @Nullable Report loading; // guarded by the monitor
     private boolean wanted = true; // guarded by lock: whether a call may load it
+    private List<WeakReference<Program>> unloaded = List.of(); // guarded by lock: those without a successor
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;
@@ -94,12 +97,7 @@ final class ProgramSlot {
                 }
                 throw e;
             }
-            loaded = fresh;
-            wanted = true;
-            become(source, ProgramState.READY, since(start), null);
-            if (before != null) {
-                before.retire();
-            }
+            become(source, fresh, since(start));
             return fresh;
         } finally {
             lock.unlock();
@@ -121,16 +119,28 @@ final class ProgramSlot {
         lock.lock();
         try {
             programs.check(fresh);
-            LoadedProgram before = loaded;
-            loaded = fresh;
-            wanted = true;
-            become(fresh.source(), ProgramState.READY, Duration.ZERO, null);
-            if (before != null) {
-                before.retire();
-            }
+            become(fresh.source(), fresh, Duration.ZERO);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** A program takes the place of the current one, or of one that was unloaded, which hand their callers over. */
+    private void become(ProgramSource source, LoadedProgram fresh, Duration loadTime) {
+        LoadedProgram before = loaded;
+        loaded = fresh;
+        wanted = true;
+        become(source, ProgramState.READY, loadTime, null);
+        if (before != null) {
+            before.retire(fresh);
+        }
+        for (WeakReference<Program> each : unloaded) {
+            Program held = each.get();
+            if (held != null) {
+                held.retire(fresh.program());
+            }
+        }
+        unloaded = List.of();
     }
 
     /** Reloads the program from its location. */
@@ -148,6 +158,7 @@ final class ProgramSlot {
             become(source(), ProgramState.UNLOADED, status.loadTime(), null);
             if (before != null) {
                 before.retire();
+                unloaded = before.instances().stream().map(WeakReference::new).toList();
             }
             return before != null;
         } finally {

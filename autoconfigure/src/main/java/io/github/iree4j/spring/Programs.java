@@ -108,6 +108,13 @@ public final class Programs implements AutoCloseable {
         void retire() {
             instances.forEach(Program::retire);
         }
+
+        /** The same; what holds an instance calls one of the other program from now on. */
+        void retire(LoadedProgram successor) {
+            for (int i = 0; i < instances.size(); i++) {
+                instances.get(i).retire(successor.instances.get(i % successor.instances.size()));
+            }
+        }
     }
 
     /**

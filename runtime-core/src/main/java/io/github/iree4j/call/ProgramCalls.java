@@ -7,6 +7,7 @@ import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
@@ -112,7 +113,19 @@ public final class ProgramCalls {
      * @throws IreeException FAILED_PRECONDITION when it is closed
      */
     public void enter() {
-        guard.enter();
+        if (!guard.tryEnter()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "program '" + name + "' is closed", null, new Refusal(this));
+        }
+    }
+
+    /** Says which program was closed when a use was to begin. */
+    private record Refusal(ProgramCalls program) implements FailureDetail {}
+
+    /** Whether a failure says that this program was closed when a use was to begin, of which nothing was done then. */
+    public boolean hasRefused(IreeException failure) {
+        Refusal refusal = failure.detail(Refusal.class);
+        return refusal != null && refusal.program == this;
     }
 
     /** Ends a use. */

@@ -21,8 +21,8 @@ import org.springframework.core.type.AnnotationMetadata;
  * Registers a bean for each device, queue, pool and program of the properties, named like its properties ({@code
  * iree.modules.digits}) and qualified by its own name ({@code digits}), and one for the first queue of each device,
  * qualified by the name of the device. The beans are lazy: unused ones cost nothing,
- * and a user-defined runtime need not have them. Programs are looked up whenever one is asked for: an
- * {@code ObjectProvider} follows their replacement. Definitions are plain factory methods with arguments, which
+ * and a user-defined runtime need not have them. Programs are looked up whenever one is asked for; one that was
+ * injected hands its calls to its replacement. Definitions are plain factory methods with arguments, which
  * ahead-of-time processing can generate code for.
  */
 final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
@@ -102,7 +102,9 @@ final class IreeNamedBeansRegistrar implements ImportBeanDefinitionRegistrar, En
         definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
         definition.setLazyInit(true);
         if (type == Program.class) {
-            definition.setScope(BeanDefinition.SCOPE_PROTOTYPE); // looked up anew, since programs are replaced
+            definition.setScope(
+                    BeanDefinition
+                            .SCOPE_PROTOTYPE); // beans made later get the program of then, not one that hands over
         }
         definition.setPrimary(primary);
         definition.setDestroyMethodName(""); // the runtime and the registry close them

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Device;
@@ -76,27 +77,45 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void providersOfProgramsFollowTheirReplacement(@TempDir Path directory) throws Exception {
+    void injectedProgramsFollowTheirReplacement(@TempDir Path directory) throws Exception {
         runner.withUserConfiguration(Holder.class)
-                .withPropertyValues("iree.modules.one.location=" + TestModules.adder(directory))
+                .withPropertyValues(
+                        "iree.modules.one.location=" + TestModules.adder(directory), "iree.modules.one.contexts=2")
                 .run(context -> {
-                    ObjectProvider<Program> one = context.getBean(Holder.class).one;
-                    Program before = one.getObject();
-                    assertThat(one.getObject()).isSameAs(before);
-                    context.getBean(Programs.class).load("one", null);
-                    assertThat(before.isClosed()).isTrue();
-                    assertThat(one.getObject()).isNotSameAs(before);
-                    try (Results results = one.getObject().function("add").invoke(40, 2)) {
-                        assertThat(results.intValue(0)).isEqualTo(42);
-                    }
+                    Holder holder = context.getBean(Holder.class);
+                    Programs programs = context.getBean(Programs.class);
+                    assertThat(holder.sum()).isEqualTo(42);
+                    programs.load("one", null);
+                    assertThat(holder.program.isClosed()).isTrue();
+                    assertThat(holder.sum()).isEqualTo(42);
+                    assertThat(holder.provider.getObject()).isNotSameAs(holder.program);
+                    programs.unload("one", null);
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(holder::sum)
+                            .withMessageContaining("is closed");
+                    programs.load("one", null);
+                    assertThat(holder.sum()).isEqualTo(42);
                 });
     }
 
+    /** Holds a program in each way that there is. */
     static final class Holder {
-        private final ObjectProvider<Program> one;
+        private final Program program;
+        private final ProgramFunction add;
+        private final ObjectProvider<Program> provider;
 
-        Holder(@Qualifier("one") ObjectProvider<Program> one) {
-            this.one = one;
+        Holder(@Qualifier("one") Program program, @Qualifier("one") ObjectProvider<Program> provider) {
+            this.program = program;
+            this.add = program.function("add");
+            this.provider = provider;
+        }
+
+        private int sum() {
+            try (Results one = program.function("add").invoke(20, 2);
+                    Results two = add.invoke(10, 4);
+                    Results three = provider.getObject().function("add").invoke(1, 5)) {
+                return one.intValue(0) + two.intValue(0) + three.intValue(0);
+            }
         }
     }
 

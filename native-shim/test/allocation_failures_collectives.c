@@ -128,7 +128,7 @@ static void on_a_library(int32_t of_kind, const char* path) {
   FAILING_EACH(a_participant_is_aborted);
   failing_gpu_enters = true;
   failing_gpu_device = NULL;
-  shim_gpu_memory_free(gpu, memory, 0);
+  CHECK_OK(shim_gpu_memory_free(gpu, memory, 0, &error));
   shim_gpu_stream_release(gpu, stream);
   shim_gpu_device_release(gpu);
   shim_gpu_collectives_close(collectives);

@@ -135,7 +135,7 @@ static shim_status_t gpu_memory_is_allocated(void) {
   shim_status_t status =
       FAILING(shim_gpu_memory_allocate(gpu, 64, 0, &address, failing_error));
   CHECK_EQ(address == 0, status != SHIM_OK);
-  if (address) shim_gpu_memory_free(gpu, address, 0);
+  if (address) CHECK_OK(shim_gpu_memory_free(gpu, address, 0, &error));
   return status;
 }
 
@@ -144,7 +144,7 @@ static shim_status_t managed_memory_is_allocated(void) {
   shim_status_t status =
       FAILING(shim_gpu_memory_allocate(gpu, 64, 1, &address, failing_error));
   CHECK_EQ(address == 0, status != SHIM_OK);
-  if (address) shim_gpu_memory_free(gpu, address, 1);
+  if (address) CHECK_OK(shim_gpu_memory_free(gpu, address, 1, &error));
   return status;
 }
 
@@ -152,7 +152,7 @@ static shim_status_t gpu_memory_is_checked(void) {
   const uint64_t address = gpu_memory(64);
   shim_status_t status =
       FAILING(shim_gpu_memory_check(gpu, address, 64, failing_error));
-  shim_gpu_memory_free(gpu, address, 0);
+  CHECK_OK(shim_gpu_memory_free(gpu, address, 0, &error));
   return status;
 }
 
@@ -186,7 +186,7 @@ static shim_status_t compiled_code_is_freed(void) {
 
 static shim_status_t gpu_memory_is_freed(void) {
   const uint64_t address = gpu_memory(64);
-  FAILING_VOID(shim_gpu_memory_free(gpu, address, 0));
+  CHECK_OK(FAILING(shim_gpu_memory_free(gpu, address, 0, failing_error)));
   return FAILING_HAS_NO_STATUS;
 }
 
@@ -332,7 +332,7 @@ static shim_status_t a_gpu_event_is_waited_for(void) {
   shim_status_t status =
       FAILING(shim_gpu_event_wait(gpu, event, 1, failing_error));
   finish();
-  shim_gpu_memory_free(gpu, memory, 0);
+  CHECK_OK(shim_gpu_memory_free(gpu, memory, 0, &error));
   shim_gpu_event_release(gpu, event);
   return status;
 }

@@ -150,17 +150,23 @@ static int pool_stream(shim_gpu_device_t* device, sgpu_stream_t* out_stream) {
   return code;
 }
 
+// Whether a driver has not freed something for want of means. Other codes tell
+// of other things, or nothing can be done about them.
+static bool is_refusal(int code) {
+  return code == SGPU_OUT_OF_MEMORY || code == SGPU_OPERATING_SYSTEM;
+}
+
 // Synchronizing makes memory usable for all streams, and has a pool give back
-// what it does not use.
-static void free_memory(shim_gpu_device_t* device, uint64_t address,
-                        bool pooled) {
+// what it does not use. Drivers free a pool's memory without its stream too.
+static int free_memory(shim_gpu_device_t* device, uint64_t address,
+                       bool pooled) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (!pooled) return table->memory_free(address);
   sgpu_stream_t stream = atomic_load(&device->pool_stream);
-  if (!pooled) {
-    table->memory_free(address);
-  } else if (!table->pool_free(address, stream)) {
-    table->stream_synchronize(stream);
-  }
+  int code = table->pool_free(address, stream);
+  if (is_refusal(code)) return table->memory_free(address);
+  if (!code) table->stream_synchronize(stream);
+  return code;
 }
 
 static int allocate(shim_gpu_device_t* device, uint64_t size, bool managed,
@@ -223,13 +229,18 @@ shim_status_t shim_gpu_memory_check(shim_gpu_device_t* device, uint64_t address,
   return status;
 }
 
-void shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
-                          int32_t managed) {
+shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
+                                   int32_t managed, shim_error_t* error) {
   if (shim__gpu_enter_to_free(device)) {
-    free_memory(device, address, device->pool && !managed);
+    int code = free_memory(device, address, device->pool && !managed);
     shim__gpu_leave(device);
+    if (is_refusal(code)) {
+      return shim__gpu_fail(device, code, error, "freeing memory at 0x%llx",
+                            (unsigned long long)address);
+    }
   }
   shim__gpu_count(device, SHIM_GPU_KIND_MEMORY, -1);
+  return SHIM_OK;
 }
 
 shim_status_t shim_gpu_host_allocate(shim_gpu_device_t* device, uint64_t size,

@@ -81,10 +81,10 @@ static jint jni_memory_allocate(JNIEnv* env, jclass cls, jlong device,
   return shim_gpu_memory_allocate(DEVICE, (uint64_t)size, managed, OUT, ERROR);
 }
 
-static void jni_memory_free(JNIEnv* env, jclass cls, jlong device,
-                            jlong address, jint managed) {
+static jint jni_memory_free(JNIEnv* env, jclass cls, jlong device,
+                            jlong address, jint managed, jlong error) {
   (void)env, (void)cls;
-  shim_gpu_memory_free(DEVICE, (uint64_t)address, managed);
+  return shim_gpu_memory_free(DEVICE, (uint64_t)address, managed, ERROR);
 }
 
 static jint jni_memory_check(JNIEnv* env, jclass cls, jlong device,
@@ -281,7 +281,7 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("deviceReach", "(JJJ)I", jni_device_reach),
     SHIM__METHOD("deviceLiveObjects", "(JJ)V", jni_device_live_objects),
     SHIM__METHOD("memoryAllocate", "(JJIJJ)I", jni_memory_allocate),
-    SHIM__METHOD("memoryFree", "(JJI)V", jni_memory_free),
+    SHIM__METHOD("memoryFree", "(JJIJ)I", jni_memory_free),
     SHIM__METHOD("memoryCheck", "(JJJJ)I", jni_memory_check),
     SHIM__METHOD("hostAllocate", "(JJJJ)I", jni_host_allocate),
     SHIM__METHOD("hostFree", "(JJ)V", jni_host_free),

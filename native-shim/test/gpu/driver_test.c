@@ -53,7 +53,7 @@ uint64_t new_memory(uint64_t size) {
 }
 
 void free_memory(uint64_t address) {
-  DONE(shim_gpu_memory_free(device, address, 0));
+  OK(shim_gpu_memory_free(device, address, 0, &error));
 }
 
 uint64_t new_stream(void) {

@@ -36,8 +36,8 @@
 //   lost_wait=N          the N-th event_synchronize finds the device lost
 //   fail=NAME:N:CODE     the N-th call of that entry point, by its name in
 //                        gpu_symbols.inc, returns CODE and does nothing;
-//                        codes of faults, 700 and the like, stay; several
-//                        times
+//                        codes of faults, 700 and the like, end the context
+//                        that is current or pushed; several times
 //   comm_error=RANK:N    the N-th collective of participants of that rank does
 //                        not begin, and its communicator has the error 6, as
 //                        if another process were gone
@@ -186,6 +186,9 @@ int fake_end(int code);
 
 // The code of a call that is to fail, or 0. Holds the lock.
 int fake_next_failure(fake_call_t call);
+
+// Whether a code is that of a fault, after which the context is dead.
+bool fake_stays(int code);
 
 // Whether a stream may begin nothing now, and whether devices are lost.
 bool fake_is_hung(int stream);

@@ -308,6 +308,10 @@ int fake_current(sgpu_context_t* out_context) {
 // Succeeds for a dead context too, so that its objects can be destroyed.
 int fake_context_push(sgpu_context_t context) {
   int code = fake_begin_driver(CALL_context_push);
+  if (fake_stays(code) && fake_is_live(FAKE_CONTEXT, context)) {
+    fake_kill(context, code);
+    return fake_end(fake_error(context));
+  }
   if (!code) code = fake_check(FAKE_CONTEXT, context, NULL);
   if (!code && depth == MAX_DEPTH) {
     fake_complain("%d contexts were pushed and not popped", depth);
@@ -321,6 +325,13 @@ int fake_context_push(sgpu_context_t context) {
 
 int fake_context_pop(sgpu_context_t* out_context) {
   int code = fake_begin_driver(CALL_context_pop);
+  sgpu_context_t current = NULL;
+  if (fake_stays(code) && depth && !fake_current(&current)) {
+    fake_kill(current, code);
+    --depth;
+    if (out_context) *out_context = current;
+    return fake_end(fake_error(current));
+  }
   if (!code && !depth) {
     fake_complain("a context is popped from an empty stack");
     code = SGPU_INVALID_CONTEXT;

@@ -296,9 +296,15 @@ int fake_stream_end_capture(sgpu_stream_t stream, sgpu_graph_t* out_graph) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_stream_end_capture, &context);
   *out_graph = NULL;
-  if (!code) code = fake_check(FAKE_STREAM, stream, context);
-  if (!code) code = end_capture(context, stream->queue, out_graph);
-  return fake_end(code);
+  if (!context) fake_current(&context);
+  int own = context ? fake_check(FAKE_STREAM, stream, context) : code;
+  if (!own) own = end_capture(context, stream->queue, out_graph);
+  if (code && *out_graph) {  // it is to fail, and ends the capture all the same
+    fake_release_nodes((*out_graph)->nodes);
+    fake_drop(FAKE_GRAPH, *out_graph);
+    *out_graph = NULL;
+  }
+  return fake_end(code ? code : own);
 }
 
 //===--------------------------------------------------------------------===//

@@ -285,19 +285,19 @@ int fake_begin_driver(fake_call_t call) {
   return initialized ? fake_next_failure(call) : SGPU_NOT_INITIALIZED;
 }
 
-// Whether a code is that of a fault, after which the context is dead.
-static bool stays(int code) {
-  return (code >= SGPU_ILLEGAL_ADDRESS && code < SGPU_NOT_PERMITTED &&
-          code != 701 && code != SGPU_PEER_ACCESS_ALREADY_ENABLED &&
-          code != SGPU_HOST_MEMORY_ALREADY_REGISTERED &&
-          code != FAKE_HOST_MEMORY_NOT_REGISTERED) ||
-         code == 999;
+bool fake_stays(int code) {
+  static const int codes[] = {4,   46,  214, 220, 226, 700, 702, 709, 710, 714,
+                              715, 716, 717, 718, 719, 721, 999};
+  for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i) {
+    if (codes[i] == code) return true;
+  }
+  return false;
 }
 
 int fake_begin(fake_call_t call, sgpu_context_t* out_context) {
   *out_context = NULL;
   int code = fake_begin_driver(call);
-  if (stays(code) && !fake_current(out_context)) {
+  if (fake_stays(code) && !fake_current(out_context)) {
     fake_kill(*out_context, code);
     return fake_error(*out_context);
   }

@@ -82,6 +82,32 @@ static void memory_goes_back_without_work_being_waited_for(void) {
   end();
 }
 
+// Memory that the pool does not take is freed in another way; what the library
+// takes in no way is still counted, and is taken later.
+static void memory_that_is_refused_is_not_lost(void) {
+  begin("fail=pool_free:1:2 fail=pool_free:3:304 fail=pool_free:5:2 "
+        "fail=memory_free:3:304");
+  for (int i = 0; i < 4; ++i) {
+    free_memory(new_memory(64));
+    CHECK_EQ(live(SHIM_GPU_KIND_MEMORY), 0);
+  }
+  CHECK_EQ(fake.calls("memory_free"), 2);
+  uint64_t memory = new_memory(64);
+  FAILS(shim_gpu_memory_free(device, memory, 0, &error),
+        SHIM_RESOURCE_EXHAUSTED, "OPERATING_SYSTEM (304)");
+  CHECK_EQ(live(SHIM_GPU_KIND_MEMORY), 1);
+  free_memory(memory);
+  check_only_the_stream_is_live();
+  end();
+  begin("no_attribute=88 no_attribute=115 fail=memory_free:1:2");
+  memory = new_memory(64);
+  FAILS(shim_gpu_memory_free(device, memory, 0, &error),
+        SHIM_RESOURCE_EXHAUSTED, "freeing memory at 0x");
+  free_memory(memory);
+  check_only_the_stream_is_live();
+  end();
+}
+
 static void managed_memory_is_of_both(void) {
   begin("");
   uint64_t memory = 0;
@@ -100,7 +126,7 @@ static void managed_memory_is_of_both(void) {
   OK(run(&words, &error));
   CHECK_EQ(value_at(own), 7);
   free_memory(own);
-  DONE(shim_gpu_memory_free(device, memory, 1));
+  OK(shim_gpu_memory_free(device, memory, 1, &error));
   end();
   if (!is_fake) return;
   begin("fail=memory_managed:1:2");
@@ -138,7 +164,7 @@ static void reach(shim_gpu_device_t* other) {
   add_fill(&words, memory, 64, 3, 4);
   OK(run(&words, &error));
   CHECK_EQ(value_at(memory + 60), 3);
-  DONE(shim_gpu_memory_free(other, memory, 0));
+  OK(shim_gpu_memory_free(other, memory, 0, &error));
 }
 
 static void devices_reach_one_another(void) {
@@ -259,6 +285,7 @@ void test_driver_memory(void) {
   RUN(memory_that_there_is_not_is_refused);
   RUN(memory_of_no_bytes_is_the_librarys_matter);
   if (is_fake) RUN(memory_goes_back_without_work_being_waited_for);
+  if (is_fake) RUN(memory_that_is_refused_is_not_lost);
   RUN(managed_memory_is_of_both);
   RUN(bytes_of_an_allocation_are_known);
   if (is_fake) RUN(devices_reach_one_another);

@@ -200,6 +200,47 @@ static void a_loss_ends_waits_and_frees(void) {
   end();
 }
 
+// Codes of faults stay, from every call on; others are of their call alone.
+static void a_code_of_a_fault_ends_the_context(void) {
+  static const struct {
+    int code;
+    bool stays;
+  } codes[] = {{46, 1},  {214, 1}, {220, 1}, {700, 1}, {702, 1}, {710, 1},
+               {714, 1}, {715, 1}, {718, 1}, {719, 1}, {999, 1}, {1, 0},
+               {2, 0},   {304, 0}, {701, 0}, {704, 0}, {705, 0}, {708, 0},
+               {711, 0}, {712, 0}, {713, 0}, {720, 0}, {801, 0}, {910, 0}};
+  for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i) {
+    const int after = codes[i].stays ? codes[i].code : 0;
+    char settings[64];
+    snprintf(settings, sizeof(settings), "fail=event_create:2:%d",
+             codes[i].code);
+    begin(settings);
+    sgpu_event_t event = new_event();
+    sgpu_event_t other = NULL;
+    CHECK_EQ(gpu.event_create(&other, 0), codes[i].code);
+    CHECK_EQ(gpu.stream_synchronize(stream), after);
+    CHECK_EQ(gpu.event_query(event), after);
+    CHECK_EQ(gpu.event_destroy(event), after);
+    codes[i].stays ? end_dead(after) : end();
+  }
+}
+
+static void a_fault_that_is_found_on_entering_stays(void) {
+  begin("fail=context_push:2:719");
+  CHECK_EQ(gpu.context_push(context), SGPU_LAUNCH_FAILED);
+  CHECK_EQ(gpu.context_push(context), 0);
+  uint64_t memory = 0;
+  CHECK_EQ(gpu.memory_allocate(&memory, 4), SGPU_LAUNCH_FAILED);
+  CHECK_EQ(gpu.context_pop(NULL), 0);
+  end_dead(SGPU_LAUNCH_FAILED);
+  begin("fail=context_pop:1:700");
+  CHECK_EQ(gpu.context_push(context), 0);
+  sgpu_context_t popped = NULL;
+  CHECK_EQ(gpu.context_pop(&popped), SGPU_ILLEGAL_ADDRESS);
+  CHECK(popped == context);
+  end_dead(SGPU_ILLEGAL_ADDRESS);
+}
+
 // Fills, copies and waits of many threads, each with its own stream.
 static void* work(void* argument) {
   const int number = *(int*)argument;
@@ -246,5 +287,7 @@ void test_gpu_objects(void) {
   RUN(there_is_no_default_stream);
   RUN(a_lost_device_stays_lost);
   RUN(a_loss_ends_waits_and_frees);
+  RUN(a_code_of_a_fault_ends_the_context);
+  RUN(a_fault_that_is_found_on_entering_stays);
   RUN(threads_have_stacks_of_their_own);
 }

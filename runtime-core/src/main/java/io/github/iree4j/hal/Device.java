@@ -280,7 +280,10 @@ public interface Device extends AutoCloseable {
         return null;
     }
 
-    /** Fails waiting work with ABORTED and refuses new work. Idempotent. */
+    /**
+     * Fails waiting work with ABORTED and refuses new work. Returns once the device has given its resources back, except for those of
+     * buffers and executables that are still open; in callbacks and on threads of the device it does not wait for that. Idempotent.
+     */
     @Override
     void close();
 }

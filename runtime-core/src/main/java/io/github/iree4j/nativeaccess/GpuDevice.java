@@ -8,8 +8,12 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An open device of CUDA or HIP. Safe from any thread. Its objects are numbers: each is used and released by its creator, which holds a
@@ -22,7 +26,13 @@ public final class GpuDevice extends Resource {
 
     private static final int LOG_BYTES = 8192;
 
+    private static final Logger LOG = LoggerFactory.getLogger(GpuDevice.class);
+
+    /** Memory that the driver has not taken back. */
+    private record Refused(long address, boolean managed) {}
+
     private final NativeScratch.Pool scratch = new NativeScratch.Pool();
+    private final Queue<Refused> refused = new ConcurrentLinkedQueue<>();
     private final GpuApi api;
     private final GpuProperties properties;
     private final long handle;
@@ -163,17 +173,36 @@ public final class GpuDevice extends Resource {
      * @throws IreeException RESOURCE_EXHAUSTED when there is no more
      */
     public long allocateMemory(long size, boolean managed) {
+        freeRefused();
         return number((out, error) -> GpuShim.memoryAllocate(handle, size, managed ? 1 : 0, out, error));
     }
 
     /**
-     * Frees memory that {@link #allocateMemory} gave.
+     * Frees memory that {@link #allocateMemory} gave. What the driver refuses to take stays live, and is offered to it again before the
+     * next allocation and when the device is closed.
      *
      * @param address its address
      * @param managed as it was allocated
      */
     public void freeMemory(long address, boolean managed) {
-        GpuShim.memoryFree(handle, address, managed ? 1 : 0);
+        free(new Refused(address, managed));
+    }
+
+    private boolean free(Refused memory) {
+        try {
+            check((out, error) -> GpuShim.memoryFree(handle, memory.address, memory.managed ? 1 : 0, error));
+            return true;
+        } catch (IreeException e) {
+            refused.add(memory);
+            LOG.warn("device '{}' keeps memory that it will be offered again: {}", properties.name(), e.getMessage());
+            return false;
+        }
+    }
+
+    private void freeRefused() {
+        for (Refused next; (next = refused.poll()) != null && free(next); ) {
+            // until the driver refuses one again
+        }
     }
 
     /**
@@ -485,6 +514,7 @@ public final class GpuDevice extends Resource {
 
     @Override
     protected void destroy() {
+        freeRefused();
         wasLost = GpuShim.deviceIsLost(handle) != 0;
         lastCounts = readCounts();
         GpuShim.deviceRelease(handle);

@@ -34,7 +34,7 @@ final class GpuShim {
 
     static native int memoryAllocate(long device, long size, int managed, long out, long error);
 
-    static native void memoryFree(long device, long address, int managed);
+    static native int memoryFree(long device, long address, int managed, long error);
 
     static native int memoryCheck(long device, long address, long size, long error);
 

@@ -35,6 +35,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
     private boolean blocks;
     private final GpuWords launch = new GpuWords(); // of the graph
     private long graph; // that does the same; 0 for none
+    private volatile boolean graphRefused; // written by the thread that gives it
 
     GpuCommands(GpuEncoder encoder) {
         this.encoder = encoder;
@@ -46,7 +47,7 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         parts.clear();
         current = words;
         blocks = false;
-        graph = 0;
+        dropGraph();
     }
 
     /** The commands, those before the first step. */
@@ -69,6 +70,21 @@ final class GpuCommands implements TransferCommands, DriverCommands {
         graph = same;
         launch.clear();
         launch.graph(same);
+    }
+
+    /** The driver has not launched the graph. */
+    void refuseGraph() {
+        graphRefused = isGraph();
+    }
+
+    boolean isGraphRefused() {
+        return graphRefused;
+    }
+
+    /** Has the commands given again. */
+    void dropGraph() {
+        graph = 0;
+        graphRefused = false;
     }
 
     /** Where commands are added. */

@@ -23,6 +23,9 @@ final class GpuForm implements CommandForm {
     /** The least number of commands that become a graph. A guess: no device was available; {@code run.sh threshold} measures it. */
     private static final int GRAPH_COMMANDS = Integer.getInteger("iree.gpu.graph-commands", 16);
 
+    /** How many executions at most pass between attempts to make a graph: an attempt costs as much as some of them. */
+    private static final int PATIENCE_LIMIT = 1024;
+
     private static final int COUNTS_BYTES = 3 * Integer.BYTES;
 
     private final GpuEncoder encoder;
@@ -32,7 +35,9 @@ final class GpuForm implements CommandForm {
     private final GpuCommands commands;
     private final StreamMemory.@Nullable Block counts; // staging for the counts of indirect dispatches
     private boolean written;
-    private boolean repeated; // prepared again without a change
+    private int repeats; // prepared again without a change, since the last change or attempt to make a graph
+    private int patience =
+            1; // how many repeats make a graph; doubled when the driver makes none, or does not launch it
     private long graph; // 0 for none
 
     GpuForm(GpuEncoder encoder, Recording recording, ResolvedBindings bindings, @Nullable StreamStorage updates) {
@@ -51,11 +56,17 @@ final class GpuForm implements CommandForm {
 
     @Override
     public DriverCommands prepare(String operation) {
+        if (commands.isGraphRefused()) {
+            commands.dropGraph();
+            encoder.hardware().device().releaseGraph(graph);
+            graph = 0;
+            postpone();
+        }
         if (written && !bindings.anyChanged()) {
             repeat();
         } else {
             written = false;
-            repeated = false;
+            repeats = 0;
             commands.clear();
             write();
             written = true;
@@ -101,14 +112,21 @@ final class GpuForm implements CommandForm {
 
     /** Makes a graph of commands that are executed again unchanged, since they are likely to be executed more often. */
     private void repeat() {
-        if (repeated || commands.needsHost() || commands.count() < GRAPH_COMMANDS) {
+        if (commands.isGraph() || commands.needsHost() || commands.count() < GRAPH_COMMANDS || ++repeats < patience) {
             return;
         }
-        repeated = true;
         graph = encoder.hardware().graphs().make(commands.words(), graph);
-        if (graph != 0) {
+        if (graph == 0) {
+            postpone();
+        } else {
             commands.useGraph(graph);
         }
+    }
+
+    /** What the driver lacks now, it may have later. */
+    private void postpone() {
+        repeats = 0;
+        patience = Math.min(2 * patience, PATIENCE_LIMIT);
     }
 
     /** Adds a launch, unless it has no workgroups: the driver refuses those. */

@@ -7,6 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +24,8 @@ final class GpuGraphs implements AutoCloseable {
 
     private final GpuDevice device;
     private final AtomicLong launches = new AtomicLong();
-    private volatile boolean impossible; // the driver has no graphs, or failed to make one
+    private volatile boolean unsupported; // the driver has no graphs
+    private final AtomicBoolean told = new AtomicBoolean(); // that one was not made
     private final MemorySegment branches = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
     private int
             handles; // number of handles in `branches`, streams and events alternately; guarded by this, like the next
@@ -38,10 +40,10 @@ final class GpuGraphs implements AutoCloseable {
      *
      * @param words commands that neither wait nor record
      * @param graph 0 for a new one
-     * @return the graph; 0 if the driver has none; the given one is then released
+     * @return the graph; 0 if the driver has none, or does not make this one now; the given one is then released
      */
     synchronized long make(GpuWords words, long graph) {
-        if (impossible || closed) {
+        if (unsupported || closed) {
             return graph == 0 ? 0 : dropped(graph);
         }
         try {
@@ -58,9 +60,9 @@ final class GpuGraphs implements AutoCloseable {
                 dropped(graph);
                 return make(words, 0);
             }
-            impossible = true;
-            if (e.code() != StatusCode.UNIMPLEMENTED && !device.isLost()) {
-                LOG.warn("graphs are not used: {}", e.getMessage());
+            unsupported = e.code() == StatusCode.UNIMPLEMENTED;
+            if (!unsupported && !device.isLost() && told.compareAndSet(false, true)) {
+                LOG.warn("commands are given one by one, since the driver made no graph of them: {}", e.getMessage());
             }
             return 0;
         }

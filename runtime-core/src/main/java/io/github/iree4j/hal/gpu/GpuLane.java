@@ -288,6 +288,9 @@ final class GpuLane implements Lane {
             hardware.wakeWaiter();
             return;
         }
+        if (next.submission.commands() instanceof GpuCommands commands) {
+            commands.refuseGraph();
+        }
         words.clear();
         awaited.forEach(each -> words.await(each.handle)); // the driver may not have come to them
         words.record(next.event.handle);

@@ -479,12 +479,27 @@ public final class PoolSet implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(() -> {});
+    }
+
+    /**
+     * Closes the set, and tells when no slab is on its way: those that the pools have given up are back at the provider, and none is being
+     * acquired. Slabs of memory that is released later return later.
+     *
+     * @param whenReturned run once, by the thread that returns the last of them, which may be this one; ignored if the set is closed already
+     */
+    public void close(Runnable whenReturned) {
+        boolean[] first = new boolean[1];
         locked(() -> {
             if (!closed) {
                 closed = true;
+                first[0] = true;
                 allotment.close();
-                retention.close();
+                retention.close(whenReturned);
             }
         });
+        if (first[0]) {
+            supply.carriedOut();
+        }
     }
 }

@@ -132,10 +132,10 @@ final class Retention {
         }
     }
 
-    /** Stops keeping slabs. */
-    void close() {
+    /** Stops keeping slabs. See {@link Slabs#close}. */
+    void close(Runnable whenReturned) {
         closed = true;
-        slabs.close();
+        slabs.close(whenReturned);
         pools.forEach(this::giveBackAll);
     }
 }

@@ -33,7 +33,9 @@ final class Slabs {
     private boolean mayGrow;
     private boolean grown;
     private int growing; // slabs that were decided on and have not arrived
+    private int underWay; // errands that were taken and are not carried out
     private boolean closed;
+    private @Nullable Runnable returned; // to be run once, when a closed set has none of them
 
     Slabs(long budget, DeathFrontiers deaths) {
         this.budget = budget;
@@ -48,9 +50,15 @@ final class Slabs {
         return peak;
     }
 
-    /** From now on slabs are returned whatever their death frontiers. */
-    void close() {
+    /**
+     * From now on slabs are returned whatever their death frontiers. Counts as an errand, to be ended with {@link #carriedOut}.
+     *
+     * @param whenReturned to be run once no errand is under way
+     */
+    void close(Runnable whenReturned) {
         closed = true;
+        returned = whenReturned;
+        underWay++;
     }
 
     /**
@@ -73,11 +81,25 @@ final class Slabs {
         return growing > 0;
     }
 
-    /** Returns what was decided since the last call, to be run by the caller without the lock. */
+    /** Returns what was decided since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
     Errand takeErrand() {
         Errand decided = errand;
         errand = Errand.NONE;
+        if (decided != Errand.NONE) {
+            underWay++;
+        }
         return decided;
+    }
+
+    /** An errand has been carried out; returns what is to be run without the lock, if it was the last one of a closed set. */
+    @Nullable
+    Runnable carriedOut() {
+        if (--underWay > 0 || !closed) {
+            return null;
+        }
+        Runnable last = returned;
+        returned = null;
+        return last;
     }
 
     private Errand errand() {

@@ -53,6 +53,7 @@ final class Supply {
             Growth growth = null;
             Slab slab = null;
             IreeException failure = null;
+            Errand before = Errand.NONE;
             for (int growths = 0; ; growths++) {
                 Reservation reservation = null;
                 Waiter waiter = null;
@@ -86,8 +87,11 @@ final class Supply {
                         others = slabs.takeErrand();
                     }
                 }
+                carriedOut(before);
+                before = errand;
                 giveBack(errand);
                 if (growth == null) {
+                    carriedOut(errand);
                     run(others);
                     if (refusal != null) {
                         throw refusal;
@@ -117,17 +121,36 @@ final class Supply {
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
             giveBack(errand);
             Growth growth = errand.growth;
-            if (growth == null) {
-                return;
+            Errand next = Errand.NONE;
+            if (growth != null) {
+                Slab slab = null;
+                IreeException failure = null;
+                try {
+                    slab = acquire(growth);
+                } catch (IreeException e) {
+                    failure = e;
+                }
+                next = arrived(growth, slab, failure, growths);
             }
-            Slab slab = null;
-            IreeException failure = null;
-            try {
-                slab = acquire(growth);
-            } catch (IreeException e) {
-                failure = e;
-            }
-            errand = arrived(growth, slab, failure, growths);
+            carriedOut(errand);
+            errand = next;
+        }
+    }
+
+    private void carriedOut(Errand errand) {
+        if (errand != Errand.NONE) {
+            carriedOut();
+        }
+    }
+
+    /** Ends what counts as an errand; the last of a closed set tells so. */
+    void carriedOut() {
+        Runnable told;
+        synchronized (lock) {
+            told = slabs.carriedOut();
+        }
+        if (told != null) {
+            told.run();
         }
     }
 

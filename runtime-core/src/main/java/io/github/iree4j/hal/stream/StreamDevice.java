@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.HandoffThread;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -89,13 +90,17 @@ public final class StreamDevice implements Device {
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final UseGuard calls =
             new UseGuard(this::toString, this::driverUnused); // by threads that hold nothing else
-    private final AtomicInteger users = new AtomicInteger(3); // users of the driver: work, the waiter, and calls
+    private final AtomicInteger users =
+            new AtomicInteger(4); // users of the driver: work, the waiter, calls, and slabs on their way back
     private final CountDownLatch freed = new CountDownLatch(1);
 
     /*
      * STREAM-6: a closed device whose work is not complete within the limit is abandoned. Its signals and its axes fail, so that
      * no waiter hangs. That frees nothing: work on a failed axis is in flight until its end is reported, and memory, natives and
      * the waiter stay until then, when workOver() frees them.
+     *
+     * STREAM-10: what pools have given up is back at the driver before the driver is freed, and close() returns after that: other threads
+     * may be carrying slabs back, decided on before the last operation ended.
      */
 
     /**
@@ -119,7 +124,7 @@ public final class StreamDevice implements Device {
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
             this.memory = new StreamMemory(driver, options, queues::isBusy, issuer, POISON, calls);
-            undo.push(memory::close);
+            undo.push(() -> memory.close(() -> {}));
             this.allocator = new StreamAllocator(this, memory);
             this.imports = new HostImports(this, memory);
             this.encoder = driver.encoder(memory);
@@ -473,7 +478,7 @@ public final class StreamDevice implements Device {
         if (first) {
             beginClose();
         }
-        if (!isOurThread()) {
+        if (!isOurThread() && !HeldCallbacks.isInCallback()) {
             awaitEnd(first);
         } else if (first) {
             CallThreads.start("iree4j-close " + id(), () -> awaitEnd(false));
@@ -499,7 +504,7 @@ public final class StreamDevice implements Device {
         end("encoder", encoder::close);
         end("staging memory", staging::close);
         end("imports", imports::close);
-        end("memory", memory::close);
+        end("memory", () -> memory.close(this::driverUnused));
         calls.close();
         exports.forEach(each -> end("export", each::close));
         proactor.shutdown();
@@ -532,7 +537,10 @@ public final class StreamDevice implements Device {
         });
     }
 
-    /** The work is over, or the proactor has ended, and with it what waits for the driver, or the last call has. The last of them frees it. */
+    /**
+     * The work is over, or the proactor has ended, and with it what waits for the driver, or the last call has, or the last slab is back.
+     * The last of them frees the driver.
+     */
     void driverUnused() {
         if (users.decrementAndGet() == 0) {
             end("channels", channels::end);
@@ -602,7 +610,7 @@ public final class StreamDevice implements Device {
                                 closeLimit,
                                 hardwareBusy
                                         ? "its hardware has not completed its work"
-                                        : "a host step is not complete"),
+                                        : "a host step is not complete, or a call of its driver"),
                 lost);
         abandoned = cause;
         LOG.error("{}", cause.getMessage());

@@ -21,7 +21,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Memory of one device: pools for each kind of memory, as in {@code hal.local}, with one budget and one line. Blocks
- * outlive {@link #close()} until they are released. Safe from any thread.
+ * outlive {@link #close} until they are released. Safe from any thread.
  */
 public final class StreamMemory {
     private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
@@ -215,9 +215,13 @@ public final class StreamMemory {
         pools.trim();
     }
 
-    /** Ends allocation; memory is returned to the driver as blocks are released. */
-    void close() {
-        pools.close();
+    /**
+     * Ends allocation; memory is returned to the driver as blocks are released.
+     *
+     * @param whenReturned run once what the pools have given up is back at the driver
+     */
+    void close(Runnable whenReturned) {
+        pools.close(whenReturned);
     }
 
     PoolSetStatistics poolStatistics() {

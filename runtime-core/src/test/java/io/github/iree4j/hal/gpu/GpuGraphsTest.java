@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -25,10 +26,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Commands that are executed again unchanged become a graph, with the same results. */
 class GpuGraphsTest {
@@ -141,6 +145,93 @@ class GpuGraphsTest {
                 assertThat(fake.calls("stream_wait_event") - waits).isEqualTo(i == 1 ? WAVES * 6 : 0);
             }
             assertThat(fake.calls("graph_launch")).isEqualTo(3);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    private static Stream<Arguments> shortages() {
+        // Failure; executions after which a graph is launched; graphs asked for by then.
+        return Stream.of(GpuKind.values())
+                .flatMap(kind -> Stream.of(
+                        Arguments.of(kind, "fail=graph_instantiate:1:2", 4, 2),
+                        Arguments.of(kind, "fail=graph_instantiate:1:2 fail=graph_instantiate:2:1", 8, 3),
+                        Arguments.of(kind, "fail=stream_begin_capture:1:304", 4, 1),
+                        Arguments.of(kind, "fail=stream_end_capture:1:900", 4, 1),
+                        Arguments.of(kind, "fail=event_create:2:2", 4, 1)));
+    }
+
+    /** A driver that makes no graph now is asked again, after one, two, four executions. */
+    @ParameterizedTest
+    @MethodSource("shortages")
+    void aGraphThatIsNotMadeIsAskedForAgain(GpuKind kind, String failure, int executions, int asked) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, failure);
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer buffer = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+            for (int i = 1; i <= executions; i++) {
+                assertThat(fake.calls("graph_launch"))
+                        .as("before execution %d", i)
+                        .isZero();
+                execute(device, commands, null);
+                assertThat(read(buffer)).isEqualTo(i * DISPATCHES);
+            }
+            assertThat(fake.calls("graph_launch")).isEqualTo(1);
+            assertThat(fake.calls("graph_instantiate")).isEqualTo(asked);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDriverWithoutGraphsIsAskedOnce(GpuKind kind) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "fail=graph_instantiate:1:801");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer buffer = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer one = increments(device, kernels, BufferRef.of(buffer));
+                CommandBuffer other = increments(device, kernels, BufferRef.of(buffer))) {
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+            for (int i = 0; i < 20; i++) {
+                execute(device, i < 10 ? one : other, null);
+            }
+            assertThat(read(buffer)).isEqualTo(20 * DISPATCHES);
+            assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
+            assertThat(fake.calls("graph_launch")).isZero();
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    /** The execution fails, and the next ones give the commands until a graph is made anew. */
+    @ParameterizedTest
+    @EnumSource
+    void aGraphThatIsNotLaunchedIsReplaced(GpuKind kind) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "fail=graph_launch:2:2");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder());
+        try (device;
+                Executable kernels = GpuKernels.load(device);
+                Buffer buffer = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+            execute(device, commands, null);
+            execute(device, commands, null);
+            assertThatThrownBy(() -> execute(device, commands, null))
+                    .hasMessageContaining("launching a graph failed with OUT_OF_MEMORY (2)");
+            for (int i = 0; i < 4; i++) {
+                execute(device, commands, null);
+            }
+            assertThat(read(buffer)).isEqualTo(6 * DISPATCHES);
+            assertThat(fake.calls("graph_instantiate")).isEqualTo(2);
+            assertThat(fake.calls("graph_launch")).isGreaterThan(2);
         }
         driver.assertNothingToComplainOf();
         GpuDrivers.assertNothingLeft(device);

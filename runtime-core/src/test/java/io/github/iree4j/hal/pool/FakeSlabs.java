@@ -18,6 +18,7 @@ class FakeSlabs implements SlabProvider {
     int asked; // number of calls
     long system = Long.MAX_VALUE; // bytes that exist
     Runnable acquiring = () -> {}; // runs during acquire
+    Runnable releasing = () -> {}; // runs during release
     private long nextAddress = 64;
 
     @Override
@@ -52,6 +53,9 @@ class FakeSlabs implements SlabProvider {
 
     @Override
     public synchronized void release(Slab slab) {
+        Runnable meanwhile = releasing;
+        releasing = () -> {};
+        meanwhile.run();
         if (!out.remove(slab)) {
             throw new IllegalStateException("released twice, or not ours");
         }

@@ -119,6 +119,45 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
+    void aClosedSetTellsOnceNoSlabIsOnItsWayBack() {
+        PoolSet set = set(Long.MAX_VALUE);
+        ask(set, "first", 64);
+        release("first");
+        ask(set, "kept", 64 * 64);
+        slabs.releasing = () -> set.close(() -> order.add("closed with " + slabs.bytesOut));
+        set.trim();
+        assertThat(order).containsExactly("first", "kept", "closed with " + 64 * 64);
+        release("kept");
+        set.close(() -> order.add("closed again"));
+        assertThat(order).hasSize(3);
+        assertThat(slabs.bytesOut).isZero();
+    }
+
+    @Test
+    void aClosedSetTellsOnceNoSlabIsBeingAcquired() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.acquiring = () -> set.close(() -> order.add("closed with " + slabs.bytesOut));
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(64))).hasMessageContaining("closed");
+        assertThat(order).containsExactly("closed with 0");
+    }
+
+    @Test
+    void aClosedSetTellsOnceGrowthForItsLineIsOver() {
+        List<Runnable> errands = new ArrayList<>();
+        PoolSet set = waitingForAnotherThread(errands, (reservation, failure) -> order.add("told " + failure));
+        set.close(() -> order.add("closed with " + slabs.bytesOut));
+        assertThat(order).noneMatch(each -> each.startsWith("closed"));
+        errands.forEach(Runnable::run);
+        assertThat(order).last().isEqualTo("closed with 0");
+    }
+
+    @Test
+    void aSetWithoutSlabsTellsAtOnce() {
+        set(Long.MAX_VALUE).close(() -> order.add("closed"));
+        assertThat(order).containsExactly("closed");
+    }
+
+    @Test
     void aProviderThatThrowsAnythingCostsNoBudget() {
         PoolSet set = set(10 * 64);
         slabs.acquiring = () -> {

@@ -125,6 +125,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Names the directory that the native library of this process is copied to when it comes in a jar, before its first use.
+     *
+     * @param directory made if it does not exist; other users must not be able to write there
+     * @throws IreeException FAILED_PRECONDITION when the library was copied already, with another directory
+     */
+    public static void copyNativeLibraryTo(Path directory) {
+        NativeLibrary.copyTo(directory.toString());
+    }
+
+    /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
      * @return with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as its cause when native

@@ -54,14 +54,22 @@ final class CallsInFlight {
     class Entry {
         final String program;
         final String function;
+        final @Nullable Duration timeout;
+        final long nanos;
         final long since = clock.getAsLong();
         final String trace;
 
-        Entry(String program, String function) {
+        Entry(String program, String function, @Nullable Duration timeout) {
             this.program = program;
             this.function = function;
+            this.timeout = timeout;
+            this.nanos = timeout == null ? Long.MAX_VALUE : saturated(timeout);
             String current = MDC.get(TRACE);
             this.trace = current == null ? "" : current;
+        }
+
+        boolean isLate(long now) {
+            return now - since >= nanos;
         }
 
         void look(long now) {}
@@ -87,14 +95,10 @@ final class CallsInFlight {
         }
 
         private final Thread thread = Thread.currentThread();
-        private final @Nullable Duration timeout;
-        private final long nanos;
         private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
 
         Here(String program, String function, @Nullable Duration timeout) {
-            super(program, function);
-            this.timeout = timeout;
-            this.nanos = timeout == null ? Long.MAX_VALUE : saturated(timeout);
+            super(program, function, timeout);
         }
 
         @Override
@@ -104,7 +108,7 @@ final class CallsInFlight {
 
         @Override
         void look(long now) {
-            if (now - since >= nanos) {
+            if (isLate(now)) {
                 interrupt(State.LATE);
             }
         }
@@ -172,8 +176,8 @@ final class CallsInFlight {
     }
 
     /** Lists one that runs elsewhere until its future is complete. */
-    void add(String program, String function, CompletableFuture<?> call) {
-        Entry entry = new Entry(program, function) {
+    void add(String program, String function, @Nullable Duration timeout, CompletableFuture<?> call) {
+        Entry entry = new Entry(program, function, timeout) {
             @Override
             boolean interrupt() {
                 return call.cancel(true);
@@ -208,6 +212,12 @@ final class CallsInFlight {
             cancelled += entry.interrupt() ? 1 : 0;
         }
         return cancelled;
+    }
+
+    /** Whether there are some, and all of them should have ended. */
+    boolean areLate() {
+        long now = clock.getAsLong();
+        return !entries.isEmpty() && entries.stream().allMatch(entry -> entry.isLate(now));
     }
 
     /** How many have ended. */

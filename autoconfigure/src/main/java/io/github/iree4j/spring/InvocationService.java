@@ -166,7 +166,11 @@ public final class InvocationService implements InvocationOperations {
         @Nullable Object[] inputs = request.inputs().toArray();
         CompletableFuture<Results> call = request.function().call(request.options(), inputs);
         if (!call.isDone()) {
-            inFlight.add(request.program().source().name(), request.function().fullName(), call);
+            inFlight.add(
+                    request.program().source().name(),
+                    request.function().fullName(),
+                    request.options().timeout(),
+                    call);
         }
         return call;
     }
@@ -187,6 +191,15 @@ public final class InvocationService implements InvocationOperations {
      */
     public long endedCalls() {
         return inFlight.ended();
+    }
+
+    /**
+     * Returns whether calls are in flight that all should have ended by their deadlines.
+     *
+     * @return false while one of them has time left or no deadline
+     */
+    public boolean areCallsLate() {
+        return inFlight.areLate();
     }
 
     /**

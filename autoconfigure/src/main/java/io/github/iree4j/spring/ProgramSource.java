@@ -250,7 +250,7 @@ public record ProgramSource(
 
         /**
          * Sets whether the module file is mapped rather than read, for modules with large constants. A mapped file must
-         * not be overwritten or truncated: that changes the program under its callers or crashes the process.
+         * not be overwritten or truncated: that changes the program under its callers or fails their calls.
          *
          * @param map false unless set
          * @return this builder

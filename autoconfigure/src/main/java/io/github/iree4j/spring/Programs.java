@@ -284,7 +284,7 @@ public final class Programs implements AutoCloseable {
      *
      * <p>The module is read, unless the source requests mapping. Parameter files are mapped: while the program runs
      * they may be deleted or replaced by renaming another file over them, but must not be overwritten or truncated,
-     * which changes the program under its callers or crashes the process. See {@link #loadCopy}.
+     * which changes the program under its callers or fails their calls. See {@link #loadCopy}.
      *
      * @param source what to load
      * @return the program

@@ -66,7 +66,7 @@ class CallsInFlightTests {
     void cancellingInterruptsThreadsAndCancelsFutures() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", null);
         CompletableFuture<Void> future = new CompletableFuture<>();
-        calls.add("draft", "module.step", future);
+        calls.add("draft", "module.step", null, future);
         assertThat(looks).as("looks without deadlines").isEmpty();
         assertThat(calls.cancel()).isEqualTo(2);
         assertThat(future).isCancelled();
@@ -81,12 +81,27 @@ class CallsInFlightTests {
         CallsInFlight.Here here = calls.begin("draft", "module.step", null);
         clock.set(1);
         MDC.put("traceId", "second");
-        calls.add("draft", "module.step", new CompletableFuture<>());
-        calls.add("other", "module.step", new CompletableFuture<>());
+        calls.add("draft", "module.step", null, new CompletableFuture<>());
+        calls.add("other", "module.step", null, new CompletableFuture<>());
         MDC.remove("traceId");
-        calls.add("draft", "module.step", new CompletableFuture<>());
+        calls.add("draft", "module.step", null, new CompletableFuture<>());
         assertThat(calls.traces("draft", "module.step")).containsExactly("first", "second");
         here.end();
         assertThat(calls.traces("draft", "module.step")).containsExactly("second");
+    }
+
+    @Test
+    void callsAreLateWhenAllAreAfterTheirDeadlines() {
+        assertThat(calls.areLate()).as("without calls").isFalse();
+        CompletableFuture<Object> brief = new CompletableFuture<>();
+        CompletableFuture<Object> endless = new CompletableFuture<>();
+        calls.add("draft", "module.step", Duration.ofSeconds(1), brief);
+        calls.add("draft", "module.step", Duration.ofSeconds(Long.MAX_VALUE), endless);
+        clock.set(Duration.ofMinutes(5).toNanos());
+        assertThat(calls.areLate()).as("one is not").isFalse();
+        endless.complete("");
+        assertThat(calls.areLate()).isTrue();
+        calls.add("draft", "module.step", null, new CompletableFuture<>());
+        assertThat(calls.areLate()).as("one has no deadline").isFalse();
     }
 }

@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -81,11 +80,6 @@ final class NativeExtraction {
         if (loader != null) {
             places.addAll(Collections.list(loader.getResources(resource)));
         }
-    }
-
-    /** The directories for copies, in the order to try; see {@link CacheDirectory#candidates}. */
-    List<Path> directories() {
-        return CacheDirectory.candidates(System.getProperty(EXTRACT_DIR));
     }
 
     /**

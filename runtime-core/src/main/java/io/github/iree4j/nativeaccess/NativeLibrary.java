@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
  *       {@value #LIBRARY_PATH_VARIABLE}; if one is set, nothing else is tried;
  *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so} (in the jar {@code iree4j-native-shim}), copied to the
- *       directory named by {@value NativeExtraction#EXTRACT_DIR}, or else to the user's cache directory, or else to the temporary one.
+ *       directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the user's cache directory, or else to the temporary one.
  * </ol>
  *
  * <p>All failed attempts are reported together. Nothing is ever downloaded.
@@ -39,6 +39,7 @@ public final class NativeLibrary {
     private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
 
     private static @Nullable String given; // guarded by the class
+    private static @Nullable String givenCopies; // guarded by the class: the directory for copies of the resource
     private static boolean searched; // guarded by the class
     private static @Nullable String foundBy; // guarded by the class: what named the library; null for the resource
 
@@ -62,6 +63,32 @@ public final class NativeLibrary {
                                     path));
         }
         given = path;
+    }
+
+    /**
+     * Names the directory that the library is copied to when it is a resource, in place of the system property, which is then not read.
+     *
+     * @param directory made if it does not exist
+     * @throws IreeException FAILED_PRECONDITION when the library was copied already, with another directory
+     */
+    public static synchronized void copyTo(String directory) {
+        if (searched && foundBy == null && !directory.equals(configuredCopies())) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "the native library of this process was already copied, to %s; name '%s' before its first use, with -D%s=%s"
+                            .formatted(
+                                    configuredCopies() == null
+                                            ? "the cache of the user"
+                                            : "'" + configuredCopies() + "'",
+                                    directory,
+                                    NativeExtraction.EXTRACT_DIR,
+                                    directory));
+        }
+        givenCopies = directory;
+    }
+
+    private static synchronized @Nullable String configuredCopies() {
+        return givenCopies != null ? givenCopies : System.getProperty(NativeExtraction.EXTRACT_DIR);
     }
 
     private static synchronized @Nullable String configured() {
@@ -159,7 +186,7 @@ public final class NativeLibrary {
     private static Path loadResource() {
         NativeExtraction extraction = NativeExtraction.find(platform());
         List<IreeException> failures = new ArrayList<>();
-        for (Path directory : extraction.directories()) {
+        for (Path directory : CacheDirectory.candidates(configuredCopies())) {
             try {
                 return loadFrom(extraction, directory);
             } catch (IreeException e) {

@@ -36,6 +36,23 @@ class NativeLibraryTest {
         }
     }
 
+    /** Names the directory for copies in the program. */
+    static final class Copies {
+        private Copies() {}
+
+        public static void main(String[] args) {
+            NativeLibrary.copyTo("/never/used");
+            NativeLibrary.copyTo(args[0]);
+            Probe.main(args);
+            NativeLibrary.copyTo(args[0]);
+            try {
+                NativeLibrary.copyTo("/other");
+            } catch (IreeException e) {
+                System.out.println(e.getMessage());
+            }
+        }
+    }
+
     /** Uses every native method; runs with {@code -Xcheck:jni}, which reports on standard output. */
     static final class Exercise {
         private Exercise() {}
@@ -208,6 +225,20 @@ class NativeLibraryTest {
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("can be written by others (rwxrwxrwx)")
                 .hasMessageContaining("iree.native.extract-dir");
+    }
+
+    @Test
+    void theDirectoryForCopiesIsNamedBeforeTheFirstUse(@TempDir Path parent) throws Exception {
+        Path directory = parent.resolve("copies");
+        List<String> command =
+                probeCommand(Copies.class, "--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=/nowhere");
+        command.add(directory.toString());
+        assertThat(output(command))
+                .startsWith("available")
+                .contains("was already copied, to '" + directory + "'; name '/other' before its first use");
+        try (var inside = Files.list(directory)) {
+            assertThat(inside.toList()).singleElement().asString().contains("libiree4j_shim-");
+        }
     }
 
     /** Volumes mounted by a container platform may be writable by all users. */

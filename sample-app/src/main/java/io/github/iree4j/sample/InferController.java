@@ -14,6 +14,9 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 final class InferController {
 
+    /** Bytes of a thousand pictures; callers with more let others go first. */
+    private static final long MANY = 1000 * 64 * Float.BYTES;
+
     private final InvocationService invocations;
 
     InferController(InvocationService invocations) {
@@ -23,7 +26,11 @@ final class InferController {
     /** The pictures need not be closed, and the CPU reads them in place; the response is closed once it is written. */
     @PostMapping("/infer")
     Tensor infer(@RequestBody Tensor pictures) {
-        try (Results results = invocations.invoke("digits.classify", pictures)) {
+        try (Results results = invocations
+                .request("digits.classify")
+                .inputs(pictures)
+                .priority(pictures.byteSize() > MANY ? -1 : 0)
+                .invoke()) {
             return results.take(0);
         }
     }

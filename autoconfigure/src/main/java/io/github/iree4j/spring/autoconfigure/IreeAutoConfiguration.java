@@ -24,6 +24,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.PublicKey;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -115,9 +117,8 @@ public final class IreeAutoConfiguration {
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
         recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
-        if (nativeCode.libraryPath() != null) {
-            useNativeLibrary(nativeCode.libraryPath());
-        }
+        nativeLibrary("library-path", nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
+        nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
         new PropertyChecks(properties).devices();
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
@@ -137,12 +138,15 @@ public final class IreeAutoConfiguration {
         }
     }
 
-    private static void useNativeLibrary(String path) {
+    private static void nativeLibrary(String property, @Nullable String path, Consumer<Path> use) {
+        if (path == null) {
+            return;
+        }
         try {
-            IreeRuntime.useNativeLibrary(Path.of(path));
+            use.accept(Path.of(path));
         } catch (IreeException | InvalidPathException e) {
             throw PropertyChecks.invalid(
-                    "iree.native.library-path", path, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+                    "iree.native." + property, path, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
         }
     }
 

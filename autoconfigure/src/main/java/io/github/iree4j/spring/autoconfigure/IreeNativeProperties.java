@@ -8,6 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *
  * @param libraryPath File of the native library, or its directory. The one in the artifact 'iree4j-native-shim' when not
  *     set.
+ * @param extractDir Directory that this library is copied to, for one process of the user and the next. The cache of the user when not set.
  */
 @ConfigurationProperties("iree.native")
-public record IreeNativeProperties(@Nullable String libraryPath) {}
+public record IreeNativeProperties(
+        @Nullable String libraryPath, @Nullable String extractDir) {}

@@ -148,8 +148,12 @@ public final class BodyLimits {
         checkFree(bytes, charged.get(), limit(held + bytes));
     }
 
+    boolean isSmall(long total) {
+        return total <= memory / SMALL;
+    }
+
     private long limit(long total) {
-        long limit = total <= memory / SMALL ? memory : memory - memory / 4;
+        long limit = isSmall(total) ? memory : memory - memory / 4;
         if (total > limit) {
             throw new ResponseStatusException(
                     HttpStatus.CONTENT_TOO_LARGE,

@@ -137,6 +137,15 @@ public final class LimitedBody extends InputStream {
         }
     }
 
+    /**
+     * Returns whether the request is a small one, see {@link BodyLimits}, by what it is charged so far.
+     *
+     * @return false for one that should let others go first
+     */
+    public synchronized boolean isSmall() {
+        return limits.isSmall(charged);
+    }
+
     /** Counts bytes that have arrived. */
     void received(int bytes) {
         count += bytes;

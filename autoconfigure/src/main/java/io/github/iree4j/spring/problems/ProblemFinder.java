@@ -120,6 +120,13 @@ public final class ProblemFinder {
         return calls;
     }
 
+    /** Whether a program or a worker runs, for a call that still has time by its deadline. A GPU does not tell. */
+    boolean computes(List<ActiveCall> calls) {
+        boolean runs = runtime.executor().sleepingWorkers() < runtime.executor().workers()
+                || calls.stream().anyMatch(each -> each.call.state() == PendingCall.State.RUNNING);
+        return runs && (invocations == null || !invocations.areCallsLate());
+    }
+
     /** Work that is complete; grows whenever something advances. */
     long completed() {
         long completed = invocations == null ? 0 : invocations.endedCalls();

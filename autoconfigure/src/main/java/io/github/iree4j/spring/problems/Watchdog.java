@@ -23,7 +23,8 @@ import org.springframework.scheduling.TaskScheduler;
 /**
  * Looks at regular times for work that does not advance. A problem that is found becomes one {@link ProblemEvent}, one
  * entry of the {@link IreeEvents}, and one line of the log, however long it lasts and whatever waits behind it. While
- * work is in flight and nothing at all has advanced for as long, the application refuses traffic. Thread-safe.
+ * work is in flight and nothing at all has advanced for as long, the application refuses traffic; a call that computes
+ * advances until its deadline. Thread-safe.
  */
 public final class Watchdog implements SmartLifecycle {
 
@@ -134,6 +135,7 @@ public final class Watchdog implements SmartLifecycle {
         calls.forEach(each -> states.put(each.call().id(), each.call()));
         boolean moved = calls.isEmpty()
                 || done != completed
+                || finder.computes(calls)
                 || !states.keySet().containsAll(before.keySet()) // one has ended
                 || before.values().stream().anyMatch(each -> hasMoved(each, states.get(each.id())));
         completed = done;

@@ -30,6 +30,9 @@ final class OpenInference {
     static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
     private static final String MAXIMUM = "iree.serving.max-request-size";
+    /** Priority of calls of large requests, behind which small ones would wait long. */
+    private static final int LARGE = -1;
+
     private static final String PLATFORM = "iree_vmfb";
     private static final String BINARY_DATA = "binary_tensor_data";
     private static final String MODEL_REPOSITORY = "model_repository";
@@ -151,7 +154,7 @@ final class OpenInference {
                         "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
                                 .formatted(options.maxConcurrentRequests()));
             }
-            results = call(served, request);
+            results = call(served, request, body.isSmall() ? 0 : LARGE);
             answer = new Inference(body, request, results, new InferenceResponse(served, request, results), permits);
             return answer;
         } finally {
@@ -164,12 +167,13 @@ final class OpenInference {
         }
     }
 
-    private Results call(Served served, InferenceRequest request) {
+    private Results call(Served served, InferenceRequest request, int priority) {
         Object[] inputs = ScalarArguments.of(served.function().arguments(), request.inputs());
         return invocations
                 .request(served.located())
                 .inputs(inputs)
                 .deadline(request.timeout())
+                .priority(priority)
                 .invoke();
     }
 

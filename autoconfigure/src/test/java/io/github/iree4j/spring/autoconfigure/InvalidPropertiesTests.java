@@ -285,6 +285,14 @@ class InvalidPropertiesTests {
     }
 
     @Test
+    void directoryForTheNativeLibraryIsNamed() {
+        assertInvalid(
+                "iree.native.extract-dir",
+                "was already copied, to the cache of the user; name '/nowhere' before its first use",
+                "iree.native.extract-dir=/nowhere");
+    }
+
+    @Test
     void changedTimeoutOutOfRangeIsIgnored() throws Exception {
         runner.withPropertyValues("iree.invocation.timeout=5s").run(context -> {
             CallTimeouts before = context.getBean(CallTimeouts.class);

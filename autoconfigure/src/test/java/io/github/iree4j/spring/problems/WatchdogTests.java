@@ -12,11 +12,17 @@ import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.DrainResult;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.WorkerContext;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -80,7 +86,9 @@ class WatchdogTests {
                     .toList();
             if (pending.size() == calls
                     && pending.stream().noneMatch(call -> call.state() == PendingCall.State.RUNNING)
-                    && pending.stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED)) {
+                    && pending.stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED)
+                    && runtime.executor().sleepingWorkers()
+                            == runtime.executor().workers()) {
                 return;
             }
             Thread.onSpinWait();
@@ -101,8 +109,9 @@ class WatchdogTests {
             for (int i = 0; i < 5; i++) {
                 watchdog.look();
             }
-            assertThat(watchdog.problems()).singleElement().satisfies(each -> assertThat(each.chain())
-                    .hasSize(3));
+            assertThat(watchdog.problems())
+                    .singleElement()
+                    .satisfies(each -> assertThat(each.chain()).hasSize(3));
             assertThat(watchdog.found()).isEqualTo(1);
             assertThat(problems()).singleElement().satisfies(event -> {
                 assertThat(event.isResolved()).isFalse();
@@ -123,14 +132,7 @@ class WatchdogTests {
                 "waiting", TestModules.waiter(directory).toUri().toString()));
         programs.load(
                 ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
-        Watchdog patient = new Watchdog(
-                new ProblemFinder(runtime, programs, invocations),
-                Duration.ofSeconds(30),
-                Duration.ofDays(1),
-                events,
-                published::add,
-                new SimpleAsyncTaskScheduler(),
-                clock::get);
+        Watchdog patient = patient();
         patient.look();
         clock.addAndGet(Duration.ofMinutes(5).toNanos());
         patient.look();
@@ -142,6 +144,7 @@ class WatchdogTests {
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             invocations.invoke("adding.add", 1, 2).close();
+            awaitStill(1);
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             patient.look();
@@ -158,5 +161,85 @@ class WatchdogTests {
             assertThat(patient.isStalled()).isFalse();
             assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
         }
+    }
+
+    private Watchdog patient() {
+        return new Watchdog(
+                new ProblemFinder(runtime, programs, invocations),
+                Duration.ofSeconds(30),
+                Duration.ofDays(1),
+                events,
+                published::add,
+                new SimpleAsyncTaskScheduler(),
+                clock::get);
+    }
+
+    @Test
+    void aLongCallThatRunsAdvances() throws Exception {
+        programs.load(ProgramSource.of(
+                "spinning", TestModules.spinner(directory).toUri().toString()));
+        Watchdog patient = patient();
+        CompletableFuture<Results> call = invocations
+                .request("spinning.spin")
+                .deadline(Duration.ofHours(1))
+                .invokeAsync();
+        CompletableFuture<Results> behind = invocations.invokeAsync("spinning.spin");
+        awaitRunning();
+        for (int minute = 0; minute < 5; minute++) {
+            clock.addAndGet(Duration.ofMinutes(1).toNanos());
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+        }
+        behind.cancel(true);
+        call.cancel(true);
+        assertThat(readiness()).isEmpty();
+    }
+
+    private void awaitRunning() {
+        while (runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(10).stream())
+                .noneMatch(call -> call.state() == PendingCall.State.RUNNING)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aKernelThatAWorkerRunsAdvances() throws Exception {
+        programs.load(ProgramSource.of(
+                "waiting", TestModules.waiter(directory).toUri().toString()));
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        Watchdog patient = patient();
+        try (Timeline timeline = runtime.createTimeline("kernel");
+                Fence done = timeline.at(1)) {
+            TaskProcess kernel = new TaskProcess(ProcessOptions.named("kernel")) {
+                @Override
+                protected DrainResult drain(WorkerContext worker) {
+                    begun.countDown();
+                    try {
+                        go.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    return DrainResult.COMPLETED;
+                }
+
+                @Override
+                protected void completed(IreeException failure) {
+                    timeline.semaphore().signal(1);
+                }
+            };
+            runtime.executor().submit(kernel);
+            begun.await();
+            CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", done);
+            for (int minute = 0; minute < 5; minute++) {
+                clock.addAndGet(Duration.ofMinutes(1).toNanos());
+                patient.look();
+                assertThat(patient.isStalled()).isFalse();
+            }
+            go.countDown();
+            call.join().close();
+        }
+        assertThat(readiness()).isEmpty();
     }
 }

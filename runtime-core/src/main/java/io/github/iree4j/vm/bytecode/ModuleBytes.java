@@ -68,8 +68,8 @@ public final class ModuleBytes extends Resource {
 
     /**
      * Maps a file instead of reading it. That is faster for large files, and the system can drop unused pages, but the file must not
-     * change. When another process truncates it, the virtual machine is killed (SIGBUS) as soon as a kernel reads beyond its end; when one
-     * overwrites it, results are silently wrong. The file may be deleted, or replaced by renaming another file over it. Checksums are not
+     * change. When another process truncates it, calls that use what is missing fail with DATA_LOSS; when one overwrites it, results are
+     * silently wrong until the next load, which fails. The file may be deleted, or replaced by renaming another file over it. Checksums are not
      * verified.
      *
      * @param file the file

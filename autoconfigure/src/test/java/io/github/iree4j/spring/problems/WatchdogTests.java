@@ -101,8 +101,9 @@ class WatchdogTests {
             for (int i = 0; i < 5; i++) {
                 watchdog.look();
             }
-            assertThat(watchdog.problems()).singleElement().satisfies(each -> assertThat(each.chain())
-                    .hasSize(3));
+            assertThat(watchdog.problems())
+                    .singleElement()
+                    .satisfies(each -> assertThat(each.chain()).hasSize(3));
             assertThat(watchdog.found()).isEqualTo(1);
             assertThat(problems()).singleElement().satisfies(event -> {
                 assertThat(event.isResolved()).isFalse();

@@ -123,7 +123,7 @@ void shim_gpu_device_live_objects(const shim_gpu_device_t* device,
 shim_status_t shim_gpu_memory_allocate(shim_gpu_device_t* device, uint64_t size,
                                        int32_t managed, uint64_t* out_address,
                                        shim_error_t* error);
-// RESOURCE_EXHAUSTED when the library has not taken it back: to be tried again.
+// Fails when the library has not taken it back: to be tried again.
 shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
                                    int32_t managed, shim_error_t* error);
 

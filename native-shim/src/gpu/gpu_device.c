@@ -150,12 +150,6 @@ static int pool_stream(shim_gpu_device_t* device, sgpu_stream_t* out_stream) {
   return code;
 }
 
-// Whether a driver has not freed something for want of means. Other codes tell
-// of other things, or nothing can be done about them.
-static bool is_refusal(int code) {
-  return code == SGPU_OUT_OF_MEMORY || code == SGPU_OPERATING_SYSTEM;
-}
-
 // Synchronizing makes memory usable for all streams, and has a pool give back
 // what it does not use. Drivers free a pool's memory without its stream too.
 static int free_memory(shim_gpu_device_t* device, uint64_t address,
@@ -164,8 +158,11 @@ static int free_memory(shim_gpu_device_t* device, uint64_t address,
   if (!pooled) return table->memory_free(address);
   sgpu_stream_t stream = atomic_load(&device->pool_stream);
   int code = table->pool_free(address, stream);
-  if (is_refusal(code)) return table->memory_free(address);
-  if (!code) table->stream_synchronize(stream);
+  if (!code) {
+    table->stream_synchronize(stream);
+  } else if (!shim__gpu_is_permanent(code)) {
+    code = table->memory_free(address);
+  }
   return code;
 }
 
@@ -234,7 +231,7 @@ shim_status_t shim_gpu_memory_free(shim_gpu_device_t* device, uint64_t address,
   if (shim__gpu_enter_to_free(device)) {
     int code = free_memory(device, address, device->pool && !managed);
     shim__gpu_leave(device);
-    if (is_refusal(code)) {
+    if (code && !shim__gpu_is_permanent(code)) {
       return shim__gpu_fail(device, code, error, "freeing memory at 0x%llx",
                             (unsigned long long)address);
     }

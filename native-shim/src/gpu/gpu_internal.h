@@ -54,6 +54,9 @@ struct shim_gpu_device_t {
 
 const char* shim__gpu_code_name(int code);
 
+// Whether all later calls on the context fail like the one that returned this.
+bool shim__gpu_is_permanent(int code);
+
 // Fills the error of a call that returned |code|, and loses |device|, which may
 // be NULL, if that is permanent.
 shim_status_t shim__gpu_fail(shim_gpu_device_t* device, int code,

@@ -31,7 +31,7 @@ static shim_status_t status_of(int code) {
   }
 }
 
-static bool is_permanent(int code) {
+bool shim__gpu_is_permanent(int code) {
   switch (code) {
 #define PERMANENT(number, status, permanent, name) \
   case number:                                     \
@@ -53,7 +53,7 @@ static shim_status_t lost(const shim_gpu_device_t* device,
 
 shim_status_t shim__gpu_fail(shim_gpu_device_t* device, int code,
                              shim_error_t* error, const char* format, ...) {
-  if (device && is_permanent(code)) {
+  if (device && shim__gpu_is_permanent(code)) {
     int32_t none = 0;
     atomic_compare_exchange_strong(&device->cause, &none, code);
     atomic_store_explicit(&device->lost, true, memory_order_release);
@@ -81,7 +81,9 @@ shim_status_t shim__gpu_enter(shim_gpu_device_t* device, shim_error_t* error) {
 }
 
 bool shim__gpu_enter_to_free(shim_gpu_device_t* device) {
-  return !SHIM__GPU_TABLE(device)->context_push(device->context);
+  const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
+  if (!table->context_push(device->context)) return true;
+  return !table->context_push(device->context);  // what is not freed is lost
 }
 
 void shim__gpu_leave(shim_gpu_device_t* device) {

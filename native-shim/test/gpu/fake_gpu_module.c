@@ -164,6 +164,33 @@ static int load_elf(const uint8_t* image, fake_program_t* program, char* error,
   return SGPU_SUCCESS;
 }
 
+#ifdef FAKE_HIP
+// Several images: a magic, the number of parts, of each its place, its size and
+// its name in front of which is its length.
+static const char BUNDLE[] = "__CLANG_OFFLOAD_BUNDLE__";
+
+// The part for the device, or NULL.
+static const uint8_t* part_of(const uint8_t* bundle) {
+  char wanted[64];
+  size_t length =
+      (size_t)snprintf(wanted, sizeof(wanted), "hipv4-amdgcn-amd-amdhsa--%s",
+                       fake_settings.gfx);
+  uint64_t count = 0, entry[3];
+  const uint8_t* at = bundle + strlen(BUNDLE);
+  memcpy(&count, at, sizeof(count));
+  at += sizeof(count);
+  for (; count; --count) {
+    memcpy(entry, at, sizeof(entry));
+    at += sizeof(entry);
+    if (entry[2] == length && !memcmp(at, wanted, length)) {
+      return bundle + entry[0];
+    }
+    at += entry[2];
+  }
+  return NULL;
+}
+#endif
+
 // An image of the fake's own compiler: PTX in a section of an ELF file.
 typedef struct image_t {
   Elf64_Ehdr header;
@@ -227,6 +254,14 @@ static int load(sgpu_context_t context, const void* image,
     }
     return load_elf(image, program, error, error_size);
   }
+#ifdef FAKE_HIP
+  if (strncmp(image, BUNDLE, strlen(BUNDLE)) == 0) {
+    const uint8_t* part = part_of(image);
+    if (part) return load_elf(part, program, error, error_size);
+    snprintf(error, error_size, "the bundle has no image for the device");
+    return SGPU_NO_BINARY_FOR_GPU;
+  }
+#endif
   return load_text(image, program, error, error_size);
 }
 

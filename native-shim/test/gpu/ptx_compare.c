@@ -81,7 +81,8 @@ static const struct {
     {"b64", compare_u64, 2},    {"u64", compare_u64, 6},
     {"s64", compare_s64, 6},    {"f32", compare_f32, 14},
     {"f64", compare_f64, 14},   {"f16", compare_f16, 14},
-    {"bf16", compare_bf16, 14},
+    {"bf16", compare_bf16, 14}, {"f16x2", compare_f16, 14},
+    {"bf16x2", compare_bf16, 14},
 };
 
 // Which comparison; its function is found again at run time, as an index.
@@ -140,6 +141,24 @@ static void setp_two(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {
   set_lanes(PTX_O(uint32_t, 4), second, mask);
 }
 
+// Of the lower halves and, as the second result, of the upper ones.
+static void setp_halves(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {
+  compare_t function;
+  memcpy(&function, &c->immediate, sizeof(function));
+  uint16_t lower[2][PTX_LANES], upper[2][PTX_LANES];
+  for (int i = 0; i < PTX_LANES; ++i) {
+    const uint32_t a = PTX_O(uint32_t, 1)[i], b = PTX_O(uint32_t, 2)[i];
+    lower[0][i] = (uint16_t)a;
+    lower[1][i] = (uint16_t)b;
+    upper[0][i] = (uint16_t)(a >> 16);
+    upper[1][i] = (uint16_t)(b >> 16);
+  }
+  uint32_t first = combine(w, c, function(lower[0], lower[1], false));
+  uint32_t second = combine(w, c, function(upper[0], upper[1], false));
+  set_lanes(PTX_O(uint32_t, 0), first, mask);
+  set_lanes(PTX_O(uint32_t, 4), second, mask);
+}
+
 static void set_integer(ptx_warp_t* w, const ptx_code_t* c, uint32_t mask) {
   uint32_t lanes = combine(w, c, compare(w, c));
   PTX_EACH(PTX_O(uint32_t, 0)[i] = lanes >> i & 1 ? ~0u : 0;)
@@ -160,7 +179,10 @@ static bool decode(ptx_build_t* b, ptx_name_t* name, bool predicate) {
   compare_t function = find(name, type, &index);
   int combination = ptx_which(name, "and or xor") + 1;
   bool ftz = ptx_has(name, "ftz");
-  if (!function || !ptx_all_used(name)) return ptx_unsupported(b, name);
+  bool halves = type->kind == PTX_PACKED;
+  if (!function || !ptx_all_used(name) || (halves && !predicate)) {
+    return ptx_unsupported(b, name);
+  }
   int32_t o[PTX_OPERANDS] = {0};
   bool two = false;
   o[0] = ptx_target(b, predicate ? 'p' : 'w');
@@ -168,6 +190,7 @@ static bool decode(ptx_build_t* b, ptx_name_t* name, bool predicate) {
     two = true;
     o[4] = ptx_target(b, 'p');
   }
+  if (halves && !two) return ptx_unsupported(b, name);
   for (int i = 1; i < (combination ? 4 : 3); ++i) {
     if (o[0] == PTX_NO_OPERAND || o[4] == PTX_NO_OPERAND ||
         !ptx_expect(b, ",")) {
@@ -177,7 +200,7 @@ static bool decode(ptx_build_t* b, ptx_name_t* name, bool predicate) {
     if (o[i] == PTX_NO_OPERAND) return false;
   }
   ptx_code_t* code = ptx_emit(
-      b, predicate ? (two ? setp_two : setp)
+      b, predicate ? (halves ? setp_halves : two ? setp_two : setp)
                    : (result->kind == PTX_FLOAT ? set_float : set_integer));
   if (!code) return false;
   memcpy(code->o, o, sizeof(o));

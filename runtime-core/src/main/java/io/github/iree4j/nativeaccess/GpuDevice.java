@@ -185,22 +185,24 @@ public final class GpuDevice extends Resource {
      * @param managed as it was allocated
      */
     public void freeMemory(long address, boolean managed) {
-        free(new Refused(address, managed));
+        free(new Refused(address, managed), true);
     }
 
-    private boolean free(Refused memory) {
+    private boolean free(Refused memory, boolean first) {
         try {
             check((out, error) -> GpuShim.memoryFree(handle, memory.address, memory.managed ? 1 : 0, error));
             return true;
         } catch (IreeException e) {
             refused.add(memory);
-            LOG.warn("device '{}' keeps memory that it will be offered again: {}", properties.name(), e.getMessage());
+            if (first) {
+                LOG.warn("device '{}' keeps memory that it will be offered again: {}", properties.name(), e.getMessage());
+            }
             return false;
         }
     }
 
     private void freeRefused() {
-        for (Refused next; (next = refused.poll()) != null && free(next); ) {
+        for (Refused next; (next = refused.poll()) != null && free(next, false); ) {
             // until the driver refuses one again
         }
     }

@@ -155,6 +155,7 @@ class DigitsModelTests {
         Files.createFile(kernels.resolve("arm_64.so"));
         Files.createFile(kernels.resolve("vulkan.spirv-fb"));
         Files.createFile(kernels.resolve("cuda.nvptx-fb"));
+        Files.createFile(kernels.resolve("hip.hsaco-fb"));
         Files.write(
                 kernels.resolve("vmvx.vmfb"),
                 VmAssembler.assemble(Files.readString(sources.resolve("digits_vmvx.vmasm")), directory));

@@ -39,6 +39,7 @@ public final class Iree4jCommand implements Runnable {
         commands.put("asm", AsmCommand::new);
         commands.put("spirv", SpirvCommand::new);
         commands.put("ptx", PtxCommand::new);
+        commands.put("hsaco", HsacoCommand::new);
         commands.put("verify", VerifyCommand::new);
         commands.put("devices", DevicesCommand::new);
         commands.put("topology", TopologyCommand::new);

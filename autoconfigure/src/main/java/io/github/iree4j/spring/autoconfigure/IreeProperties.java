@@ -118,13 +118,46 @@ public record IreeProperties(
      *     number: one on the CPU, elsewhere one for each hardware queue.
      * @param inlineWork Longest work that the submitting thread may run inline when nothing else is queued. Zero for
      *     none, as event loops require.
+     * @param gpu What applies to devices of CUDA and HIP alone.
+     * @param channel Which participant of collectives the device is.
      */
     public record Device(
             @Nullable String uri,
             @DefaultValue("0") int queueCount,
-            @DefaultValue("5us") Duration inlineWork) {
+            @DefaultValue("5us") Duration inlineWork,
+            @DefaultValue Gpu gpu,
+            @DefaultValue Channel channel) {
 
-        static final Device DEFAULT = new Device(null, 0, Duration.ofNanos(5_000));
+        static final Device DEFAULT = new Device(null, 0, Duration.ofNanos(5_000), Gpu.DEFAULT, Channel.DEFAULT);
+
+        /**
+         * What applies to devices of CUDA and HIP alone.
+         *
+         * @param compiledCode Where machine code that the driver compiled of programs is kept between runs: a directory
+         *     that other users cannot write, or 'off'. The user's cache directory when not set.
+         */
+        public record Gpu(@DefaultValue("") String compiledCode) {
+
+            static final Gpu DEFAULT = new Gpu("");
+        }
+
+        /**
+         * Which participant of collectives the device is, for programs that leave that to it.
+         *
+         * @param id Name of the group. Of a group that spans processes, the id that one of them has made, as
+         *     'base64:…'.
+         * @param group Name of the group among those with the same id.
+         * @param rank Rank of the device in the group. The lowest free rank when not set.
+         * @param count Number of participants. A device without it is alone.
+         */
+        public record Channel(
+                @DefaultValue("") String id,
+                @DefaultValue("") String group,
+                @Nullable Integer rank,
+                @Nullable Integer count) {
+
+            static final Channel DEFAULT = new Channel("", "", null, null);
+        }
     }
 
     /**

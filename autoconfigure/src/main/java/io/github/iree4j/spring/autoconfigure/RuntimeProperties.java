@@ -2,13 +2,18 @@ package io.github.iree4j.spring.autoconfigure;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.GpuOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -17,6 +22,8 @@ import org.springframework.util.unit.DataSize;
 
 /** Applies the properties to a runtime builder; rejects an invalid value with the name of its property. */
 final class RuntimeProperties {
+
+    private static final String BASE64 = "base64:";
 
     private final IreeProperties properties;
     private final SchedulingDomain domain;
@@ -56,6 +63,11 @@ final class RuntimeProperties {
                 device.inlineWork(),
                 () -> options.with(options.driver(CpuOptions.DEFAULT).withInlineWork(device.inlineWork()))
                         .build());
+        String compiledCode = device.gpu().compiledCode();
+        if (!compiledCode.isEmpty()) {
+            options.with(new GpuOptions(compiledCode));
+        }
+        channel(key + ".channel", device.channel(), options);
         checked(
                 "iree.frontier.history",
                 properties.frontier().history(),
@@ -68,6 +80,34 @@ final class RuntimeProperties {
         deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
         poolCustomizers.forEach(customizer -> customizer.customize(name, options));
         return options.build();
+    }
+
+    private static void channel(String key, IreeProperties.Device.Channel channel, DeviceOptions.Builder options) {
+        if (channel.equals(IreeProperties.Device.Channel.DEFAULT)) {
+            return;
+        }
+        checked(key + ".count", channel.count(), () -> {
+            if (channel.count() == null) {
+                throw new IllegalArgumentException("it must be set where '" + key + "' is: a group has participants");
+            }
+            return ChannelParams.of(ChannelParams.DEFAULT, channel.count());
+        });
+        checked(key + ".id", channel.id(), () -> ChannelParams.of(id(channel.id()), ChannelParams.DEFAULT, 1));
+        checked(
+                key + ".rank",
+                channel.rank(),
+                () -> options.with(new ChannelOptions(new ChannelParams(
+                        id(channel.id()),
+                        channel.group(),
+                        channel.rank() == null ? ChannelParams.DEFAULT : channel.rank(),
+                        channel.count()))));
+    }
+
+    /** An id is of any bytes, which properties cannot hold. */
+    private static String id(String text) {
+        return text.startsWith(BASE64)
+                ? new String(Base64.getDecoder().decode(text.substring(BASE64.length())), StandardCharsets.ISO_8859_1)
+                : text;
     }
 
     private static boolean isLocal(String name, IreeProperties.Device device) {

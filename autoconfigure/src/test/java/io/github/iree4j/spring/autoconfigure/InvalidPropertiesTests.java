@@ -93,6 +93,8 @@ class InvalidPropertiesTests {
         "iree.pools.local.budget,           0,    must not be zero",
         "iree.pools.local.quotas.adder,     -1B,  must",
         "iree.devices.local.inline-work,    -1us, must",
+        "iree.devices.local.channel.count,  0, not within [1",
+        "iree.devices.local.channel.count,  5000, 4096]",
         "iree.devices.local.queue-count,    -1,   must",
         "iree.queues.main.index,            -1,   It must not be negative",
         "iree.frontier.capacity,            0,    It must be within",

@@ -40,7 +40,12 @@ class IreePropertiesTests {
     void partialDeviceAndPoolPropertiesKeepTheOtherDefaults() {
         IreeProperties properties = bind(Map.of("iree.devices.x.uri", "local", "iree.pools.x.quotas.a", "1MB"));
         assertThat(properties.devices().get("x"))
-                .isEqualTo(new IreeProperties.Device("local", 0, IreeProperties.Device.DEFAULT.inlineWork()));
+                .isEqualTo(new IreeProperties.Device(
+                        "local",
+                        0,
+                        IreeProperties.Device.DEFAULT.inlineWork(),
+                        IreeProperties.Device.Gpu.DEFAULT,
+                        IreeProperties.Device.Channel.DEFAULT));
         assertThat(properties.pools().get("x").trim()).isEqualTo(IreeProperties.Pool.Trim.DEFAULT);
     }
 

@@ -45,12 +45,15 @@ public final class GpuCode {
         TreeSet<String> targets = new TreeSet<>();
         for (GpuImage image : GpuExecutableFile.read(executable, format).modules()) {
             String architecture = image.architecture();
-            targets.add(
-                    switch (image.kind()) {
-                        case PTX -> ptx(architecture);
-                        case ELF -> architecture + " (machine code)";
-                        case FATBIN, BUNDLE -> "several architectures (" + image.kind() + ")";
-                    });
+            switch (image.kind()) {
+                case PTX -> targets.add(ptx(architecture));
+                case ELF, BUNDLE -> {
+                    for (String each : architecture.split(", ")) {
+                        targets.add(each.isEmpty() ? "no architecture" : each + " (machine code)");
+                    }
+                }
+                case FATBIN -> targets.add("several architectures (" + image.kind() + ")");
+            }
         }
         return List.copyOf(targets);
     }

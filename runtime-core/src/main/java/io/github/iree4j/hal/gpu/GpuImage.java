@@ -7,6 +7,8 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -16,8 +18,8 @@ import java.util.regex.Pattern;
  *
  * @param kind what the bytes are
  * @param bytes the image; drivers want a {@link #copy}
- * @param architecture what it was compiled for, like {@code sm_80} or {@code gfx90a:sramecc+}, for messages; empty when it is for
- *     several or does not tell
+ * @param architecture what it was compiled for, like {@code sm_80} or {@code gfx90a:sramecc+}, for messages; the architectures of a
+ *     bundle, divided by commas; empty when it does not tell
  */
 record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
     /** Kinds of images. */
@@ -78,8 +80,7 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
                 image.asSlice(0, Math.min(PTX_HEAD, image.byteSize())).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.ISO_8859_1);
         if (head.startsWith(BUNDLE_MAGIC)) {
-            checkBundle(what, image);
-            return new GpuImage(Kind.BUNDLE, image, "");
+            return new GpuImage(Kind.BUNDLE, image, bundle(what, image));
         }
         String text = head.stripLeading();
         if (text.startsWith(".") || text.startsWith("//") || text.startsWith("/*")) {
@@ -151,7 +152,9 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
         checkInside(what, "content", u16(image, 6), image.get(U64, 8), image.byteSize());
     }
 
-    private static void checkBundle(String what, MemorySegment image) {
+    /** Checks the parts of a bundle; returns their architectures. */
+    private static String bundle(String what, MemorySegment image) {
+        List<String> architectures = new ArrayList<>();
         long at = BUNDLE_MAGIC.length();
         checkInside(what, "header", at, 8, image.byteSize());
         long count = image.get(U64, at);
@@ -167,8 +170,13 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
             long name = image.get(U64, at + 16);
             checkInside(what, "content", image.get(U64, at), image.get(U64, at + 8), image.byteSize());
             checkInside(what, "header", at + BUNDLE_ENTRY_BYTES, name, image.byteSize());
+            MemorySegment part = image.asSlice(image.get(U64, at), image.get(U64, at + 8));
+            if (part.byteSize() >= 4 && part.get(U32, 0) == ELF_MAGIC) {
+                architectures.add(elf("part " + i + " of " + what, part));
+            }
             at += BUNDLE_ENTRY_BYTES + name;
         }
+        return String.join(", ", architectures);
     }
 
     private static int u16(MemorySegment bytes, long at) {

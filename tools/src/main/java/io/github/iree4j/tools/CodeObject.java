@@ -1,0 +1,169 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Machine code for AMD's GPUs, as its metadata describe it: an ELF file with a note of type 32 of {@code AMDGPU}.
+ *
+ * @param target triple and architecture, such as {@code amdgcn-amd-amdhsa--gfx90a}
+ * @param kernels the kernels, in the order of the metadata
+ * @param bytes the file
+ */
+public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
+    private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final int ELF_MAGIC = 0x464C457F;
+    private static final int MACHINE_AMDGPU = 224;
+    private static final int SECTION_NOTE = 7;
+    private static final int SECTION_BYTES = 64;
+    private static final int METADATA = 32;
+
+    /**
+     * A kernel.
+     *
+     * @param name its name
+     * @param arguments what a launch passes, without what the driver adds
+     * @param argumentBytes bytes of all arguments, what the driver adds included
+     * @param sharedBytes shared memory ("LDS") of a workgroup
+     * @param privateBytes memory of a thread
+     * @param workgroup threads of a workgroup along x, y and z; empty when the kernel leaves that open
+     * @param waveSize threads of a wave
+     */
+    public record Kernel(
+            String name,
+            List<Argument> arguments,
+            int argumentBytes,
+            int sharedBytes,
+            int privateBytes,
+            List<Integer> workgroup,
+            int waveSize) {}
+
+    /**
+     * An argument.
+     *
+     * @param offset first byte among the arguments
+     * @param size bytes
+     * @param isBuffer whether it is the address of a buffer; otherwise a value
+     */
+    public record Argument(int offset, int size, boolean isBuffer) {}
+
+    /** Copies the list. */
+    public CodeObject {
+        kernels = List.copyOf(kernels);
+    }
+
+    /**
+     * Returns the architecture.
+     *
+     * @return the end of the target, such as {@code gfx90a}
+     */
+    public String architecture() {
+        return target.substring(target.lastIndexOf('-') + 1);
+    }
+
+    /**
+     * Reads a code object.
+     *
+     * @param file its bytes
+     * @return what its metadata say
+     * @throws IreeException INVALID_ARGUMENT when it is none, is cut off, or has no metadata
+     */
+    public static CodeObject read(byte[] file) {
+        try {
+            return metadata(MemorySegment.ofArray(file), file);
+        } catch (IndexOutOfBoundsException e) {
+            throw invalid("it is cut off: it has %d bytes".formatted(file.length), e);
+        } catch (ClassCastException | NullPointerException | ArithmeticException e) {
+            throw invalid("its metadata have another form: " + e.getMessage(), e);
+        }
+    }
+
+    private static CodeObject metadata(MemorySegment elf, byte[] file) {
+        if (file.length < SECTION_BYTES
+                || elf.get(U32, 0) != ELF_MAGIC
+                || Short.toUnsignedInt(elf.get(U16, 18)) != MACHINE_AMDGPU) {
+            throw invalid("it is no ELF file for AMD's GPUs", null);
+        }
+        long sections = elf.get(U64, 40);
+        int count = Short.toUnsignedInt(elf.get(U16, 60));
+        for (int i = 0; i < count; i++) {
+            MemorySegment section = elf.asSlice(sections + (long) i * SECTION_BYTES, SECTION_BYTES);
+            if (section.get(U32, 4) == SECTION_NOTE) {
+                byte[] found = note(elf.asSlice(section.get(U64, 24), section.get(U64, 32)));
+                if (found.length > 0) {
+                    return describe((Map<?, ?>) MessagePack.read(found), file);
+                }
+            }
+        }
+        throw invalid("it has no metadata of kernels; compile it for code objects of version 3 or newer", null);
+    }
+
+    /** Returns the metadata among notes; empty when there are none. */
+    private static byte[] note(MemorySegment notes) {
+        for (long at = 0; at + 12 <= notes.byteSize(); ) {
+            long name = Integer.toUnsignedLong(notes.get(U32, at));
+            long size = Integer.toUnsignedLong(notes.get(U32, at + 4));
+            long content = at + 12 + aligned(name);
+            String owner =
+                    new String(notes.asSlice(at + 12, name).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII);
+            if (notes.get(U32, at + 8) == METADATA && owner.equals("AMDGPU\0")) {
+                return notes.asSlice(content, size).toArray(ValueLayout.JAVA_BYTE);
+            }
+            at = content + aligned(size);
+        }
+        return new byte[0];
+    }
+
+    private static long aligned(long size) {
+        return size + 3 & -4;
+    }
+
+    private static CodeObject describe(Map<?, ?> all, byte[] file) {
+        List<Kernel> kernels = new ArrayList<>();
+        for (Object each : (List<?>) all.get("amdhsa.kernels")) {
+            kernels.add(kernel((Map<?, ?>) each));
+        }
+        return new CodeObject((String) all.get("amdhsa.target"), kernels, file);
+    }
+
+    private static Kernel kernel(Map<?, ?> kernel) {
+        List<Argument> arguments = new ArrayList<>();
+        List<?> listed = (List<?>) (kernel.containsKey(".args") ? kernel.get(".args") : List.of());
+        for (Object each : listed) {
+            Map<?, ?> argument = (Map<?, ?>) each;
+            String kind = (String) argument.get(".value_kind");
+            if (!kind.startsWith("hidden_")) { // added by the driver
+                arguments.add(new Argument(
+                        number(argument, ".offset"), number(argument, ".size"), kind.equals("global_buffer")));
+            }
+        }
+        List<?> workgroup =
+                (List<?>) (kernel.containsKey(".reqd_workgroup_size") ? kernel.get(".reqd_workgroup_size") : List.of());
+        return new Kernel(
+                (String) kernel.get(".name"),
+                List.copyOf(arguments),
+                number(kernel, ".kernarg_segment_size"),
+                number(kernel, ".group_segment_fixed_size"),
+                number(kernel, ".private_segment_fixed_size"),
+                workgroup.stream().map(each -> Math.toIntExact((Long) each)).toList(),
+                number(kernel, ".wavefront_size"));
+    }
+
+    private static int number(Map<?, ?> of, String key) {
+        return Math.toIntExact((Long) of.get(key));
+    }
+
+    private static IreeException invalid(String what, Throwable cause) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, "code object cannot be read: " + what, cause);
+    }
+}

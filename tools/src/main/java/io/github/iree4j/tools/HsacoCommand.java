@@ -1,0 +1,60 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j hsaco}: packs machine code for AMD's GPUs into an executable for programs written in VMASM. */
+@Command(
+        name = "hsaco",
+        description =
+                "Packs code objects for AMD's GPUs, of the same kernels for several architectures, into an executable "
+                        + "of format rocm-hsaco-fb. Its exports are the kernels; their arguments are buffers (pointers), then "
+                        + "constants (32 bits), and reqd_work_group_size is the size of a workgroup.",
+        mixinStandardHelpOptions = true)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class HsacoCommand implements Runnable {
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Code objects, one for each architecture.")
+    private List<Path> sources;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            required = true,
+            description = "The executable to write.")
+    private Path output;
+
+    HsacoCommand() {}
+
+    @Override
+    public void run() {
+        try {
+            List<CodeObject> objects = new ArrayList<>();
+            for (Path source : sources) {
+                objects.add(read(source));
+            }
+            Files.write(output, CodeObjectExecutable.of(objects));
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
+        }
+    }
+
+    /** Reads a code object; names its file in failures. */
+    private static CodeObject read(Path source) throws IOException {
+        try {
+            return CodeObject.read(Files.readAllBytes(source));
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
+        }
+    }
+}

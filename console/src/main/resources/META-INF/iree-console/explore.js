@@ -1,16 +1,30 @@
 // @ts-check
 // The view of scenarios: picks one, has the server run it, and shows the run at any time.
 import { DataError, read } from "./data.js";
+import { parseFaults } from "./model/faults.js";
+import { unpack } from "./model/packed.js";
+import { checkRun } from "./model/run-check.js";
 import { Schedule } from "./model/schedule.js";
 import { byId, h, setText } from "./view/dom.js";
-import { Faults, describe } from "./view/faults.js";
+import { Faults, describeFault } from "./view/faults.js";
 import { plural, timeNamed } from "./view/format.js";
 import { Graph } from "./view/graph.js";
 import { Lanes } from "./view/lanes.js";
 import { MemoryPanel } from "./view/memory-panel.js";
+import { OpenDialog } from "./view/open-dialog.js";
 import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
 import { Transport } from "./view/transport.js";
 import { Ways } from "./view/ways.js";
+
+/** Scenarios that are no part of the list, by id. */
+const SPECIAL = {
+  own: { id: "own", label: "Your scenario" },
+  recorded: { id: "recorded", label: "What was recorded", unit: "ns", hasDepth: false, hasLanes: false },
+};
+
+const MOST_RECORDS = 16_000; // of a scenario, the latest
+const MOST_FAULTS = 8;
+const MARKED = ["kill", "lose", "slow"]; // faults that last
 
 export class Explore {
   /** @param {{state: any, save: () => void, say: (text: string) => void, notice: (text: string) => void}} page */
@@ -35,8 +49,12 @@ export class Explore {
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
     this.memory = new MemoryPanel(byId("memory-card"), byId("memory-box"));
-    this.ways = new Ways(byId("ways-box"), () => this.load());
+    this.ways = new Ways(byId("ways-box"), (delay) => {
+      page.state.delay = delay;
+      this.load();
+    });
     this.transport = new Transport((at) => this.#move(at));
+    this.dialog = new OpenDialog({ run: (run) => this.open(checkRun(run)), scenario: (packed) => this.#openScenario(packed) });
     this.#listen();
   }
 
@@ -60,7 +78,8 @@ export class Explore {
       "zoom-in": () => this.lanes.zoom(0.5),
       "zoom-out": () => this.lanes.zoom(2),
       ways: () => this.compare(),
-      open: () => byId("file").click(),
+      open: () => this.#showDialog(),
+      rerun: () => this.#rerun(),
       share: () => this.#share(),
     };
     for (const [id, action] of Object.entries(clicks)) byId(id).addEventListener("click", action);
@@ -68,7 +87,6 @@ export class Explore {
       this.transport.pause();
       this.transport.seek(Number(event.target.value));
     });
-    byId("file").addEventListener("change", (event) => this.#openFile(event.target.files[0]));
     byId("table-card").addEventListener("toggle", () => this.#showTable());
     this.transport.changed = () => this.#showTransport();
   }
@@ -89,22 +107,30 @@ export class Explore {
     );
     if (this.opened) this.#showOpened();
     else if (this.scenarios.length > 0) {
-      const known = this.scenarios.some((each) => each.id === this.page.state.scenario);
-      if (!known) this.page.state.scenario = this.scenarios[0].id;
+      if (!this.scenario) this.page.state.scenario = this.scenarios[0].id;
       await this.load(true);
     }
   }
 
   get scenario() {
-    return this.opened ? null : this.scenarios.find((each) => each.id === this.page.state.scenario) ?? null;
+    const { scenario, text, until } = this.page.state;
+    if (this.opened) return null;
+    if (scenario === "own") return text === "" ? null : SPECIAL.own;
+    if (scenario === "recorded") return until === 0 ? null : SPECIAL.recorded;
+    return this.scenarios.find((each) => each.id === scenario) ?? null;
   }
 
   pick(id) {
+    this.#leave({ scenario: id });
+    return this.load();
+  }
+
+  /** Begins with another scenario. */
+  #leave(state) {
     this.opened = null;
-    Object.assign(this.page.state, { scenario: id, tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0 });
+    Object.assign(this.page.state, { tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0, text: "", since: 0, until: 0, ...state });
     this.transport.pause();
     this.transport.at = 0;
-    return this.load();
   }
 
   /** The scenario before or after this one. */
@@ -122,21 +148,31 @@ export class Explore {
     const { state } = this.page;
     const { scenario } = this;
     if (!scenario) return;
+    try {
+      await this.#run(scenario, first ? state.tick : null);
+    } catch (error) {
+      if (!(error instanceof DOMException)) this.#failed(error);
+    }
+  }
+
+  /** @param {any} scenario @param {number | null} at where to begin; null to go on */
+  async #run(scenario, at) {
+    const { state } = this.page;
     const query = { width: state.width };
     if (scenario.hasDepth !== false) query.depth = state.depth;
     if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
     if (state.fault !== "") query.fault = state.fault;
+    if (scenario === SPECIAL.own) query.text = state.text;
+    if (scenario === SPECIAL.recorded) Object.assign(query, { since: state.since, until: state.until });
     this.running?.abort();
     const running = (this.running = new AbortController());
-    try {
-      const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);
-      if (running.signal.aborted) return;
-      this.page.notice("");
-      this.show(new Schedule({ ...scenario, ...run }), first ? state.tick : this.transport.at);
-      if (state.ways) await this.ways.load(scenario.id, query, running.signal);
-    } catch (error) {
-      if (!(error instanceof DOMException)) this.#failed(error);
-    }
+    const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);
+    if (running.signal.aborted) return;
+    this.page.notice("");
+    // Remarks are about the scenario as it is.
+    const plain = state.width === 1 && state.depth === 1 && state.lanes === 0 && state.fault === "";
+    this.show(new Schedule({ ...scenario, ...run, annotations: plain ? run.annotations : [] }), at ?? this.transport.at);
+    if (state.ways) await this.ways.load(scenario.id, { ...query, delay: state.delay }, running.signal);
   }
 
   #failed(error) {
@@ -150,7 +186,8 @@ export class Explore {
     const { state } = this.page;
     const { scenario } = this;
     this.schedule = schedule;
-    byId("scenario").value = scenario?.id ?? "";
+    this.#option(scenario, schedule.label);
+    byId("rerun").hidden = !this.opened?.records;
     setText(byId("description"), schedule.description);
     const hasDepth = scenario !== null && scenario.hasDepth !== false;
     const hasLanes = scenario !== null && scenario.hasLanes !== false;
@@ -170,9 +207,19 @@ export class Explore {
     position.step = schedule.unit === "ns" ? "any" : "1";
     for (const view of [this.lanes, this.graph, this.semaphores, this.log, this.memory]) view.show(schedule);
     this.#showTable();
-    this.faults.show(schedule, this.faultList, scenario !== null);
+    const faults = parseFaults(state.fault);
+    this.lanes.mark(faults.filter((each) => MARKED.includes(each.kind)).flatMap((each) => each.hardware(schedule).map((hardware) => ({ hardware, fault: each }))));
+    this.faults.show(schedule, faults, scenario !== null);
     this.select(schedule.byId.get(state.op) ?? null);
     this.transport.show(schedule, at);
+  }
+
+  /** The list has an entry for what is not one of its scenarios while that is shown. */
+  #option(scenario, label) {
+    const list = byId("scenario");
+    list.querySelector("option[data-opened]")?.remove();
+    if (scenario === null || SPECIAL[scenario.id] === scenario) list.prepend(h("option", { value: scenario?.id ?? "", "data-opened": "" }, label));
+    list.value = scenario?.id ?? "";
   }
 
   #slider(name, value, enabled) {
@@ -247,8 +294,8 @@ export class Explore {
 
   inject(fault) {
     if (!this.scenario || this.faultList.includes(fault)) return;
-    this.page.state.fault = [...this.faultList, fault].slice(-8).join(",");
-    this.page.say(describe(fault));
+    this.page.state.fault = [...this.faultList, fault].slice(-MOST_FAULTS).join(",");
+    parseFaults(fault).forEach((each) => this.page.say(describeFault(each, this.schedule)));
     this.load();
   }
 
@@ -276,32 +323,53 @@ export class Explore {
     }
   }
 
-  async #openFile(file) {
-    if (!file) return;
+  async #showDialog() {
+    const { scenario, text } = this.page.state;
+    let own = "";
     try {
-      this.open(JSON.parse(await file.text()));
-    } catch (error) {
-      this.page.notice(`${file.name} is not a scenario or recording: ${error instanceof Error ? error.message : error}`);
+      own = scenario === "own" && !this.opened ? await unpack(text) : "";
+    } catch {
+      // The address was damaged; the notice says so.
     }
-    byId("file").value = "";
+    this.dialog.show(own);
+  }
+
+  /** Runs the user's own scenario; what was shown stays when it is refused. */
+  async #openScenario(packed) {
+    const before = { ...this.page.state };
+    const { opened, transport } = this;
+    const { at } = transport;
+    this.#leave({ scenario: "own", text: packed });
+    try {
+      await this.#run(SPECIAL.own, 0);
+    } catch (error) {
+      this.opened = opened;
+      transport.at = at;
+      Object.assign(this.page.state, before);
+      this.page.save();
+      throw error;
+    }
+  }
+
+  /** Runs a recording again, on virtual devices, where it can be scaled, compared and disturbed. */
+  #rerun() {
+    const { since, until } = this.opened.records;
+    this.#leave({ scenario: "recorded", since: Math.max(since, until - MOST_RECORDS), until });
+    return this.load();
   }
 
   /** Shows a run that did not come from the laboratory: a file, or what Live exported. */
   open(run) {
-    if (Array.isArray(run?.operations)) throw new Error("it is a scenario that has not run; “bin/iree4j lab run FILE --json” prints the run");
-    if (!Array.isArray(run?.ops)) throw new Error("there is no list 'ops' in it");
+    const schedule = new Schedule(run);
+    this.#leave({ scenario: "" });
     this.opened = run;
-    Object.assign(this.page.state, { tick: 0, op: "", fault: "" });
-    this.#showOpened();
+    this.#showOpened(schedule);
   }
 
-  #showOpened() {
-    const select = byId("scenario");
-    select.querySelector("option[data-opened]")?.remove();
-    select.prepend(h("option", { value: "", "data-opened": "" }, this.opened.label ?? this.opened.id ?? "Recording"));
-    this.transport.pause();
+  #showOpened(schedule = new Schedule(this.opened)) {
+    this.running?.abort();
     this.page.notice("");
-    this.show(new Schedule(this.opened), 0);
+    this.show(schedule, 0);
   }
 
   /** @returns {boolean} whether the key did something */
@@ -325,6 +393,7 @@ export class Explore {
       h: () => this.page.say(`Faults of ${this.faults.next()}`),
       u: () => this.undo(null),
       c: () => this.compare(),
+      o: () => this.#showDialog(),
     };
     const action = keys[event.key] ?? keys[event.key.toLowerCase()];
     if (action) action();

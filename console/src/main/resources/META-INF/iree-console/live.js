@@ -1,20 +1,22 @@
 // @ts-check
 // The view of the running system. Polls only while it is in sight, so that it costs nothing otherwise.
 import { DataError, read } from "./data.js";
-import { axisClass, axisColour } from "./model/colours.js";
+import { axisColour } from "./model/colours.js";
 import { History } from "./model/history.js";
 import { recordingRun } from "./model/recording.js";
 import { snapshotRun } from "./model/snapshot.js";
+import { Schedule } from "./model/schedule.js";
+import { blockLife } from "./view/block-life.js";
 import { drawAreas } from "./view/chart.js";
-import { h, isDark, setText } from "./view/dom.js";
+import { fill, h, isDark, setText } from "./view/dom.js";
 import { bytes, count, plural, span } from "./view/format.js";
 import { DevicesPanel, EventsPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
-import { MemoryMapView, STATES } from "./view/memory-map.js";
+import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
 import { Waiting } from "./view/waiting.js";
 
 const SPAN = 120; // seconds that charts cover
 const INTERVALS = [0.5, 1, 2, 5];
-const PAGES = 50; // of a recording that are read at most
+const PAGES = 10; // of a recording that are read at most
 const RETRY = 5; // seconds after a failure
 
 export class Live {
@@ -126,10 +128,9 @@ export class Live {
       this.#schedule(this.interval);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
-      if (this.page.state.view === "live") this.page.notice(error instanceof DataError ? error.message : String(error));
       setText(this.age, `no answer; again in ${RETRY} s`);
       this.#schedule(RETRY);
-      if (!(error instanceof DataError)) throw error;
+      this.#failed(error);
     }
   }
 
@@ -210,7 +211,13 @@ export class Live {
   #drawMemory(pool, range, times, samples, dark) {
     let view = this.memoryViews.get(pool.device);
     if (!view) {
-      view = { chart: h("canvas.chart", { role: "img" }), legend: h("p.legend"), facts: h("p.muted"), map: new MemoryMapView(pool.device) };
+      const life = h("div.life", { "aria-live": "polite" });
+      view = {
+        chart: h("canvas.chart", { role: "img" }),
+        legend: h("p.legend"),
+        facts: h("p.muted"),
+        map: new MemoryMapView(pool.device, (block, slab) => this.#lifeOf(life, block, slab)),
+      };
       this.memoryViews.set(pool.device, view);
       this.memoryBox.append(
         h("h3", {}, pool.device),
@@ -218,7 +225,8 @@ export class Live {
         h("div.chart-box", {}, view.chart),
         view.legend,
         view.map.box,
-        h("p.legend", {}, Object.values(STATES).map(({ label, style }) => h("span.key", {}, h("span.swatch", { class: style.slice(2) }), label))),
+        legendOfBlocks(),
+        life,
       );
     }
     const limited = pool.budget < 2 ** 53;
@@ -239,7 +247,7 @@ export class Live {
     view.legend.replaceChildren(
       ...names.map((name) => {
         const consumer = pool.consumers.find((each) => (each.name === "" ? "no program" : each.name) === name);
-        return h("span.key", { class: axisClass(programIndex(name)) }, h("span.swatch.axis"), `${name} ${bytes(consumer?.live ?? 0)}${consumer?.quota ? ` of ${bytes(consumer.quota)}` : ""}`);
+        return h("span.key", { axis: programIndex(name) }, h("span.swatch.axis"), `${name} ${bytes(consumer?.live ?? 0)}${consumer?.quota ? ` of ${bytes(consumer.quota)}` : ""}`);
       }),
     );
     view.map.draw(this.latest.memory.find((each) => each.device === pool.device));
@@ -251,8 +259,30 @@ export class Live {
     try {
       this.actions.open(this.latest.recording ? await this.#recording() : snapshotRun(this.latest, this.history));
     } catch (error) {
-      this.page.notice(error instanceof Error ? error.message : String(error));
+      this.#failed(error);
     }
+  }
+
+  /** Who had the bytes of a block: only the flight recorder knows. */
+  async #lifeOf(box, block, slab) {
+    if (!this.latest.recording) {
+      fill(box, h("p.muted", {}, "Who had these bytes before, and why they could be used again, is known with a flight recorder (iree.recorder.enabled)."));
+      return;
+    }
+    try {
+      const schedule = new Schedule(await this.#recording());
+      const users = schedule.memory.filter((each) => each.slab === slab.number && each.offset < block.offset + block.length && block.offset < each.offset + each.length);
+      const show = (user) => fill(box, blockLife(schedule, user, bytes, show));
+      if (users.length > 0) show(users[users.length - 1]);
+      else fill(box, h("p.muted", {}, `The flight recorder has no use of the ${bytes(block.length)} at ${bytes(block.offset)} of slab ${slab.number}.`));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error) {
+    if (this.page.state.view === "live") this.page.notice(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof DataError)) throw error;
   }
 
   async #recording() {

@@ -3,13 +3,11 @@
 
 const HUES = [265, 150, 40, 330, 205, 95, 300, 15, 175, 70, 235, 125];
 
-export const COLOURS = HUES.length;
-
 /** @param {number} index @param {boolean} dark */
 export function axisColour(index, dark) {
   const hue = HUES[index % HUES.length];
   return (alpha = 1) => `oklch(${dark ? 0.76 : 0.55} ${dark ? 0.12 : 0.15} ${hue} / ${alpha})`;
 }
 
-/** The class that gives an element the colour of an axis as the property --axis. */
-export const axisClass = (index) => `axis-${index % HUES.length}`;
+/** The hue of an axis, for the style sheet. */
+export const hueOf = (index) => String(HUES[index % HUES.length]);

@@ -15,7 +15,8 @@ export function recordingRun(pages) {
   const frontier = (entries) => Object.fromEntries(Object.entries(entries ?? {}).filter(([axis]) => axis !== "tainted").map(([axis, epoch]) => [name(axis), epoch]));
   const operations = new Map();
   const reservations = new Map();
-  const events = pages.flatMap((page) => page.events);
+  // Of what is older, the ring has dropped some: an operation without its end would seem to hang.
+  const events = pages.flatMap((page) => page.events).filter((each) => each.number >= last.completeFrom);
   const begin = events[0]?.time ?? 0;
   let end = 1;
   for (const { time: recorded, kind, values } of events) {
@@ -31,11 +32,14 @@ export function recordingRun(pages) {
   }
   const all = [...operations.values()];
   orderStreams(all, streams);
+  boundEnds(all);
   return {
     id: "recording",
     label: `Recording of ${String(first.start).slice(0, 19).replace("T", " ")} UTC`,
     description: describe(pages, all.length),
     unit: "ns",
+    isRecording: true,
+    records: { since: events[0]?.number ?? 0, until: last.cursor },
     finalTick: end,
     hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1 })),
     ops: all.map(operation),
@@ -70,8 +74,7 @@ function note(op, kind, time, values, frontier) {
  * the stream and those it waits for had ended.
  */
 function orderStreams(all, streams) {
-  const signalled = new Map();
-  for (const op of all) for (const { timeline, value } of op.signals) signalled.set(`${timeline}:${value}`, op);
+  const signalled = signalsOf(all);
   const free = new Map();
   const ended = (op) => op.completedAt ?? op.overAt ?? op.beganAt ?? 0;
   for (const op of all.filter((each) => streams.has(each.queue) && each.issuedAt !== undefined).sort((a, b) => a.issuedAt - b.issuedAt)) {
@@ -79,6 +82,26 @@ function orderStreams(all, streams) {
     op.beganAt ??= Math.max(op.issuedAt, free.get(op.queue) ?? 0, ...producers.map(ended));
     free.set(op.queue, ended(op));
   }
+}
+
+/** The host may learn of an end after what waited for it has begun: then that bounds the end. */
+function boundEnds(all) {
+  const signalled = signalsOf(all);
+  for (const op of all) {
+    const start = op.beganAt ?? op.issuedAt;
+    if (start === undefined) continue;
+    for (const { timeline, value } of op.waits) {
+      const producer = signalled.get(`${timeline}:${value}`);
+      const end = producer?.completedAt ?? producer?.overAt;
+      if (end > start && (producer.beganAt ?? producer.issuedAt ?? 0) <= start) producer.completedAt = start;
+    }
+  }
+}
+
+function signalsOf(all) {
+  const signalled = new Map();
+  for (const op of all) for (const { timeline, value } of op.signals) signalled.set(`${timeline}:${value}`, op);
+  return signalled;
 }
 
 function operation(op) {
@@ -106,6 +129,6 @@ function operation(op) {
 }
 
 function describe(pages, operations) {
-  const dropped = pages[0].events[0]?.number > 0 || pages[0].completeFrom > 0;
+  const dropped = pages[pages.length - 1].completeFrom > 0;
   return `What the flight recorder has: ${operations} operations with their waits, frontiers and memory.${dropped ? " Older ones were dropped from its ring." : ""}`;
 }

@@ -1,5 +1,7 @@
 // @ts-check
 // What a scenario did: operations, their order, and the state of everything at any time. Computed once, then looked up.
+import { labMemory } from "./memory.js";
+import { firstIndex } from "./search.js";
 
 /**
  * @typedef {{semaphore: string, value: number, producer: Operation | null}} Wait
@@ -13,7 +15,10 @@
  * @property {number} end -1 when it never ended
  * @property {Wait[]} waits
  * @property {Signal[]} signals
- * @property {Array<[string, number]>} frontier
+ * @property {Array<[string, number]>} frontier values of timelines; of queues in a recording
+ * @property {boolean} hasFrontier false when a large run has left it out
+ * @property {Array<[string, number]>} axes epochs of queues
+ * @property {boolean} hit whether a fault hit it
  * @property {boolean} tainted
  * @property {string} failure empty when it ended well
  * @property {string} decision
@@ -22,18 +27,6 @@
  * @property {Operation[]} after direct successors
  * @property {number} row within its lane, for operations of one lane that overlap
  */
-
-/** The first index for which the predicate holds, in an array where it holds for a tail. */
-export function firstIndex(length, holds) {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
 
 const entries = (map) => Object.entries(map ?? {}).map(([name, value]) => /** @type {[string, number]} */ ([name, Number(value)]));
 
@@ -47,7 +40,13 @@ export class Schedule {
     this.finalTick = Math.max(1, Number(scenario.finalTick ?? 1));
     this.annotations = (scenario.annotations ?? []).map((each) => ({ tick: Number(each.tick), text: String(each.text) }));
     this.violations = (scenario.violations ?? []).map(String);
-    this.memory = scenario.memory ?? [];
+    /** Whether it was recorded from a running system, or polled from one. */
+    this.isRecording = scenario.isRecording === true;
+    this.memory = this.isRecording ? (scenario.memory ?? []) : labMemory(scenario.memory ?? []);
+    /** The machine that each class of hardware is on; empty for the one without a name. */
+    this.machineOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.machine ?? "")]));
+    this.memoryOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), Number(each.memory ?? 0)]));
+    this.queues = new Map((scenario.queues ?? []).map((each) => [String(each.id), each.ops ?? []]));
     this.collateral = new Set((scenario.collateral ?? []).map(String));
     /** @type {Operation[]} */
     this.operations = (scenario.ops ?? []).map((op, index) => ({
@@ -60,6 +59,9 @@ export class Schedule {
       waits: entries(op.wait).map(([semaphore, value]) => ({ semaphore, value, producer: null })),
       signals: entries(op.signal).map(([semaphore, value]) => ({ semaphore, value })),
       frontier: entries(op.frontier),
+      hasFrontier: op.frontier !== null && op.frontier !== undefined,
+      axes: entries(op.entries),
+      hit: op.hit === true,
       tainted: Boolean(op.tainted),
       failure: op.failed === true ? "failed" : String(op.failure ?? op.failed ?? ""),
       decision: describeDecision(op.decisions ?? op.decision),
@@ -98,12 +100,14 @@ export class Schedule {
     });
     this.semaphoreByName = new Map(this.semaphores.map((each) => [each.name, each]));
     for (const op of this.operations) {
+      const known = new Set();
       for (const wait of op.waits) {
         const all = this.semaphoreByName.get(wait.semaphore)?.signals ?? [];
         // A wait inherits what the signal of its own value knew, not what later ones did.
         const at = firstIndex(all.length, (i) => all[i].value >= wait.value);
         wait.producer = at < all.length && all[at].op !== op ? all[at].op : null;
-        if (wait.producer && !op.before.includes(wait.producer)) {
+        if (wait.producer && !known.has(wait.producer)) {
+          known.add(wait.producer);
           op.before.push(wait.producer);
           wait.producer.after.push(op);
         }
@@ -221,7 +225,15 @@ export class Schedule {
 
   /** The operation that brought a semaphore to a value. */
   producerOf(name, value) {
-    return this.semaphoreByName.get(name)?.signals.find((each) => each.value === value)?.op ?? null;
+    const signals = this.semaphoreByName.get(name)?.signals ?? [];
+    const at = firstIndex(signals.length, (i) => signals[i].value >= value);
+    return signals[at]?.value === value ? signals[at].op : null;
+  }
+
+  /** How far a queue or timeline got at a time; null when nothing is known of it. */
+  reachedAt(name, time) {
+    const semaphore = this.semaphoreByName.get(name);
+    return semaphore === undefined ? null : this.valueAt(semaphore, time).value;
   }
 }
 

@@ -42,6 +42,7 @@ export function snapshotRun(live, history) {
     description:
       "What the console polled: each bar is the operations that a queue completed between two answers; pending operations are in the graph and the table.",
     unit: "ns",
+    isRecording: true,
     finalTick: Math.max(1, end),
     hardware: live.queues.map((queue) => ({ id: queue.name, lanes: 1 })),
     ops,

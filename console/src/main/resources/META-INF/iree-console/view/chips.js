@@ -1,10 +1,9 @@
 // @ts-check
-import { axisClass } from "../model/colours.js";
 import { h } from "./dom.js";
 
 /** An axis and how far it got, in the colour of the axis. */
 export function axisChip(name, epoch, index, title) {
-  return h("span.chip", { class: axisClass(index), title }, h("span.dot", { "aria-hidden": "true" }), `${name}\u200a:\u200a${epoch}`);
+  return h("span.chip", { axis: index, title }, h("span.dot", { "aria-hidden": "true" }), `${name}\u200a:\u200a${epoch}`);
 }
 
 /** The entries of a frontier. */

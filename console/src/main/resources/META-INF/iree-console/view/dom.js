@@ -1,5 +1,11 @@
 // @ts-check
 // Elements from names, properties and children. Text is always text, never markup.
+import { hueOf } from "../model/colours.js";
+
+// As registered colours, they can be read in the theme that is shown.
+for (const name of ["line", "text", "muted", "bad", "bad-soft", "warn", "warn-soft", "accent", "card", "stripe", "block-reserved", "block-dying", "block-reusable", "block-fresh"]) {
+  CSS.registerProperty({ name: `--${name}`, syntax: "<color>", inherits: true, initialValue: "transparent" });
+}
 
 /** @param {string} id @returns {any} */
 export const byId = (id) => {
@@ -10,7 +16,8 @@ export const byId = (id) => {
 
 /**
  * @param {string} name with classes, as in `td.number`
- * @param {Record<string, any>} [attributes] `on…` are listeners; false, null and undefined are left out
+ * @param {Record<string, any>} [attributes] `on…` are listeners; `axis` is the number of the axis whose colour --axis is;
+ *     false, null and undefined are left out
  * @param {...any} children elements, texts, or arrays of them; null and false are left out
  * @returns {any}
  */
@@ -30,7 +37,10 @@ function complete(element, classes, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
+    else if (key === "axis") {
+      element.classList.add("hued");
+      element.style.setProperty("--hue", hueOf(value));
+    } else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
     else element.setAttribute(key, value === true ? "" : String(value));
   }
   element.append(...present(children));

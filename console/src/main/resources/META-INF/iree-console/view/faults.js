@@ -1,9 +1,11 @@
 // @ts-check
 // What goes wrong, by click or key, at the time that is shown; and whether the invariants hold all the same.
-import { checkInvariants } from "../model/invariants.js";
-import { h } from "./dom.js";
+import { Invariants } from "../model/invariants.js";
+import { fill, h, setText } from "./dom.js";
+import { count, timeNamed } from "./format.js";
 
 const KINDS = [
+  { kind: "kill", key: "K", label: "Kill", title: "The machine is lost, with all its hardware at once" },
   { kind: "lose", key: "L", label: "Lose", title: "The hardware is lost: nothing on it ends well any more" },
   { kind: "slow", key: "S", label: "Slow", title: "What starts from now on takes three times as long" },
   { kind: "fail", key: "F", label: "Fail", title: "What runs now fails when it ends" },
@@ -14,47 +16,74 @@ export class Faults {
   /** @param {HTMLElement} box @param {{inject: (fault: string) => void, undo: (fault: string | null) => void}} actions */
   constructor(box, actions) {
     this.actions = actions;
-    this.select = h("select", { "aria-label": "Hardware", id: "fault-hardware" });
+    this.select = h("select", { "aria-label": "Hardware or machine", id: "fault-hardware" });
     this.buttons = KINDS.map(({ kind, key, label, title }) =>
       h("button.quiet.small", { type: "button", title: `${title} (${key})`, "data-kind": kind, onclick: () => this.inject(kind) }, label),
     );
     this.active = h("ul.plain.faults");
     this.invariants = h("ul.plain.invariants", { "aria-label": "Invariants" });
+    this.state = h("p.muted.progress");
     box.replaceChildren(
-      h("div.fault-tools", {}, h("label.field", {}, "Hardware ", this.select), h("div.buttons", {}, this.buttons)),
+      h("div.fault-tools", {}, h("label.field", {}, "Where ", this.select), h("div.buttons", {}, this.buttons)),
       this.active,
       this.invariants,
+      this.state,
     );
     this.at = 0;
   }
 
-  /** @param {import("../model/schedule.js").Schedule} schedule @param {string[]} faults @param {boolean} possible */
+  /** @param {import("../model/schedule.js").Schedule} schedule @param {import("../model/faults.js").Fault[]} faults @param {boolean} possible */
   show(schedule, faults, possible) {
+    this.schedule = schedule;
     const chosen = this.select.value;
-    this.select.replaceChildren(...schedule.hardware.map((each) => h("option", { value: each }, each)));
-    if (schedule.hardware.includes(chosen)) this.select.value = chosen;
+    const machines = [...new Set(schedule.machineOf.values())].filter((each) => each !== "");
+    const option = (each, text = each) => h("option", { value: each }, text);
+    const hardware = schedule.hardware.map((each) => option(each));
+    fill(
+      this.select,
+      machines.length === 0
+        ? hardware
+        : [
+            h("optgroup", { label: "Hardware" }, hardware),
+            h("optgroup", { label: "Machines" }, machines.map((each) => option(each, `${each} (${schedule.hardware.filter((its) => schedule.machineOf.get(its) === each).join(", ")})`))),
+          ],
+    );
+    if ([...this.select.options].some((each) => each.value === chosen)) this.select.value = chosen;
     [this.select, ...this.buttons].forEach((each) => (each.disabled = !possible));
     this.active.replaceChildren(
       ...faults.map((fault) =>
-        h("li", {}, h("span.chip.warning", {}, describe(fault)), " ", h("button.link", { type: "button", "aria-label": `Undo ${describe(fault)}`, onclick: () => this.actions.undo(fault) }, "undo")),
+        h("li", {}, h("span.chip.warning", {}, describeFault(fault, schedule)), " ", h("button.link", { type: "button", "aria-label": `Undo ${describeFault(fault, schedule)}`, onclick: () => this.actions.undo(fault.text) }, "undo")),
       ),
     );
-    const failed = schedule.operations.filter((op) => op.failure !== "").length;
-    this.invariants.replaceChildren(
-      ...checkInvariants(schedule).map(({ name, rule, broken }) =>
-        h(
-          "li",
-          { class: broken.length === 0 ? "holds" : "broken" },
-          h("span.mark", {}, broken.length === 0 ? "✓" : "✕"),
-          h("span", {}, h("b", {}, name), h("span.hidden", {}, broken.length === 0 ? " holds. " : " is broken. "), h("br"), h("span.muted", {}, broken.length === 0 ? rule : `${rule} Not so: ${broken.slice(0, 5).join(", ")}`)),
-        ),
-      ),
-      failed > 0 ? h("li", {}, h("span.mark", {}, "·"), h("span", {}, `${failed} of ${schedule.operations.length} operations fail`, schedule.collateral.size > 0 && `, ${schedule.collateral.size} of them because their timeline does`)) : "",
-    );
+    this.checks = new Invariants(schedule, faults);
+    this.items = this.checks.rules.map(({ name, rule }) => {
+      const item = { mark: h("span.mark"), word: h("span.hidden"), checked: h("span.muted.number"), text: h("span.muted"), rule };
+      return { ...item, row: h("li", {}, item.mark, h("span", {}, h("b", {}, name), item.word, h("br"), item.checked, " ", item.text)) };
+    });
+    this.invariants.replaceChildren(...this.items.map(({ row }) => row));
+    this.move(this.at);
   }
 
+  /** The invariants as far as they could be checked until now. */
   move(at) {
     this.at = at;
+    this.checks.at(at).forEach(({ checked, of, broken }, i) => {
+      const { row, mark, word, checked: number, text, rule } = this.items[i];
+      const holds = broken.length === 0;
+      row.className = holds ? "holds" : "broken";
+      setText(mark, holds ? "✓" : "✕");
+      setText(word, holds ? " holds." : " is broken.");
+      setText(number, `${count(checked)} of ${count(of)} checked.`);
+      setText(text, holds ? rule : `${rule} Not so: ${broken.slice(0, 5).join(", ")}${broken.length > 5 ? `, and ${count(broken.length - 5)} more` : ""}`);
+    });
+    const { operations } = this.schedule;
+    const ended = operations.filter((op) => op.end >= 0 && op.end <= at);
+    const running = operations.filter((op) => op.start >= 0 && op.start <= at && !(op.end >= 0 && op.end <= at)).length;
+    const failed = ended.filter((op) => op.failure !== "").length;
+    setText(
+      this.state,
+      `${count(ended.length - failed)} ended well, ${count(failed)} failed, ${count(running)} running, ${count(operations.length - ended.length - running)} to come.`,
+    );
   }
 
   pick(hardware) {
@@ -74,13 +103,16 @@ export class Faults {
   }
 
   inject(kind) {
-    if (this.select.value === "") return;
-    this.actions.inject(`${kind}:${this.select.value}${kind === "slow" ? "*3" : ""}@${Math.floor(this.at)}`);
+    const { value } = this.select;
+    if (value === "") return;
+    const target = kind === "kill" ? this.schedule.machineOf.get(value) || value : value;
+    this.actions.inject(`${kind}:${target}${kind === "slow" ? "*3" : ""}@${Math.floor(this.at)}`);
   }
 }
 
-export function describe(fault) {
-  const [, kind, target, factor, tick] = /^(\w+):([^@*]+)(?:\*(\d+))?(?:@(\d+))?$/.exec(fault) ?? [];
-  const done = { lose: "lost", slow: `${factor ?? 2} times slower`, fail: "fails", exhaust: "out of memory" }[kind ?? ""];
-  return done ? `${target} ${done} at ${tick ?? 0}` : fault;
+/** @param {import("../model/faults.js").Fault} fault @param {import("../model/schedule.js").Schedule} schedule */
+export function describeFault({ text, kind, target, factor, tick }, schedule) {
+  const done = { kill: "killed", lose: "lost", slow: `${factor} times slower`, fail: "fails", exhaust: "out of memory" }[kind];
+  const what = kind === "kill" && schedule.machineOf.has(target) ? `machine of ${target}` : target;
+  return done ? `${what} ${done} at ${timeNamed(schedule.unit, tick)}` : text;
 }

@@ -1,6 +1,5 @@
 // @ts-check
 // The graph of dependencies. Nodes are buttons: the arrow keys walk along the edges.
-import { axisClass } from "../model/colours.js";
 import { neighbourhood, placeInLayers } from "../model/layers.js";
 import { h, setText, svg } from "./dom.js";
 import { plural } from "./format.js";
@@ -68,21 +67,21 @@ export class Graph {
     const y1 = from.y + NODE.height / 2;
     const y2 = to.y + NODE.height * port;
     const bend = Math.max(24, (to.x - x1) / 2);
-    const path = svg("path.edge", { class: axisClass(index), d: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}` });
-    const head = svg("path.edge-head", { class: axisClass(index), d: `M${to.x},${y2} l-7,-4 v8 z` });
-    const label = svg("text.edge-label", { class: axisClass(index), x: (x1 + to.x) / 2, y: (y1 + y2) / 2 - 5, "text-anchor": "middle" }, `${wait.semaphore} ≥ ${wait.value}`);
+    const path = svg("path.edge", { axis: index, d: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}` });
+    const head = svg("path.edge-head", { axis: index, d: `M${to.x},${y2} l-7,-4 v8 z` });
+    const label = svg("text.edge-label", { axis: index, x: (x1 + to.x) / 2, y: (y1 + y2) / 2 - 5, "text-anchor": "middle" }, `${wait.semaphore} ≥ ${wait.value}`);
     this.edges.push({ wait, op, elements: [path, head, label] });
     return svg("g", {}, path, head, label);
   }
 
   #node(op, { x, y }) {
     const index = this.schedule.semaphoreByName.get(op.signals[0]?.semaphore)?.index ?? op.index;
-    const state = svg("text.node-state", { x: NODE.width - 8, y: 24, "text-anchor": "end" }, "");
+    const state = svg("text.node-state", { x: NODE.width - 8, y: 30, "text-anchor": "end" }, "");
     const title = op.id.length > 14 ? `${op.id.slice(0, 13)}…` : op.id;
     const node = svg(
       "g.node",
       {
-        class: axisClass(index),
+        axis: index,
         transform: `translate(${x},${y})`,
         role: "button",
         tabindex: "-1",
@@ -90,6 +89,7 @@ export class Graph {
         onclick: () => this.actions.select(op),
         onkeydown: (event) => this.#key(event, op),
       },
+      svg("rect.node-back", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-box", { width: NODE.width, height: NODE.height, rx: 7 }),
       svg("rect.node-strip", { x: 0, y: 6, width: 4, height: NODE.height - 12, rx: 2 }),
       svg("text.node-name", { x: 12, y: 16 }, title),

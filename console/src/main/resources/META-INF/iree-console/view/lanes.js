@@ -2,7 +2,7 @@
 // Lanes over time, on a canvas: only what is in sight is drawn, so that ten thousand operations cost no more than
 // those that fit. The table of operations has the same for readers of screens.
 import { axisColour } from "../model/colours.js";
-import { firstIndex } from "../model/schedule.js";
+import { firstIndex } from "../model/search.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
 import { time } from "./format.js";
 
@@ -33,6 +33,7 @@ export class Lanes {
     this.frame = 0;
     this.frames = 0;
     this.past = new Set();
+    this.marks = [];
     this.scroller.addEventListener("scroll", () => this.draw());
     this.canvas.addEventListener("click", (event) => this.#click(event));
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
@@ -70,6 +71,12 @@ export class Lanes {
       "aria-label",
       `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
     );
+    this.draw();
+  }
+
+  /** @param {{hardware: string, fault: import("../model/faults.js").Fault}[]} marks where faults are */
+  mark(marks) {
+    this.marks = marks;
     this.draw();
   }
 
@@ -131,6 +138,9 @@ export class Lanes {
       text: styleOf("--text"),
       muted: styleOf("--muted"),
       bad: styleOf("--bad"),
+      badSoft: styleOf("--bad-soft"),
+      warn: styleOf("--warn"),
+      warnSoft: styleOf("--warn-soft"),
       accent: styleOf("--accent"),
       card: styleOf("--card"),
       stripe: styleOf("--stripe"),
@@ -151,6 +161,7 @@ export class Lanes {
     pen.beginPath();
     pen.rect(0, AXIS, width, height);
     pen.clip();
+    this.#drawFaults(pen, x, width, scroll, colours);
     for (const { lane, top, height: own, row } of this.tops) {
       if (top + own < scroll + AXIS || top > scroll + height) continue;
       const { operations } = lane;
@@ -188,6 +199,23 @@ export class Lanes {
       pen.beginPath();
       pen.arc(x(tick), AXIS - 4, 3, 0, 7);
       pen.fill();
+    }
+  }
+
+  /** From when on a lane is lost or slow. */
+  #drawFaults(pen, x, width, scroll, colours) {
+    for (const { hardware, fault } of this.marks) {
+      const left = Math.max(0, x(fault.tick));
+      for (const { lane, top, height } of this.tops) {
+        if (lane.hardware !== hardware || left > width) continue;
+        const slow = fault.kind === "slow";
+        pen.fillStyle = slow ? colours.warnSoft : colours.badSoft;
+        pen.fillRect(left, top - scroll, width - left, height);
+        pen.fillStyle = slow ? colours.warn : colours.bad;
+        pen.fillRect(left, top - scroll, 2, height);
+        pen.textAlign = "right";
+        pen.fillText(slow ? `${fault.factor}× slower` : fault.kind === "kill" ? "killed" : "lost", width - 6, top - scroll + height / 2);
+      }
     }
   }
 

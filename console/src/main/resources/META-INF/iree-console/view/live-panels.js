@@ -1,6 +1,6 @@
 // @ts-check
 // Panels of the live view.
-import { axisClass, axisColour } from "../model/colours.js";
+import { axisColour } from "../model/colours.js";
 import { frontierChips } from "./chips.js";
 import { drawAreas } from "./chart.js";
 import { h, setText } from "./dom.js";
@@ -68,7 +68,7 @@ export class QueuesPanel {
     this.box.append(
       h(
         "div.queue",
-        { class: axisClass(index) },
+        { axis: index },
         h("div.queue-head", {}, queueChip(name, () => index), row.numbers, row.failed),
         h("div.chart-box", {}, canvas),
         h("div.queue-foot", {}, row.bar, row.waits, h("span.muted", {}, "runs after"), row.frontier),
@@ -186,7 +186,7 @@ export class DevicesPanel {
       ...live.devices.map((each) =>
         h("li", {}, h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", {}, each.name), h("span.muted", {}, ` ${each.driver}, ${plural(each.queues, "queue")}`), h("div.muted", {}, each.failure ?? each.description)),
       ),
-      h("li", {}, h("b", {}, plural(task.workers, "worker")), h("span.muted", {}, `, ${task.sleepingWorkers} asleep; ${plural(task.liveProcesses, "live process").replace("processs", "processes")}`)),
+      h("li", {}, h("b", {}, plural(task.workers, "worker")), h("span.muted", {}, `, ${task.sleepingWorkers} asleep; ${task.liveProcesses} live ${task.liveProcesses === 1 ? "process" : "processes"}`)),
     );
   }
 }

@@ -8,7 +8,7 @@ const GAP = 5;
 const NAME = 128; // width of the names of slabs
 const MOST = 50; // blocks that are listed as text
 
-export const STATES = {
+const STATES = {
   RESERVED: { label: "in use", style: "--block-reserved" },
   DYING: { label: "free once its last use completes", style: "--block-dying" },
   REUSABLE: { label: "free", style: "--block-reusable" },
@@ -16,22 +16,29 @@ export const STATES = {
 };
 
 export class MemoryMapView {
-  constructor(device) {
+  /** @param {string} device @param {(block: any, slab: any) => void} pick called with the block that was chosen */
+  constructor(device, pick) {
+    this.pick = pick;
     this.canvas = h("canvas.memory-canvas", { role: "img" });
     this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
     this.blocks = h("ul.plain.blocks");
-    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", {}, "Blocks with a death frontier"), this.blocks);
+    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", {}, "Blocks that were used"), this.blocks);
     this.picture = h("div.memory-map", {}, this.canvas, this.tip);
     this.box = h("div", {}, this.picture, this.details);
     this.device = device;
     this.places = [];
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.canvas.addEventListener("click", (event) => {
+      const found = this.#find(event);
+      if (found) this.pick(found.block, found.slab);
+    });
   }
 
-  /** @param {any} memory of the device */
-  draw(memory) {
+  /** @param {any} memory of the device @param {(size: number) => string} format of sizes */
+  draw(memory, format = bytes) {
     this.memory = memory;
+    this.format = format;
     this.#list();
     const width = this.picture.clientWidth;
     if (width === 0 || !memory) return;
@@ -46,7 +53,7 @@ export class MemoryMapView {
       const top = row * (ROW + GAP);
       const length = Math.max(24, (slab.size / largest) * (width - NAME));
       pen.fillStyle = styleOf("--muted");
-      pen.fillText(`${slab.pool} ${bytes(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
+      pen.fillText(`${slab.pool} ${format(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
       // Small blocks in use are drawn over large free ones, and never vanish.
       for (const block of [...slab.blocks].sort((a, b) => b.length - a.length)) {
         const left = NAME + (block.offset / slab.size) * length;
@@ -59,7 +66,7 @@ export class MemoryMapView {
       pen.strokeRect(NAME + 0.5, top + 0.5, length - 1, ROW - 1);
     });
     const of = (state) => memory.slabs.flatMap((each) => each.blocks).filter((each) => each.state === state);
-    const sum = (list) => bytes(list.reduce((total, each) => total + each.length, 0));
+    const sum = (list) => format(list.reduce((total, each) => total + each.length, 0));
     this.canvas.setAttribute(
       "aria-label",
       `Memory of ${this.device}: ${plural(memory.slabs.length, "slab")}; ${Object.entries(STATES)
@@ -71,26 +78,34 @@ export class MemoryMapView {
   /** The same as text, for those without a pointer. */
   #list() {
     if (!this.details.open || !this.memory) return;
-    const all = this.memory.slabs.flatMap((slab) => slab.blocks.filter((block) => block.death.length > 0).map((block) => describeBlock(block, slab)));
-    const shown = all.slice(0, MOST).map((text) => h("li", {}, text));
+    const all = this.memory.slabs.flatMap((slab) => slab.blocks.filter((block) => block.state !== "FRESH").map((block) => ({ block, slab })));
+    all.sort((a, b) => Number(b.block.death.length > 0) - Number(a.block.death.length > 0));
+    const shown = all.slice(0, MOST).map(({ block, slab }) => h("li", {}, h("button.link", { type: "button", onclick: () => this.pick(block, slab) }, describeBlock(block, slab, this.format))));
     this.blocks.replaceChildren(...(all.length === 0 ? [h("li.muted", {}, "None now.")] : shown), all.length > MOST ? h("li.muted", {}, `and ${all.length - MOST} more`) : "");
   }
 
-  #hover(event) {
+  #find(event) {
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    const found = this.places.find((each) => x >= each.left && x <= each.right && y >= each.top && y < each.top + ROW);
+    return this.places.find((each) => x >= each.left && x <= each.right && y >= each.top && y < each.top + ROW);
+  }
+
+  #hover(event) {
+    const found = this.#find(event);
     this.tip.hidden = !found;
     if (!found) return;
-    this.tip.textContent = describeBlock(found.block, found.slab);
-    this.tip.style.left = `${Math.max(0, Math.min(x + 12, box.width - this.tip.offsetWidth - 4))}px`;
-    this.tip.style.top = `${y + 16}px`;
+    const box = this.canvas.getBoundingClientRect();
+    this.tip.textContent = describeBlock(found.block, found.slab, this.format);
+    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4))}px`;
+    this.tip.style.top = `${event.clientY - box.top + 16}px`;
   }
 }
 
-export function describeBlock(block, slab) {
+export const legendOfBlocks = () => h("p.legend", {}, Object.values(STATES).map(({ label, style }) => h("span.key", {}, h("span.swatch", { class: style.slice(2) }), label)));
+
+export function describeBlock(block, slab, format) {
   const death = block.death.map((each) => `${each.queue}:${each.epoch}${each.completed >= each.epoch ? " ✓" : ` (at ${each.completed})`}`).join(", ");
   const after = death === "" ? "" : block.state === "RESERVED" ? `; its user runs after ${death}` : `; reused after ${death}`;
-  return `${slab.pool}: ${bytes(block.length)} at ${bytes(block.offset)}, ${STATES[block.state]?.label ?? block.state}${after}${block.tainted ? "; tainted" : ""}`;
+  return `${slab.pool}: ${format(block.length)} at ${format(block.offset)}, ${STATES[block.state]?.label ?? block.state}${after}${block.tainted ? "; tainted" : ""}`;
 }

@@ -1,6 +1,5 @@
 // @ts-check
 // The panels beside lanes and graph: semaphores, the selected operation, the log, the table of operations.
-import { axisClass } from "../model/colours.js";
 import { axisChip, frontierChips } from "./chips.js";
 import { fill, h, setText } from "./dom.js";
 import { plural, time, timeNamed } from "./format.js";
@@ -33,7 +32,7 @@ export class SemaphoreTable {
       const bar = h("meter", { min: 0, max: Math.max(1, semaphore.final), value: 0, "aria-label": `${semaphore.name} of ${semaphore.final}` });
       const frontier = h("td");
       this.body.append();
-      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { class: axisClass(semaphore.index) }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.name), h("td.value", {}, value, bar), frontier) };
+      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { axis: semaphore.index }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.name), h("td.value", {}, value, bar), frontier) };
     });
     this.body.replaceChildren(
       ...this.rows.map(({ row }) => row),
@@ -95,6 +94,7 @@ export class OperationPanel {
         h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), indexOf)),
         h("dt", {}, "Frontier"),
         h("dd", {}, h("ul.plain", {}, op.frontier.length === 0 ? h("li.muted", {}, "empty") : op.frontier.map((entry) => this.#entry(op, entry, indexOf)))),
+        op.axes.length > 0 && [h("dt", {}, "Axes"), h("dd", {}, h("ul.plain", {}, op.axes.map((entry) => this.#axis(op, entry))))],
         op.decision !== "" && [h("dt", {}, "Scheduler"), h("dd", {}, op.decision)],
         h("dt", {}, "Unordered with"),
         h("dd", {}, beside.length === 0 ? h("span.muted", {}, "nothing") : [beside.slice(0, 6).map((each) => [this.#link(each), " "]), beside.length > 6 && h("span.muted", {}, `and ${beside.length - 6} more`)]),
@@ -107,7 +107,7 @@ export class OperationPanel {
     return h(
       "li",
       {},
-      h("span.chip", { class: axisClass(indexOf(semaphore)) }, h("span.dot", { "aria-hidden": "true" }), `${semaphore} ≥ ${value}`),
+      h("span.chip", { axis: indexOf(semaphore) }, h("span.dot", { "aria-hidden": "true" }), `${semaphore} ≥ ${value}`),
       producer ? [" by ", this.#link(producer)] : h("span.muted", {}, " signalled before, or from outside"),
     );
   }
@@ -119,6 +119,18 @@ export class OperationPanel {
       {},
       axisChip(name, epoch, indexOf(name)),
       producer === op ? h("span.muted", {}, " itself") : producer ? [" ", this.#link(producer), h("span.muted", {}, " and what precedes it")] : null,
+    );
+  }
+
+  /** An entry of the scheduler: a queue, how far it got, and the operation that this is. */
+  #axis(op, [queue, epoch]) {
+    const id = this.schedule.queues.get(queue)?.[epoch - 1];
+    const its = this.schedule.byId.get(id);
+    return h(
+      "li",
+      {},
+      h("span.chip", {}, `${queue}\u200a:\u200a${epoch}`),
+      its === op ? h("span.muted", {}, " itself") : its ? [" ", this.#link(its)] : h("span.muted", {}, ` ${id ?? "an operation that was not listed"}`),
     );
   }
 

@@ -1,6 +1,5 @@
 // @ts-check
 // Why nothing moves: what waits, for what, and who would signal it.
-import { axisClass } from "../model/colours.js";
 import { h, setText } from "./dom.js";
 import { plural, seconds, span } from "./format.js";
 
@@ -36,7 +35,7 @@ export class Waiting {
   }
 }
 
-export const queueChip = (queue, indexOf) => h("span.chip", { class: axisClass(indexOf(queue)) }, h("span.dot", { "aria-hidden": "true" }), queue);
+export const queueChip = (queue, indexOf) => h("span.chip", { axis: indexOf(queue) }, h("span.dot", { "aria-hidden": "true" }), queue);
 
 function point(wait, indexOf) {
   const progress = h("span.number", {}, `${wait.reached} → ${wait.value}`);

@@ -25,36 +25,25 @@ const MEASURES = [
 ];
 
 export class Ways {
-  /** @param {HTMLElement} box @param {() => void} changed called when the delay was changed */
+  /** @param {HTMLElement} box @param {(delay: number) => void} changed called with a new delay */
   constructor(box, changed) {
     this.lanes = [];
     this.at = 0;
-    this.delay = 1;
-    const output = h("output", { id: "delay-value", for: "delay" }, "1");
-    const slider = h("input", {
-      type: "range",
-      id: "delay",
-      min: 0,
-      max: 4,
-      step: 1,
-      value: 1,
-      oninput: () => {
-        this.delay = Number(slider.value);
-        setText(output, slider.value);
-        changed();
-      },
-    });
+    this.output = h("output", { id: "delay-value", for: "delay" });
+    this.slider = h("input", { type: "range", id: "delay", min: 0, max: 4, step: 1, oninput: () => changed(Number(this.slider.value)) });
     this.body = h("div");
     box.replaceChildren(
-      h("div.toolbar", {}, h("label.field.slider", {}, "Host delay ", output, slider), h("p.muted.hint", {}, "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
+      h("div.toolbar", {}, h("label.field.slider", {}, "Host delay ", this.output, this.slider), h("p.muted.hint", {}, "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
       this.body,
     );
   }
 
   /** @param {string} id @param {Record<string, any>} query @param {AbortSignal} signal */
   async load(id, query, signal) {
+    this.slider.value = String(query.delay);
+    setText(this.output, String(query.delay));
     try {
-      const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, { ...query, delay: this.delay }, signal);
+      const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query, signal);
       if (!signal.aborted) this.#show(answer);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;

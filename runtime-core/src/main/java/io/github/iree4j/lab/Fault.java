@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * An injected failure or delay in a run.
  *
  * @param kind what goes wrong
- * @param target a class of hardware or an operation
+ * @param target a class of hardware, a machine or an operation; a machine stands for all its hardware
  * @param tick when
  * @param factor how many times longer slow work takes, 2 to 1000; 1 for other kinds
  */
@@ -21,6 +21,8 @@ public record Fault(Kind kind, String target, long tick, int factor) {
 
     /** Kinds of faults. */
     public enum Kind {
+        /** The machine is lost, with all its hardware at once. For hardware and operations: the machine that they are on. */
+        KILL,
         /** The hardware is lost: all work on it fails. For an operation: the hardware that runs it. */
         LOSE,
         /** Operations that start at the tick or later take longer. */
@@ -54,7 +56,8 @@ public record Fault(Kind kind, String target, long tick, int factor) {
         try {
             kind = Kind.valueOf(form.group(1).toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
-            throw invalid("'%s' is no kind of fault; there are lose, slow, fail and exhaust".formatted(form.group(1)));
+            throw invalid(
+                    "'%s' is no kind of fault; there are kill, lose, slow, fail and exhaust".formatted(form.group(1)));
         }
         int factor = form.group(3) == null ? kind == Kind.SLOW ? 2 : 1 : Integer.parseInt(form.group(3));
         return new Fault(kind, form.group(2), form.group(4) == null ? 0 : Long.parseLong(form.group(4)), factor);

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,6 +19,7 @@ final class FaultPlan {
     private final Scenario scenario;
     private final List<Fault> faults;
     private final Map<String, Integer> hardware = new HashMap<>();
+    private final Set<String> machines = new HashSet<>();
     private final Map<String, String> runsOn = new HashMap<>(); // hardware by operation
     private final Set<Fault> spent = new HashSet<>(); // of those that happen once
 
@@ -28,29 +30,68 @@ final class FaultPlan {
             hardware.put(scenario.hardware().get(i).id(), i);
         }
         scenario.operations().forEach(each -> runsOn.put(each.id(), each.hardware()));
+        scenario.hardware().forEach(each -> machines.add(each.machine()));
         for (Fault each : faults) {
-            if (!hardware.containsKey(each.target()) && !runsOn.containsKey(each.target())) {
-                throw invalid("fault '%s' is of '%s', which is neither hardware nor an operation of scenario '%s'"
-                        .formatted(each, each.target(), scenario.id()));
+            if (!isHardware(each) && !runsOn.containsKey(each.target())) {
+                throw invalid(
+                        "fault '%s' is of '%s', which is neither hardware, a machine nor an operation of scenario '%s'"
+                                .formatted(each, each.target(), scenario.id()));
             }
         }
     }
 
     void schedule(VirtualClock clock, LabRun run) {
         for (Fault each : faults) {
-            if (each.kind() == Fault.Kind.LOSE) {
-                String target = runsOn.getOrDefault(each.target(), each.target());
-                int its = hardware.getOrDefault(each.target(), hardware.getOrDefault(target, 0));
-                Hardware gone = scenario.hardware().get(its);
-                clock.schedule(each.tick(), () -> run.lose(its, LabRun.lost(gone, each.tick())));
+            if (each.kind() == Fault.Kind.KILL || each.kind() == Fault.Kind.LOSE) {
+                BitSet gone = gone(each);
+                IreeException cause = cause(each, gone);
+                clock.schedule(each.tick(), () -> run.lose(gone, cause));
             }
         }
     }
 
+    /** Whether a fault is of hardware or of a machine, rather than of an operation. */
+    private boolean isHardware(Fault fault) {
+        return hardware.containsKey(fault.target()) || machines.contains(fault.target());
+    }
+
+    /** The hardware that is lost. */
+    private BitSet gone(Fault fault) {
+        String target = isHardware(fault) ? fault.target() : runsOn.getOrDefault(fault.target(), "");
+        Integer its = hardware.get(target);
+        BitSet gone = new BitSet();
+        if (its != null && fault.kind() == Fault.Kind.LOSE) {
+            gone.set(its);
+            return gone;
+        }
+        String machine = its == null ? target : scenario.hardware().get(its).machine();
+        for (int i = 0; i < scenario.hardware().size(); i++) {
+            gone.set(i, scenario.hardware().get(i).machine().equals(machine));
+        }
+        return gone;
+    }
+
+    private IreeException cause(Fault fault, BitSet gone) {
+        Hardware first = scenario.hardware().get(gone.nextSetBit(0));
+        boolean killed = fault.kind() == Fault.Kind.KILL;
+        String what = killed || machines.contains(fault.target())
+                ? first.machine().isEmpty() ? "the machine" : "machine '%s'".formatted(first.machine())
+                : "hardware '%s'".formatted(first.id());
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "%s was %s at tick %d".formatted(what, killed ? "killed" : "lost", fault.tick()));
+    }
+
     private boolean isFor(Fault fault, LabRun.Work work) {
-        return hardware.containsKey(fault.target())
-                ? fault.target().equals(work.operation.hardware())
-                : fault.target().equals(work.operation.id());
+        if (!isHardware(fault)) {
+            return fault.target().equals(work.operation.id());
+        }
+        String its = work.operation.hardware();
+        return fault.target().equals(its)
+                || scenario.hardware()
+                        .get(hardware.getOrDefault(its, 0))
+                        .machine()
+                        .equals(fault.target());
     }
 
     /** An operation starts. */
@@ -82,7 +123,7 @@ final class FaultPlan {
                     "operation '%s' found no memory on '%s'".formatted(work.operation.id(), work.operation.hardware()));
         }
         for (Fault each : faults) {
-            boolean due = !hardware.containsKey(each.target()) || work.start <= each.tick() && each.tick() < now;
+            boolean due = !isHardware(each) || work.start <= each.tick() && each.tick() < now;
             if (each.kind() == Fault.Kind.FAIL && due && isFor(each, work)) {
                 return new IreeException(
                         StatusCode.INTERNAL, "operation '%s' failed on purpose".formatted(work.operation.id()));

@@ -2,6 +2,7 @@ package io.github.iree4j.lab;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,7 @@ final class LabMemory implements AutoCloseable {
     static final long UNIT = 4096;
 
     private final LabRun run;
+    private final LabBlocks blocks;
     private final Map<String, Held> all = new LinkedHashMap<>(); // by the name of the buffer
     private final List<TimelineSemaphore> timelines = new ArrayList<>();
 
@@ -51,8 +54,9 @@ final class LabMemory implements AutoCloseable {
         }
     }
 
-    LabMemory(LabRun run) {
+    LabMemory(LabRun run, LabBlocks blocks) {
         this.run = run;
+        this.blocks = blocks;
     }
 
     private TimelineSemaphore timeline() {
@@ -68,7 +72,11 @@ final class LabMemory implements AutoCloseable {
             TimelineSemaphore ready = timeline();
             try (Fence signal = Fence.at(ready, 1)) {
                 Buffer buffer = queue.alloca(
-                        wait, signal, BufferParams.DEFAULT, units * UNIT, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
+                        wait,
+                        signal,
+                        BufferParams.DEFAULT.withConsumer(name),
+                        units * UNIT,
+                        DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
                 all.put(name, new Held(work, units, buffer, ready));
             }
             points.add(new Fence.Entry(ready, 1));
@@ -104,8 +112,8 @@ final class LabMemory implements AutoCloseable {
         }
     }
 
-    /** Allocations and releases, in the order in which the hardware executed them. */
-    List<MemoryEvent> events() {
+    /** Allocations and releases, in the order in which the hardware executed them; `values` translates frontiers. */
+    List<MemoryEvent> events(Function<Frontier, @Nullable Map<String, Long>> values) {
         TreeMap<Long, MemoryEvent> events = new TreeMap<>();
         all.forEach((name, held) -> {
             Operation user = held.user.operation;
@@ -113,12 +121,27 @@ final class LabMemory implements AutoCloseable {
                 return;
             }
             LabRun.Moment begin = run.endOf(held.ready);
-            events.put(begin.order(), new MemoryEvent(begin.tick(), user.hardware(), name, held.units, user.id()));
+            events.put(
+                    begin.order(),
+                    new MemoryEvent(
+                            begin.tick(),
+                            user.hardware(),
+                            name,
+                            held.units,
+                            user.id(),
+                            blocks.allocated(name, values)));
             TimelineSemaphore freed = held.freed;
             LabRun.Moment end = freed != null && freed.value() > 0 ? run.endOf(freed) : held.closed;
             if (held.last != null && end != null) {
                 events.put(
-                        end.order(), new MemoryEvent(end.tick(), user.hardware(), name, -held.units, held.last.id()));
+                        end.order(),
+                        new MemoryEvent(
+                                end.tick(),
+                                user.hardware(),
+                                name,
+                                -held.units,
+                                held.last.id(),
+                                blocks.released(name, values)));
             }
         });
         return List.copyOf(events.values());

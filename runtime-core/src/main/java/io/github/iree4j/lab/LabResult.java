@@ -79,6 +79,7 @@ public record LabResult(
      * @param isTainted whether the frontier has lost entries, for want of room
      * @param decisions about its waits
      * @param failure why it failed; null if it ended well
+     * @param isHit whether a fault hit it, so that its failure is no consequence of another
      */
     public record OperationRun(
             Scenario.Operation operation,
@@ -90,7 +91,8 @@ public record LabResult(
             Map<String, Long> entries,
             boolean isTainted,
             Decisions decisions,
-            @Nullable String failure) {}
+            @Nullable String failure,
+            boolean isHit) {}
 
     /**
      * The last state of a timeline.
@@ -112,8 +114,35 @@ public record LabResult(
      * @param buffer the buffer
      * @param units its size; negative when it is freed
      * @param operation for or behind which
+     * @param block where it is, and what that means for others
      */
-    public record MemoryEvent(long tick, String hardware, String buffer, long units, String operation) {}
+    public record MemoryEvent(long tick, String hardware, String buffer, long units, String operation, Block block) {}
+
+    /**
+     * The place of a buffer in the memory of its hardware.
+     *
+     * @param slab number of the slab of the pool
+     * @param offset units from the beginning of the slab
+     * @param reuse of an allocation, why it could have the units; of a release, that they are {@link Reuse#FREED}
+     * @param frontier of an allocation, the value of each timeline that its last users were behind; of a release, what must be over before
+     *     the units are used again; null when the result has no more room for frontiers
+     */
+    public record Block(
+            int slab, long offset, Reuse reuse, @Nullable Map<String, Long> frontier) {}
+
+    /** Why memory could be allocated. */
+    public enum Reuse {
+        /** Nothing had used it before. */
+        UNUSED,
+        /** What had used it was over. */
+        COMPLETED,
+        /** The operation runs after what had used it. */
+        KNOWN_BEFORE,
+        /** The hardware waits for what had used it. */
+        AFTER_WAIT,
+        /** It was not allocated, but released. */
+        FREED
+    }
 
     /**
      * A queue of the scheduler.

@@ -23,8 +23,8 @@ import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,7 +120,9 @@ final class LabRun {
     private long moments;
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<Fence> fences = new ArrayList<>();
-    final LabMemory memory = new LabMemory(this);
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final LabBlocks blocks = new LabBlocks(tracker);
+    final LabMemory memory = new LabMemory(this, blocks);
 
     private LabRun(Scenario scenario, LabOptions options) {
         this.scenario = scenario;
@@ -135,9 +137,10 @@ final class LabRun {
     }
 
     private LabResult run() {
-        try (FrontierTracker tracker = FrontierTracker.create()) {
+        try (tracker) {
             SchedulingDomain domain =
                     SchedulingDomain.create(AxisAllocator.create(1, 0), tracker, Frontier.MAXIMUM_CAPACITY);
+            domain.memory().begin(blocks);
             try {
                 openQueues(domain);
                 scenario.semaphores()
@@ -267,17 +270,17 @@ final class LabRun {
         semaphores.values().forEach(TimelineSemaphore::close);
     }
 
-    /** Loses a class of hardware. */
-    void lose(int hardware, IreeException cause) {
+    /** Loses classes of hardware, all at once. */
+    void lose(BitSet hardware, IreeException cause) {
         for (Work each : works) { // what has not ended on it fails because of that
             Queue queue = queues.get(plan.queueOf[each.index]);
-            if (queue.hardware == hardware && each.end < 0) {
+            if (hardware.get(queue.hardware) && each.end < 0) {
                 each.faulted = true;
                 each.end = each.start < 0 ? each.end : clock.now();
             }
         }
         queues.stream()
-                .filter(each -> each.hardware == hardware)
+                .filter(each -> hardware.get(each.hardware))
                 .map(each -> each.device)
                 .distinct()
                 .forEach(each -> each.lose(cause));
@@ -344,10 +347,5 @@ final class LabRun {
             work.faulted |= failure != null;
             return failure;
         }
-    }
-
-    static IreeException lost(Hardware hardware, long tick) {
-        return new IreeException(
-                StatusCode.UNAVAILABLE, "hardware '%s' was lost at tick %d".formatted(hardware.id(), tick));
     }
 }

@@ -81,16 +81,23 @@ final class ResultJson {
         if (run.failure() != null) {
             json.put("failure", run.failure());
         }
+        if (run.isHit()) {
+            json.put("hit", true);
+        }
         return json;
     }
 
-    private static Map<String, Object> memory(LabResult.MemoryEvent event) {
-        Map<String, Object> json = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> memory(LabResult.MemoryEvent event) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("tick", event.tick());
         json.put("hw", event.hardware());
         json.put("buffer", event.buffer());
         json.put("units", event.units());
         json.put("op", event.operation());
+        json.put("slab", event.block().slab());
+        json.put("offset", event.block().offset());
+        json.put("reuse", event.block().reuse().name());
+        json.put("frontier", event.block().frontier());
         return json;
     }
 
@@ -113,6 +120,9 @@ final class ResultJson {
                     json.put("lanes", each.lanes());
                     json.put("scalable", each.scalable());
                     json.put("memory", each.memory());
+                    if (!each.machine().isEmpty()) {
+                        json.put("machine", each.machine());
+                    }
                     return json;
                 })
                 .toList();

@@ -62,7 +62,7 @@ final class ResultReader {
                 operations,
                 Collections.unmodifiableMap(semaphores),
                 run.queues.stream().map(this::read).toList(),
-                run.memory.events(),
+                run.memory.events(this::values),
                 run.queues.stream().mapToLong(each -> each.counters().waits()).sum(),
                 run.queues.stream().mapToLong(each -> each.counters().points()).sum(),
                 invariants.violations(),
@@ -82,7 +82,8 @@ final class ResultReader {
                 entries(frontier),
                 frontier.isTainted(),
                 work.decisions,
-                work.cause == null ? null : work.cause.toString());
+                work.cause == null ? null : work.cause.toString(),
+                work.faulted && work.cause != null);
     }
 
     private SemaphoreState read(TimelineSemaphore semaphore) {

@@ -53,9 +53,7 @@ final class Scaling {
 
     private Scenario multiply() {
         List<Hardware> hardware = scenario.hardware().stream()
-                .map(each -> each.scalable() && scale.lanes() > 0
-                        ? new Hardware(each.id(), scale.lanes(), true, each.memory())
-                        : each)
+                .map(each -> each.scalable() && scale.lanes() > 0 ? each.withLanes(scale.lanes()) : each)
                 .toList();
         List<Operation> operations = new ArrayList<>();
         Set<String> semaphores = new LinkedHashSet<>();

@@ -86,24 +86,38 @@ public record Scenario(
      * @param lanes how many operations it runs at once
      * @param scalable whether {@link Scale#lanes} changes that; true for at most one class of a scenario
      * @param memory units of memory, which are what the scenario says; 0 for as many as are needed
+     * @param machine the machine that it is a part of; empty for the one without a name
      */
-    public record Hardware(String id, int lanes, boolean scalable, long memory) {
+    public record Hardware(String id, int lanes, boolean scalable, long memory, String machine) {
         /** Checks the parts. */
         public Hardware {
             checkId("a class of hardware", id);
             check("lanes of hardware '" + id + "'", lanes, 1, MAXIMUM_LANES);
             check("memory of hardware '" + id + "'", memory, 0, MAXIMUM_MEMORY);
+            if (!machine.isEmpty()) {
+                checkId("a machine", machine);
+            }
         }
 
         /**
-         * Makes a class of hardware with as much memory as is needed.
+         * Makes a class of hardware of the machine without a name, with as much memory as is needed.
          *
          * @param id its name
          * @param lanes how many operations it runs at once
          * @param scalable whether {@link Scale#lanes} changes that
          */
         public Hardware(String id, int lanes, boolean scalable) {
-            this(id, lanes, scalable, 0);
+            this(id, lanes, scalable, 0, "");
+        }
+
+        /**
+         * Returns this hardware with another number of lanes.
+         *
+         * @param count the lanes
+         * @return the hardware
+         */
+        Hardware withLanes(int count) {
+            return new Hardware(id, count, scalable, memory, machine);
         }
     }
 

@@ -32,6 +32,12 @@ final class ScenarioCheck {
             }
             scalable += each.scalable() ? 1 : 0;
         }
+        for (Hardware each : hardware) {
+            if (classes.containsKey(each.machine())) {
+                throw invalid("'%s' names a machine and a class of hardware; give one another name"
+                        .formatted(each.machine()));
+            }
+        }
         if (scalable > 1) {
             throw invalid("%d classes of hardware are scalable; at most one may be".formatted(scalable));
         }

@@ -79,7 +79,7 @@ final class ScenarioReader {
         if (given instanceof String id) {
             return new Hardware(id, 1, false);
         }
-        Map<String, Object> parts = map("hardware", given, List.of("id", "lanes", "scalable", "memory"));
+        Map<String, Object> parts = map("hardware", given, List.of("id", "lanes", "scalable", "memory", "machine"));
         String id = string("hardware", parts, "id", null);
         String scalable = string("hardware", parts, "scalable", "false").toLowerCase(Locale.ROOT);
         if (!scalable.equals("true") && !scalable.equals("false")) {
@@ -88,7 +88,11 @@ final class ScenarioReader {
         long lanes = number("hardware", parts, "lanes", 1);
         Scenario.check("lanes of hardware '" + id + "'", lanes, 1, Scenario.MAXIMUM_LANES);
         return new Hardware(
-                id, (int) lanes, scalable.equals("true"), number("hardware '" + id + "'", parts, "memory", 0));
+                id,
+                (int) lanes,
+                scalable.equals("true"),
+                number("hardware '" + id + "'", parts, "memory", 0),
+                string("hardware '" + id + "'", parts, "machine", ""));
     }
 
     private static Operation operation(Object given) {

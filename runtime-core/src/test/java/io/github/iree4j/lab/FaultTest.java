@@ -53,6 +53,58 @@ class FaultTest {
         assertThat(run("voice-chat", "lose:apu@5").isRetired()).isTrue();
     }
 
+    private static final Scenario TWO_MACHINES = Laboratory.scenario("cross-node-pipeline");
+
+    private static LabResult runOnTwo(String fault) {
+        return Laboratory.run(TWO_MACHINES, LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault))));
+    }
+
+    @Test
+    void aKilledMachineTakesAllItsHardwareAtOnce() {
+        LabResult result = runOnTwo("kill:second@7");
+        assertThat(failed(result)).containsExactlyInAnyOrder("a_back", "a_page_out", "b_back", "a_page_in", "a_next");
+        assertThat(result.operations().get(4).failure()).contains("machine 'second' was killed at tick 7");
+        assertThat(result.operations().stream()
+                        .filter(OperationRun::isHit)
+                        .map(each -> each.operation().id()))
+                .as("all that had not ended there")
+                .containsExactly("a_back", "a_page_out", "b_back", "a_page_in", "a_next");
+        assertThat(result.violations()).isEmpty();
+        assertThat(failed(runOnTwo("lose:node1@7")))
+                .as("a lost device leaves the paging of its machine, which fails since it follows")
+                .isEqualTo(failed(result));
+    }
+
+    @Test
+    void hardwareAndOperationsStandForTheMachineThatTheyAreOn() {
+        Set<String> killed = failed(runOnTwo("kill:second@7"));
+        assertThat(failed(runOnTwo("kill:nvme@7"))).isEqualTo(killed);
+        assertThat(failed(runOnTwo("kill:a_page_in@7"))).isEqualTo(killed);
+        assertThat(failed(runOnTwo("lose:second@7"))).isEqualTo(killed);
+        assertThat(failed(runOnTwo("kill:nic@0"))).as("with the first machine").hasSize(9);
+    }
+
+    @Test
+    void hardwareWithoutAMachineIsOnOneTogether() {
+        assertThat(failed(run("voice-chat", "kill:apu@0")))
+                .hasSameSizeAs(Laboratory.scenario("voice-chat").operations());
+        assertThat(run("voice-chat", "kill:apu@0").operations().getFirst().failure())
+                .contains("the machine was killed at tick 0");
+    }
+
+    @Test
+    void slowFailingAndExhaustedMachinesAreAllTheirHardware() {
+        assertThat(runOnTwo("slow:second*2").isRetired()).isTrue();
+        assertThat(runOnTwo("slow:second*2").finalTick())
+                .isGreaterThan(runOnTwo("slow:node1*2").finalTick());
+        assertThat(failed(runOnTwo("fail:node0@3")))
+                .hasSize(5)
+                .contains("b_front")
+                .doesNotContain("a_send");
+        assertThat(failed(runOnTwo("fail:first@3"))).hasSize(8).contains("b_front", "a_send");
+        assertThat(runOnTwo("exhaust:second").operations().get(4).failure()).contains("RESOURCE_EXHAUSTED");
+    }
+
     @Test
     void slowHardwareDelaysAndFailsNothing() {
         LabResult result = run("voice-chat", "slow:apu*10@1");
@@ -97,7 +149,7 @@ class FaultTest {
         assertThatThrownBy(() -> Fault.parse("lose")).hasMessageContaining("is not of the form");
         assertThatThrownBy(() -> Fault.parse("slow:gpu*1")).hasMessageContaining("factor of a fault is 1");
         assertThatThrownBy(() -> run("independent", "lose:tpu"))
-                .hasMessageContaining("neither hardware nor an operation");
+                .hasMessageContaining("neither hardware, a machine nor an operation");
     }
 
     @Test
@@ -116,7 +168,7 @@ class FaultTest {
                     scenario.isScalable() ? random.nextInt(5) : 0);
             List<Fault> faults = new ArrayList<>();
             for (int j = random.nextInt(3); j >= 0; j--) {
-                Fault.Kind kind = Fault.Kind.values()[random.nextInt(4)];
+                Fault.Kind kind = Fault.Kind.values()[random.nextInt(Fault.Kind.values().length)];
                 List<Operation> operations = scenario.operations();
                 String target = random.nextBoolean()
                         ? operations.get(random.nextInt(operations.size())).id()

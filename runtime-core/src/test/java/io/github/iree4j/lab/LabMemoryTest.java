@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.LabResult.Block;
 import io.github.iree4j.lab.LabResult.MemoryEvent;
 import io.github.iree4j.lab.LabResult.OperationRun;
+import io.github.iree4j.lab.LabResult.Reuse;
 import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
@@ -21,13 +23,17 @@ import org.junit.jupiter.api.Test;
 class LabMemoryTest {
     private static final Scenario SHARED = Laboratory.scenario("shared-pool");
 
+    private static Block block(Reuse reuse, Map<String, Long> frontier) {
+        return new Block(0, 0, reuse, frontier);
+    }
+
     private static Scenario withMemory(long units) {
         return new Scenario(
                 "x",
                 "x",
                 "",
                 Placement.LANES,
-                List.of(new Hardware("cpu", 2, false), new Hardware("gpu", 2, true, units)),
+                List.of(new Hardware("cpu", 2, false), new Hardware("gpu", 2, true, units, "")),
                 SHARED.semaphores(),
                 SHARED.operations(),
                 List.of(),
@@ -48,10 +54,11 @@ class LabMemoryTest {
         assertThat(prefill.frontier()).isEqualTo(Map.of("A", 3L, "B", 2L));
         assertThat(result.memory())
                 .containsExactly(
-                        new MemoryEvent(1, "gpu", "a_cache", 6, "a_prefill"),
-                        new MemoryEvent(8, "gpu", "a_cache", -6, "a_decode"),
-                        new MemoryEvent(8, "gpu", "b_cache", 6, "b_prefill"),
-                        new MemoryEvent(15, "gpu", "b_cache", -6, "b_decode"));
+                        new MemoryEvent(1, "gpu", "a_cache", 6, "a_prefill", block(Reuse.UNUSED, Map.of())),
+                        new MemoryEvent(8, "gpu", "a_cache", -6, "a_decode", block(Reuse.FREED, Map.of("A", 3L))),
+                        new MemoryEvent(8, "gpu", "b_cache", 6, "b_prefill", block(Reuse.AFTER_WAIT, Map.of("A", 3L))),
+                        new MemoryEvent(
+                                15, "gpu", "b_cache", -6, "b_decode", block(Reuse.FREED, Map.of("A", 3L, "B", 3L))));
         assertThat(result.finalTick()).isEqualTo(16);
     }
 
@@ -157,8 +164,8 @@ class LabMemoryTest {
     private static Scenario requests(Random random, int memory) {
         int count = 2 + random.nextInt(5);
         List<Hardware> hardware = List.of(
-                new Hardware("gpu", 1 + random.nextInt(2), false, memory),
-                new Hardware("npu", 1 + random.nextInt(2), false, memory));
+                new Hardware("gpu", 1 + random.nextInt(2), false, memory, ""),
+                new Hardware("npu", 1 + random.nextInt(2), false, memory, ""));
         List<String> semaphores = new ArrayList<>();
         List<List<Operation>> requests = new ArrayList<>();
         for (int i = 0; i < count; i++) {

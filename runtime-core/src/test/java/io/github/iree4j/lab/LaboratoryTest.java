@@ -164,19 +164,25 @@ class LaboratoryTest {
             if (allocates(scenario)) {
                 continue; // memory orders copies
             }
-            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(4, 1, 0)));
-            Map<String, Integer> owner = new HashMap<>();
-            int size = scenario.operations().size();
-            for (int i = 0; i < result.operations().size(); i++) {
-                int copy = i / size;
-                Set<String> mentioned =
-                        new HashSet<>(result.operations().get(i).frontier().keySet());
-                mentioned.addAll(result.operations().get(i).entries().keySet());
-                for (String each : mentioned) {
-                    assertThat(owner.computeIfAbsent(each, _ -> copy))
-                            .as("%s of %s", each, scenario.id())
-                            .isEqualTo(copy);
-                }
+            for (int depth = 1; depth <= (scenario.canRepeat() ? 8 : 1); depth++) {
+                assertCopiesShareNothing(scenario, depth);
+            }
+        }
+    }
+
+    private static void assertCopiesShareNothing(Scenario scenario, int depth) {
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(4, depth, 0)));
+        Map<String, Integer> owner = new HashMap<>();
+        int size = scenario.operations().size() * depth;
+        for (int i = 0; i < result.operations().size(); i++) {
+            int copy = i / size;
+            Set<String> mentioned =
+                    new HashSet<>(result.operations().get(i).frontier().keySet());
+            mentioned.addAll(result.operations().get(i).entries().keySet());
+            for (String each : mentioned) {
+                assertThat(owner.computeIfAbsent(each, _ -> copy))
+                        .as("%s of %s with depth %d", each, scenario.id(), depth)
+                        .isEqualTo(copy);
             }
         }
     }

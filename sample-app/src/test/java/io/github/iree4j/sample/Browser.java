@@ -131,8 +131,12 @@ final class Browser implements AutoCloseable {
         new Actions(driver).sendKeys(keys).perform();
     }
 
-    void typeWithShift(CharSequence key) {
-        new Actions(driver).keyDown(Keys.SHIFT).sendKeys(key).keyUp(Keys.SHIFT).perform();
+    void typeWithControl(CharSequence key) {
+        new Actions(driver)
+                .keyDown(Keys.CONTROL)
+                .sendKeys(key)
+                .keyUp(Keys.CONTROL)
+                .perform();
     }
 
     String address() {
@@ -162,6 +166,11 @@ final class Browser implements AutoCloseable {
                 .map(LogEntry::toString)
                 .toList();
         assertThat(errors).isEmpty();
+    }
+
+    /** Forgets what the console of the browser said, for tests that cause an error. */
+    void discardErrors() {
+        driver.manage().logs().get(LogType.BROWSER);
     }
 
     /** Scans the page for what keeps people from using it. */

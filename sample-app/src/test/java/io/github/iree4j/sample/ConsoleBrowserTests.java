@@ -2,79 +2,23 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.openqa.selenium.Keys;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
 
 /** The console in a browser: scenarios. */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
-@Timeout(900)
-class ConsoleBrowserTests {
-
-    private static Browser browser;
-
-    @LocalServerPort
-    private int port;
-
-    @BeforeAll
-    static void start() {
-        browser = Browser.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void reset() {
-        browser.resize(1360, 1000);
-        browser.preferDark(false);
-    }
-
-    @AfterEach
-    void saysNoErrors() {
-        browser.assertNoErrors();
-    }
-
-    private void open(String query) {
-        browser.open("http://localhost:" + port + "/iree/" + query);
-        browser.until("document.getElementById('now').textContent !== ''");
-    }
-
-    private void pick(String scenario) {
-        open("?scenario=" + scenario);
-        browser.until("document.getElementById('scenario').value === '" + scenario + "'");
-    }
+class ConsoleBrowserTests extends ConsoleTests {
 
     private String now() {
         return browser.text("#now");
     }
 
-    private static List<String> texts(String selector) {
-        List<?> texts = (List<?>)
-                browser.eval("[...document.querySelectorAll('" + selector + "')].map((each) => each.textContent)");
-        return texts.stream().map(Object::toString).toList();
-    }
-
     @Test
     void picksAScenarioAndShowsItsRun() {
         open("");
-        browser.eval("(() => { const list = document.getElementById('scenario'); list.value = 'cross-queue';"
-                + " list.dispatchEvent(new Event('change')); })()");
+        choose("scenario", "cross-queue");
         browser.until("document.getElementById('summary').textContent.startsWith('4 operations')");
         browser.until("document.querySelectorAll('.node').length === 4");
         assertThat(browser.address()).contains("scenario=cross-queue");
@@ -116,11 +60,6 @@ class ConsoleBrowserTests {
         assertThat(browser.address()).contains("width=3").contains("depth=2").contains("lanes=4");
         browser.picture("explore-scaled");
         browser.assertAccessible("a scaled scenario");
-    }
-
-    private static void slide(String slider, int value) {
-        browser.eval("(() => { const it = document.getElementById('" + slider + "'); it.value = " + value
-                + "; it.dispatchEvent(new Event('input')); })()");
     }
 
     @Test
@@ -234,26 +173,66 @@ class ConsoleBrowserTests {
         pick("fork-join");
         browser.eval("document.activeElement.blur()");
         browser.type(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "l");
-        browser.until("document.querySelector('.faults').textContent.includes('gpu lost at 3')");
+        browser.until("document.querySelector('.faults').textContent.includes('gpu lost at tick 3')");
         assertThat(browser.address()).contains("fault=lose");
         browser.type(Keys.END);
         assertThat(texts(".node-state")).containsExactlyInAnyOrder("\u2713", "\u2715", "\u2715", "\u2715");
         assertThat(browser.text(".invariants"))
                 .contains("Never optimistic")
                 .contains("Nothing hangs")
-                .contains("3 of 4 operations fail");
+                .contains("4 of 4 checked");
+        assertThat(browser.text(".progress")).isEqualTo("1 ended well, 3 failed, 0 running, 0 to come.");
         assertThat(texts(".invariants .broken")).isEmpty();
         browser.picture("explore-faults");
         browser.assertAccessible("faults");
         browser.type("u");
         browser.until("document.querySelector('.faults').textContent === ''");
-        for (String kind : List.of("slow", "fail", "exhaust")) {
+        for (String kind : List.of("kill", "slow", "fail", "exhaust")) {
             browser.click("[data-kind=" + kind + "]");
             browser.until("document.querySelectorAll('.faults li').length === 1");
             assertThat(texts(".invariants .broken")).as(kind).isEmpty();
             browser.click(".faults button");
             browser.until("document.querySelectorAll('.faults li').length === 0");
         }
+    }
+
+    @Test
+    void aMachineIsKilledWithAKeyWhileTheRulesAreChecked() {
+        open("?scenario=cross-node-pipeline&tick=7");
+        browser.until("document.getElementById('scenario').value === 'cross-node-pipeline'");
+        assertThat(texts(".invariants .number").getFirst()).isEqualTo("6 of 9 checked.");
+        choose("fault-hardware", "second");
+        browser.eval("document.activeElement.blur()");
+        browser.type("k");
+        browser.until("document.querySelector('.faults').textContent.includes('second killed at tick 7')");
+        assertThat(browser.text(".progress")).contains("failed");
+        browser.type(Keys.END);
+        assertThat(browser.text(".progress")).isEqualTo("4 ended well, 5 failed, 0 running, 0 to come.");
+        assertThat(texts(".invariants .broken")).isEmpty();
+        assertThat(texts(".invariants .number").getLast()).isEqualTo("9 of 9 checked.");
+        browser.picture("explore-killed");
+        browser.assertAccessible("a killed machine");
+    }
+
+    @Test
+    void memoryOfAScenarioHasAMapAndLives() {
+        open("?scenario=shared-pool&tick=9");
+        browser.until("document.getElementById('memory-card').hidden === false");
+        assertThat(browser.text("#memory-box"))
+                .contains("6 units in 1 block at tick 9")
+                .contains("b_cache");
+        assertThat(browser.eval("document.querySelector('#memory-box .memory-canvas').getAttribute('aria-label')")
+                        .toString())
+                .contains("1 block, 6 units, in use")
+                .contains("1 block, 2 units, never used");
+        browser.click("#memory-box > .blocks button");
+        assertThat(browser.text("#memory-box .life"))
+                .contains("the device waits for its last users")
+                .contains("A\u200a:\u200a3")
+                .contains("6 units of a_prefill");
+        browser.picture("explore-memory");
+        browser.assertAccessible("memory of a scenario");
+        assertThat(texts(".invariants .broken")).isEmpty();
     }
 
     @Test
@@ -268,7 +247,7 @@ class ConsoleBrowserTests {
         List<String> makespans = texts("#ways-box tbody tr:first-child td");
         // The host pays for each event; what is left to the hardware does not.
         assertThat(Integer.parseInt(makespans.getFirst())).isGreaterThan(Integer.parseInt(makespans.getLast()));
-        assertThat(browser.address()).contains("ways=1");
+        assertThat(browser.address()).contains("ways=1").contains("delay=4");
         browser.eval("window.ireeConsole.explore.transport.seek(6)");
         browser.picture("explore-ways");
         browser.assertAccessible("the comparison");
@@ -315,8 +294,7 @@ class ConsoleBrowserTests {
                 (List<?>) browser.eval("[...document.querySelectorAll('#scenario option')].map((each) => each.value)");
         assertThat(ids).hasSizeGreaterThanOrEqualTo(14);
         for (Object id : ids) {
-            browser.eval("(() => { const list = document.getElementById('scenario'); list.value = '" + id
-                    + "'; list.dispatchEvent(new Event('change')); })()");
+            choose("scenario", id.toString());
             browser.until("window.ireeConsole.explore.schedule.id === '" + id + "'");
             assertThat((List<?>) browser.eval(
                             "[...document.querySelectorAll('.invariants .broken')].map((each) => each.textContent)"))
@@ -324,69 +302,5 @@ class ConsoleBrowserTests {
                     .isEmpty();
             browser.type(Keys.END);
         }
-    }
-
-    @Test
-    void aFileIsOpenedAndSaysWhenItIsNone() {
-        open("");
-        browser.eval(
-                "window.ireeConsole.explore.open({id: 'mine', label: 'My run', finalTick: 4, hardware: [{id: 'gpu', lanes: 1}],"
-                        + " ops: [{id: 'a', hw: 'gpu', lane: 'gpu', start: 0, end: 2, wait: {}, signal: {s: 1}, frontier: {s: 1}},"
-                        + " {id: 'b', hw: 'gpu', lane: 'gpu', start: 2, end: 4, wait: {s: 1}, signal: {s: 2}, frontier: {s: 2}}], sems: {}})");
-        assertThat(browser.text("#summary")).startsWith("2 operations");
-        browser.find("#file").sendKeys(Path.of("pom.xml").toAbsolutePath().toString());
-        browser.until("document.getElementById('notice').textContent.includes('pom.xml is not a scenario')");
-    }
-
-    /** Two operations of a stream, and bytes that the second reuses because it runs after the first. */
-    private static final String PAGES = """
-            [{cursor: 12, start: '2026-11-23T02:00:00Z', completeFrom: 0, more: false,
-              queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}], pools: [{name: 'transient'}],
-              events: [
-                {number: 0, time: 100, kind: 'submitted', values: {operation: 1, queue: 'queue:0@m0.s7', name: 'fill', call: 5,
-                  function: 'digits.classify', waits: [], signals: [{timeline: 3, value: 1}]}},
-                {number: 1, time: 110, kind: 'reserved', values: {reservation: 1, pool: 0, size: 60, length: 64, slab: 0, offset: 0,
-                  reuse: 'UNUSED', persistent: false, consumer: 'digits', call: 5, function: 'digits.classify', death: {}}},
-                {number: 2, time: 120, kind: 'issued', values: {operation: 1, reservation: 1, frontier: {'queue:0@m0.s7': 1}}},
-                {number: 3, time: 130, kind: 'submitted', values: {operation: 2, queue: 'queue:0@m0.s7', name: 'execute', call: 6,
-                  function: 'digits.classify', waits: [{timeline: 3, value: 1}], signals: [{timeline: 3, value: 2}]}},
-                {number: 4, time: 140, kind: 'decided', values: {operation: 2, decisions: [{decision: 'ELIDED_FIFO', value: 1}]}},
-                {number: 5, time: 150, kind: 'issued', values: {operation: 2, reservation: 0, frontier: {'queue:0@m0.s7': 2}}},
-                {number: 6, time: 200, kind: 'completed', values: {operation: 1}},
-                {number: 7, time: 210, kind: 'over', values: {operation: 1, status: 'OK', message: '', frontier: {'queue:0@m0.s7': 1}}},
-                {number: 8, time: 220, kind: 'released', values: {reservation: 1, death: {'queue:0@m0.s7': 1}}},
-                {number: 9, time: 230, kind: 'reserved', values: {reservation: 2, pool: 0, size: 32, length: 32, slab: 0, offset: 0,
-                  reuse: 'KNOWN_BEFORE', persistent: false, consumer: 'digits', call: 6, function: 'digits.classify',
-                  death: {'queue:0@m0.s7': 1}}},
-                {number: 10, time: 300, kind: 'completed', values: {operation: 2}},
-                {number: 11, time: 310, kind: 'over', values: {operation: 2, status: 'INTERNAL', message: 'kernel trapped',
-                  frontier: {'queue:0@m0.s7': 2}}}]}]""";
-
-    @Test
-    void aRecordingShowsMemoryAndWhyABlockWasReused() {
-        open("");
-        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
-                + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
-        assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
-        browser.eval("window.ireeConsole.explore.transport.seek(150)");
-        assertThat(browser.text("#memory-card"))
-                .contains("32 B in 1 blocks at 150 ns")
-                .contains("digits");
-        browser.click("#memory-box .blocks button");
-        assertThat(browser.text(".life"))
-                .contains("this one runs after its last users")
-                .contains("gpu/0\u200a:\u200a1")
-                .contains("64 B of digits.classify");
-        browser.type("n", "n");
-        // The stream began it when its predecessor had ended, though it was issued before.
-        assertThat(browser.text("#operation-box"))
-                .contains("execute #2")
-                .contains("100 ns to 200 ns")
-                .contains("call 6 of digits.classify")
-                .contains("kernel trapped")
-                .contains("1 wait implied by the order of its queue");
-        assertThat(texts(".invariants .broken")).isEmpty();
-        browser.picture("explore-recording");
-        browser.assertAccessible("a recording");
     }
 }

@@ -5,105 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.util.Arrays;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.openqa.selenium.Keys;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
 
 /** The console in a browser: the running sample, under load. */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
-@Timeout(900)
-class ConsoleLiveTests {
-
-    private static Browser browser;
-
-    @LocalServerPort
-    private int port;
+class ConsoleLiveTests extends ConsoleTests {
 
     @Autowired
     private IreeRuntime runtime;
 
-    @BeforeAll
-    static void start() {
-        browser = Browser.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void reset() {
-        browser.resize(1360, 1000);
-        browser.preferDark(false);
-    }
-
-    @AfterEach
-    void saysNoErrors() {
-        browser.assertNoErrors();
-    }
-
-    private void open() {
-        browser.open("http://localhost:" + port + "/iree/?view=live");
-        browser.until("window.ireeConsole?.live.polls > 0");
-    }
-
-    /** Requests digits until closed. */
-    private final class Load implements AutoCloseable {
-        private final AtomicBoolean over = new AtomicBoolean();
-        private final ExecutorService threads = Executors.newFixedThreadPool(3);
-
-        Load() {
-            String body = "{\"pixels\": %s}"
-                    .formatted(Arrays.toString(
-                            HandwrittenDigits.load().heldOut().getFirst().pixels()));
-            HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/digits"))
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString(body))
-                    .build();
-            for (int i = 0; i < 3; i++) {
-                threads.submit(() -> {
-                    try (HttpClient client = HttpClient.newHttpClient()) {
-                        while (!over.get()) {
-                            client.send(request, BodyHandlers.discarding());
-                        }
-                    }
-                    return null;
-                });
-            }
-        }
-
-        @Override
-        public void close() {
-            over.set(true);
-            threads.close();
-        }
-    }
-
     @Test
     void showsTheSampleUnderLoad() {
-        open();
-        browser.eval("document.getElementById('live-interval').value = '0.5',"
-                + " document.getElementById('live-interval').dispatchEvent(new Event('change'))");
+        openLive();
+        choose("live-interval", "0.5");
         try (Load _ = new Load()) {
             browser.until("window.ireeConsole.live.polls > 12");
             browser.until("/[1-9]/.test(document.querySelector('#live-tiles div:nth-child(4) dd').textContent)");
@@ -125,7 +40,7 @@ class ConsoleLiveTests {
         try (Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(9)) {
             runtime.device().queue(0).barrier(never, null, 0);
-            open();
+            openLive();
             browser.until("document.querySelectorAll('#live-waiting li .number').length > 0");
             assertThat(browser.text("#live-waiting"))
                     .contains("barrier")
@@ -142,7 +57,7 @@ class ConsoleLiveTests {
 
     @Test
     void pollsOnlyWhileItIsLookedAt() {
-        open();
+        openLive();
         browser.type(" ");
         assertThat(browser.text("#live-pause")).isEqualTo("Continue");
         assertPollsStop();
@@ -169,9 +84,8 @@ class ConsoleLiveTests {
 
     @Test
     void filtersByProgram() {
-        open();
-        browser.eval("(() => { const list = document.getElementById('live-program'); list.value = 'scans';"
-                + " list.dispatchEvent(new Event('change')); })()");
+        openLive();
+        choose("live-program", "scans");
         assertThat(browser.text("#live-programs")).contains("scans").doesNotContain("digits");
         assertThat(browser.text("#live-events")).contains("scans:1").doesNotContain("digits:1");
         assertThat(browser.address()).contains("program=scans");
@@ -179,7 +93,7 @@ class ConsoleLiveTests {
 
     @Test
     void opensWhatItPolledInExplore() {
-        open();
+        openLive();
         try (Load _ = new Load()) {
             browser.until("window.ireeConsole.live.polls > 4");
         }
@@ -197,7 +111,7 @@ class ConsoleLiveTests {
     void fitsIntoFourHundredPixelsInTheDark() {
         browser.preferDark(true);
         browser.resize(400, 800);
-        open();
+        openLive();
         assertThat(browser.eval("document.documentElement.scrollWidth <= 400")).isEqualTo(true);
         browser.picture("live-narrow-dark");
         browser.assertAccessible("Live in 400 pixels and in the dark");

@@ -2,59 +2,122 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.util.Arrays;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.openqa.selenium.Keys;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.TestPropertySource;
 
-/** A recording of the running sample in the console. */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "iree.recorder.enabled=true")
-@Timeout(900)
-class ConsoleRecordingTests {
-
-    @LocalServerPort
-    private int port;
+/** The console in a browser: recordings. */
+@TestPropertySource(properties = "iree.recorder.enabled=true")
+class ConsoleRecordingTests extends ConsoleTests {
 
     @Test
-    void opensWhatWasRecordedInExplore() throws Exception {
-        try (Browser browser = Browser.start();
-                HttpClient client = HttpClient.newHttpClient()) {
-            String body = "{\"pixels\": %s}"
-                    .formatted(Arrays.toString(
-                            HandwrittenDigits.load().heldOut().getFirst().pixels()));
-            for (int i = 0; i < 20; i++) {
-                client.send(
-                        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/digits"))
-                                .header("Content-Type", "application/json")
-                                .POST(BodyPublishers.ofString(body))
-                                .build(),
-                        BodyHandlers.discarding());
-            }
-            browser.open("http://localhost:" + port + "/iree/?view=live");
-            browser.until("window.ireeConsole?.live.polls > 0");
-            browser.click("#live-export");
-            browser.until("document.title.startsWith('Explore')");
-            assertThat(browser.text("#description")).startsWith("What the flight recorder has");
-            assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
-                    .isGreaterThan(20);
-            assertThat(browser.text("#lanes-box")).contains("local/0");
-            browser.type(Keys.END, "p");
-            assertThat(browser.text("#operation-box")).contains("local/0").contains("digits");
-            assertThat(browser.text("#memory-card")).contains("By").contains("digits");
-            assertThat((Long) browser.eval("document.querySelectorAll('.invariants .broken').length"))
-                    .as(browser.text(".invariants"))
-                    .isZero();
-            browser.picture("explore-recording-sample");
-            browser.assertAccessible("a recording of the sample");
-            browser.assertNoErrors();
+    void opensWhatWasRecordedUnderLoadInExplore() {
+        openLive();
+        try (Load _ = new Load()) {
+            browser.until("window.ireeConsole.live.polls > 4");
         }
+        browser.click("#live-export");
+        browser.until("document.title.startsWith('Explore')");
+        assertThat(browser.text("#description")).startsWith("What the flight recorder has");
+        assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
+                .isGreaterThan(20);
+        assertThat(browser.text("#lanes-box")).contains("local/0");
+        browser.type(Keys.END, "p");
+        assertThat(browser.text("#operation-box")).contains("local/0").contains("digits");
+        assertThat(browser.text("#memory-card")).contains("By").contains("digits");
+        assertThat(texts(".invariants .broken")).isEmpty();
+        browser.picture("explore-recording-sample");
+        browser.assertAccessible("a recording of the sample");
+    }
+
+    @Test
+    void aRecordingRunsInTheLaboratoryWhereItCanBeDisturbed() throws Exception {
+        readDigits(5);
+        openLive();
+        browser.click("#live-export");
+        browser.until("document.title.startsWith('Explore')");
+        browser.click("#rerun");
+        browser.until("document.getElementById('scenario').value === 'recorded'");
+        assertThat(browser.address()).contains("scenario=recorded").contains("until=");
+        long operations = (Long) browser.eval("window.ireeConsole.explore.schedule.operations.length");
+        assertThat(operations).isGreaterThan(5);
+        assertThat(texts(".invariants .broken")).isEmpty();
+        slide("width", 2);
+        browser.until("window.ireeConsole.explore.schedule.operations.length === " + 2 * operations);
+        browser.eval("document.activeElement.blur()");
+        browser.type("k");
+        browser.until("window.ireeConsole.explore.schedule.operations.some((op) => op.failure !== '')");
+        browser.type(Keys.END);
+        assertThat(texts(".invariants .broken")).isEmpty();
+        browser.picture("explore-recorded-in-the-laboratory");
+    }
+
+    @Test
+    void liveShowsTheLifeOfABlock() throws Exception {
+        readDigits(20);
+        openLive();
+        browser.click("#live-memory details summary");
+        browser.until("document.querySelectorAll('#live-memory .blocks button').length > 0");
+        browser.click("#live-memory .blocks button");
+        browser.until("document.querySelector('#live-memory .life h3') !== null");
+        assertThat(browser.text("#live-memory .life"))
+                .contains("digits")
+                .contains("Allocated at")
+                .contains("Before that")
+                .contains("to be used again");
+        browser.picture("live-block");
+        browser.assertAccessible("the life of a block in Live");
+    }
+
+    /** Two operations of a stream, and bytes that the second reuses because it runs after the first. */
+    private static final String PAGES = """
+            [{cursor: 12, start: '2026-11-23T02:00:00Z', completeFrom: 0, more: false,
+              queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}], pools: [{name: 'transient'}],
+              events: [
+                {number: 0, time: 100, kind: 'submitted', values: {operation: 1, queue: 'queue:0@m0.s7', name: 'fill', call: 5,
+                  function: 'digits.classify', waits: [], signals: [{timeline: 3, value: 1}]}},
+                {number: 1, time: 110, kind: 'reserved', values: {reservation: 1, pool: 0, size: 60, length: 64, slab: 0, offset: 0,
+                  reuse: 'UNUSED', persistent: false, consumer: 'digits', call: 5, function: 'digits.classify', death: {}}},
+                {number: 2, time: 120, kind: 'issued', values: {operation: 1, reservation: 1, frontier: {'queue:0@m0.s7': 1}}},
+                {number: 3, time: 130, kind: 'submitted', values: {operation: 2, queue: 'queue:0@m0.s7', name: 'execute', call: 6,
+                  function: 'digits.classify', waits: [{timeline: 3, value: 1}], signals: [{timeline: 3, value: 2}]}},
+                {number: 4, time: 140, kind: 'decided', values: {operation: 2, decisions: [{decision: 'ELIDED_FIFO', value: 1}]}},
+                {number: 5, time: 150, kind: 'issued', values: {operation: 2, reservation: 0, frontier: {'queue:0@m0.s7': 2}}},
+                {number: 6, time: 200, kind: 'completed', values: {operation: 1}},
+                {number: 7, time: 210, kind: 'over', values: {operation: 1, status: 'OK', message: '', frontier: {'queue:0@m0.s7': 1}}},
+                {number: 8, time: 220, kind: 'released', values: {reservation: 1, death: {'queue:0@m0.s7': 1}}},
+                {number: 9, time: 230, kind: 'reserved', values: {reservation: 2, pool: 0, size: 32, length: 32, slab: 0, offset: 0,
+                  reuse: 'KNOWN_BEFORE', persistent: false, consumer: 'digits', call: 6, function: 'digits.classify',
+                  death: {'queue:0@m0.s7': 1}}},
+                {number: 10, time: 300, kind: 'completed', values: {operation: 2}},
+                {number: 11, time: 310, kind: 'over', values: {operation: 2, status: 'INTERNAL', message: 'kernel trapped',
+                  frontier: {'queue:0@m0.s7': 2}}}]}]""";
+
+    @Test
+    void aRecordingShowsMemoryAndWhyABlockWasReused() {
+        open("");
+        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
+                + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
+        assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
+        browser.eval("window.ireeConsole.explore.transport.seek(150)");
+        assertThat(browser.text("#memory-card"))
+                .contains("32 B in 1 block at 150 ns")
+                .contains("digits");
+        browser.click("#memory-box .blocks button");
+        assertThat(browser.text(".life"))
+                .contains("this one runs after its last users")
+                .contains("gpu/0\u200a:\u200a1")
+                .contains("64 B of digits.classify");
+        browser.type("n", "n");
+        // The stream began it when its predecessor had ended, though it was issued before.
+        assertThat(browser.text("#operation-box"))
+                .contains("execute #2")
+                .contains("100 ns to 200 ns")
+                .contains("call 6 of digits.classify")
+                .contains("kernel trapped")
+                .contains("1 wait implied by the order of its queue");
+        assertThat(texts(".invariants .broken")).isEmpty();
+        browser.picture("explore-recording");
+        browser.assertAccessible("a recording");
     }
 }

@@ -28,7 +28,7 @@ class ConsoleSpeedTests {
                     frontier: { [`gpu${q}`]: i + 1, [`gpu${(q + 1) % 20}`]: Math.max(1, i - 49) } });
                 }
               }
-              return JSON.stringify({ id: 'large', label: 'Large', unit: 'ns', finalTick: 1002000,
+              return JSON.stringify({ id: 'large', label: 'Large', unit: 'ns', isRecording: true, finalTick: 1002000,
                 hardware: Array.from({ length: 20 }, (_, q) => ({ id: `gpu${q}`, lanes: 1 })), ops, sems: {} });
             })()""";
 
@@ -41,10 +41,11 @@ class ConsoleSpeedTests {
             browser.open("http://localhost:" + port + "/iree/");
             browser.until("document.getElementById('now').textContent !== ''");
             browser.eval("void (window.recording = " + RECORDING + ")");
-            Number opened = (Number) browser.await("await (async () => { const begin = performance.now();"
-                    + " window.ireeConsole.explore.open(JSON.parse(window.recording));"
-                    + " await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));"
-                    + " return performance.now() - begin; })()");
+            Number opened = (Number) browser.await(
+                    "await (async () => { const { checkRun } = await import('./model/run-check.js'); const begin = performance.now();"
+                            + " window.ireeConsole.explore.open(checkRun(JSON.parse(window.recording)));"
+                            + " await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));"
+                            + " return performance.now() - begin; })()");
             Map<?, ?> frames = (Map<?, ?>) browser.await("""
                     await (async () => {
                       const { explore } = window.ireeConsole;

@@ -57,7 +57,7 @@ final class MapMaker {
 
     private void finishSlab() {
         if (home != null) {
-            slabs.add(new SlabMap(pool, home.slab.size(), spans));
+            slabs.add(new SlabMap(home.slab.number(), pool, home.slab.size(), spans));
             spans = new ArrayList<>();
             home = null;
         }

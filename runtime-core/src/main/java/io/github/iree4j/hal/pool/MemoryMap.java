@@ -23,11 +23,12 @@ public record MemoryMap(List<SlabMap> slabs, long omitted) {
     /**
      * A slab.
      *
+     * @param number of the slab, never reused
      * @param pool name of its pool
      * @param size bytes
      * @param blocks its blocks in the order of their offsets; without the omitted ones
      */
-    public record SlabMap(String pool, long size, List<Span> blocks) {
+    public record SlabMap(int number, String pool, long size, List<Span> blocks) {
 
         /** Copies the list. */
         public SlabMap {

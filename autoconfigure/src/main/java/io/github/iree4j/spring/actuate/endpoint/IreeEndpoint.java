@@ -27,6 +27,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +68,9 @@ public final class IreeEndpoint {
             "recording");
 
     private static final int MOST_EVENTS = 100;
+
+    /** A reader copies the recorder's ring: one at a time does, however many clients there are. */
+    private final Lock reading = new ReentrantLock(true);
 
     private final IreeRuntime runtime;
     private final Programs programs;
@@ -159,9 +164,21 @@ public final class IreeEndpoint {
                         modules().modules(),
                         timelines(),
                         events(since));
-            case "recording" -> recorder == null ? null : RecordingDescriptor.of(recorder, since == null ? 0 : since);
+            case "recording" -> recording(since == null ? 0 : since);
             default -> null;
         };
+    }
+
+    private @Nullable RecordingDescriptor recording(long since) {
+        if (recorder == null) {
+            return null;
+        }
+        reading.lock();
+        try {
+            return RecordingDescriptor.of(recorder, since);
+        } finally {
+            reading.unlock();
+        }
     }
 
     /**
@@ -186,13 +203,18 @@ public final class IreeEndpoint {
             case "scenario" -> ExportFormat.SCENARIO;
             default -> null;
         };
-        FlightRecording recording = recorder.recording();
-        if (other == null) {
-            return format.equals("iree4j") ? new ByteArrayResource(recording.toBytes()) : null;
+        reading.lock();
+        try {
+            FlightRecording recording = recorder.recording();
+            if (other == null) {
+                return format.equals("iree4j") ? new ByteArrayResource(recording.toBytes()) : null;
+            }
+            ByteArrayOutputStream target = new ByteArrayOutputStream();
+            other.write(new OperationGraph(recording), target);
+            return new ByteArrayResource(target.toByteArray());
+        } finally {
+            reading.unlock();
         }
-        ByteArrayOutputStream target = new ByteArrayOutputStream();
-        other.write(new OperationGraph(recording), target);
-        return new ByteArrayResource(target.toByteArray());
     }
 
     /**

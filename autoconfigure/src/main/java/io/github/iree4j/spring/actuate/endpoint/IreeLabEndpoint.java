@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Comparison;
 import io.github.iree4j.lab.Fault;
@@ -10,9 +11,12 @@ import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.lab.Scenario.Placement;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -25,8 +29,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * {@link WebEndpoint @WebEndpoint} that lists the scenarios of the laboratory and runs them, on virtual devices of their
- * own: it neither reads nor changes the runtime of the application. Runs are bounded by the ranges of {@link Scale} and
- * the number of faults. Thread-safe.
+ * own: it changes nothing of the application's runtime, and reads nothing of it but the flight recorder. A scenario can
+ * also be a part of the request.
+ *
+ * <p>Runs are bounded by the ranges of {@link Scale}, the number of faults and {@value #MOST_OPERATIONS} operations.
+ * {@value #MOST_RUNS} run at once, however many clients there are; others wait for their turn. Thread-safe.
  */
 @WebEndpoint(id = "ireelab", defaultAccess = Access.READ_ONLY)
 public final class IreeLabEndpoint {
@@ -37,10 +44,30 @@ public final class IreeLabEndpoint {
     /** The maximum delay of the host, in ticks. */
     static final int MOST_DELAY = 100;
 
+    /** The maximum number of operations of a run, after scaling. */
+    static final int MOST_OPERATIONS = 4096;
+
+    /** The maximum number of lanes of a run's hardware. */
+    static final int MOST_LANES = 1024;
+
+    /** The number of requests that run scenarios at the same time. */
+    static final int MOST_RUNS = 2;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private static final String JSON = "application/json";
 
-    /** Creates an endpoint. */
-    public IreeLabEndpoint() {}
+    private final LabScenarios scenarios;
+    private final Semaphore turns = new Semaphore(MOST_RUNS, true);
+
+    /**
+     * Creates an endpoint.
+     *
+     * @param recorder the flight recorder, whose records can be run as a scenario; null for none
+     */
+    public IreeLabEndpoint(@Nullable FlightRecorder recorder) {
+        this.scenarios = new LabScenarios(recorder);
+    }
 
     /** Returns the scenarios. */
     @ReadOperation
@@ -52,12 +79,16 @@ public final class IreeLabEndpoint {
     /**
      * Runs a scenario.
      *
-     * @param scenario its id
+     * @param scenario its id; own for the one in {@code text}, recorded for records of the flight recorder
      * @param width number of independent copies; 1 when absent
      * @param depth number of chained repetitions; 1 when absent
      * @param lanes lanes of the scalable hardware; as the scenario says when absent
      * @param fault faults in the form of {@link Fault#parse}, separated by commas; none when absent
-     * @return the run as JSON; status 404 for an unknown scenario and 400 for values out of range, with the limits
+     * @param text for own, the scenario: YAML or JSON in UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param since for recorded, the number of the first record
+     * @param until for recorded, the number after the last record's
+     * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and 503
+     *     when too many requests wait for their turn
      */
     @ReadOperation(produces = JSON)
     public WebEndpointResponse<String> run(
@@ -65,9 +96,15 @@ public final class IreeLabEndpoint {
             @Nullable Integer width,
             @Nullable Integer depth,
             @Nullable Integer lanes,
-            @Nullable String fault) {
-        return answer(() -> Laboratory.run(Laboratory.scenario(scenario), options(width, depth, lanes, fault))
-                .toJson());
+            @Nullable String fault,
+            @Nullable String text,
+            @Nullable Long since,
+            @Nullable Long until) {
+        return answer(() -> {
+            LabOptions options = options(width, depth, lanes, fault);
+            return Laboratory.run(bounded(scenarios.find(scenario, text, since, until), options), options)
+                    .toJson();
+        });
     }
 
     /**
@@ -79,6 +116,9 @@ public final class IreeLabEndpoint {
      * @param depth as in {@link #run}
      * @param lanes as in {@link #run}
      * @param fault as in {@link #run}
+     * @param text as in {@link #run}
+     * @param since as in {@link #run}
+     * @param until as in {@link #run}
      * @param delay ticks until the host learns of a completion, up to {@value #MOST_DELAY}; 1 when absent
      * @return the comparison and the three runs as JSON, with status as in {@link #run}; null for another view
      */
@@ -90,12 +130,31 @@ public final class IreeLabEndpoint {
             @Nullable Integer depth,
             @Nullable Integer lanes,
             @Nullable String fault,
+            @Nullable String text,
+            @Nullable Long since,
+            @Nullable Long until,
             @Nullable Integer delay) {
         return view.equals("ways")
-                ? answer(() -> ways(
-                        Laboratory.scenario(scenario),
-                        options(width, depth, lanes, fault).withHostDelay(hostDelay(delay))))
+                ? answer(() -> {
+                    LabOptions options = options(width, depth, lanes, fault).withHostDelay(hostDelay(delay));
+                    return ways(bounded(scenarios.find(scenario, text, since, until), options), options);
+                })
                 : null;
+    }
+
+    private static Scenario bounded(Scenario scenario, LabOptions options) {
+        long operations = (long) scenario.operations().size()
+                * options.scale().width()
+                * options.scale().depth();
+        long lanes =
+                scenario.hardware().stream().mapToLong(Scenario.Hardware::lanes).sum();
+        if (operations > MOST_OPERATIONS || lanes > MOST_LANES) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%d operations on %d lanes are more than %d on %d; run them with 'bin/iree4j lab run FILE --json' and open the result"
+                            .formatted(operations, lanes, MOST_OPERATIONS, MOST_LANES));
+        }
+        return scenario;
     }
 
     private static String ways(Scenario scenario, LabOptions options) {
@@ -129,11 +188,25 @@ public final class IreeLabEndpoint {
         return ticks;
     }
 
-    private static WebEndpointResponse<String> answer(Supplier<String> json) {
+    private WebEndpointResponse<String> answer(Supplier<String> json) {
+        boolean turn = false;
         try {
+            turn = turns.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            if (!turn) {
+                throw new IreeException(
+                        StatusCode.UNAVAILABLE,
+                        "%d scenarios are being run, and others wait; try again".formatted(MOST_RUNS));
+            }
             return new WebEndpointResponse<>(json.get());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return refusal(new IreeException(StatusCode.UNAVAILABLE, "the request was interrupted", e));
         } catch (IreeException e) {
             return refusal(e);
+        } finally {
+            if (turn) {
+                turns.release();
+            }
         }
     }
 
@@ -151,7 +224,8 @@ public final class IreeLabEndpoint {
     private static WebEndpointResponse<String> refusal(IreeException e) {
         int status = switch (e.code()) {
             case NOT_FOUND -> 404;
-            case INVALID_ARGUMENT, OUT_OF_RANGE -> 400;
+            case INVALID_ARGUMENT, OUT_OF_RANGE, RESOURCE_EXHAUSTED -> 400;
+            case UNAVAILABLE -> 503;
             default -> throw e;
         };
         return new WebEndpointResponse<>(

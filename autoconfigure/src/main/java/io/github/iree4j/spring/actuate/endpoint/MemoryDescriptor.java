@@ -23,11 +23,12 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
     /**
      * A slab.
      *
+     * @param number of the slab, as in recordings
      * @param pool name of its pool
      * @param size its size
      * @param blocks in the order of their offsets
      */
-    public record Slab(String pool, long size, List<Block> blocks) {}
+    public record Slab(int number, String pool, long size, List<Block> blocks) {}
 
     /**
      * A block.
@@ -53,6 +54,7 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
                 runtime.nameOf(device),
                 map.slabs().stream()
                         .map(slab -> new Slab(
+                                slab.number(),
                                 slab.pool(),
                                 slab.size(),
                                 slab.blocks().stream()

@@ -36,7 +36,7 @@ public record RecordingDescriptor(
         List<Event> events)
         implements OperationResponseBody {
 
-    private static final int MOST_EVENTS = 2000;
+    private static final int MOST_EVENTS = 10_000;
 
     /**
      * A queue.

@@ -52,7 +52,7 @@ public final class IreeEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint(IreeLabEndpoint.class)
     @ConditionalOnBooleanProperty("iree.console.enabled")
     @ConditionalOnMissingBean
-    IreeLabEndpoint ireeLabEndpoint() {
-        return new IreeLabEndpoint();
+    IreeLabEndpoint ireeLabEndpoint(ObjectProvider<FlightRecorder> recorder) {
+        return new IreeLabEndpoint(recorder.getIfAvailable());
     }
 }

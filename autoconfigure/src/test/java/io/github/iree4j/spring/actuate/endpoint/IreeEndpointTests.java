@@ -16,11 +16,17 @@ import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -114,6 +120,8 @@ class IreeEndpointTests {
                                 .isPositive();
                     }
                     assertThat(endpoint.export("recording", "export", "gif")).isNull();
+                    assertRunsInTheLaboratory(context.getBean(FlightRecorder.class), page.cursor());
+                    assertReadersTakeTurns(endpoint, page);
                 });
         assertThat(file).isNotEmptyFile();
     }
@@ -127,6 +135,34 @@ class IreeEndpointTests {
         });
         runner.withPropertyValues("iree.recorder.enabled=true", "iree.recorder.bytes=1KB")
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
+    }
+
+    private static void assertRunsInTheLaboratory(FlightRecorder recorder, long until) {
+        IreeLabEndpoint laboratory = new IreeLabEndpoint(recorder);
+        WebEndpointResponse<String> run = laboratory.run(LabScenarios.RECORDED, 2, null, null, null, null, 0L, until);
+        assertThat(run.getStatus()).as(run.getBody()).isEqualTo(200);
+        assertThat(run.getBody()).contains("o1_barrier", "\"violations\": []");
+        assertThat(laboratory
+                        .run(LabScenarios.RECORDED, null, null, null, null, null, 0L, 16_001L)
+                        .getBody())
+                .contains("records 0 to 16001 are not 1 to 16000 of them");
+        assertThat(laboratory
+                        .run(LabScenarios.RECORDED, null, null, null, null, null, 9_000L, 9_001L)
+                        .getBody())
+                .contains("0 operations that ended");
+    }
+
+    private static void assertReadersTakeTurns(IreeEndpoint endpoint, RecordingDescriptor page) throws Exception {
+        try (ExecutorService readers = Executors.newFixedThreadPool(8)) {
+            List<Future<OperationResponseBody>> pages = new ArrayList<>();
+            for (int i = 0; i < 32; i++) {
+                pages.add(readers.submit(() -> endpoint.part("recording", null)));
+            }
+            for (Future<OperationResponseBody> each : pages) {
+                assertThat(((RecordingDescriptor) each.get()).events())
+                        .startsWith(page.events().getFirst());
+            }
+        }
     }
 
     @Test

@@ -1,7 +1,11 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -9,10 +13,20 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -117,6 +131,131 @@ class IreeLabEndpointHttpTests {
                         .readTree(get("/fork-join?fault=" + odd).body())
                         .has("detail"))
                 .isTrue();
+    }
+
+    private static String own(String text) {
+        return "/own?text=" + Base64.getUrlEncoder().withoutPadding().encodeToString(deflate(text.getBytes(UTF_8)));
+    }
+
+    private static byte[] deflate(byte[] bytes) {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        Deflater deflater = new Deflater(Deflater.BEST_COMPRESSION, true);
+        try (DeflaterOutputStream out = new DeflaterOutputStream(packed, deflater)) {
+            out.write(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            deflater.end();
+        }
+        return packed.toByteArray();
+    }
+
+    private static final String HEAD = "id: mine\nhardware: [{id: gpu, machine: box}]\nsemaphores: [s]\noperations:\n";
+
+    @Test
+    void runsAScenarioThatTheRequestBringsAlong() throws Exception {
+        String scenario = own(HEAD + "  - {id: a, hw: gpu, duration: 2, signal: {s: 1}}\n"
+                + "  - {id: b, hw: gpu, duration: 3, wait: {s: 1}, signal: {s: 2}}\nchain_through: [s]\n");
+        JsonNode run = json(scenario);
+        assertThat(run.get("id").stringValue()).isEqualTo("mine");
+        assertThat(run.get("finalTick").intValue()).isEqualTo(6);
+        assertThat(json(scenario + "&width=2&depth=3").get("ops").size()).isEqualTo(12);
+        JsonNode killed = json(scenario + "&fault=kill:box@3");
+        assertThat(killed.get("ops").get(1).get("hit").booleanValue()).isTrue();
+        assertThat(killed.get("ops").get(1).get("failure").stringValue())
+                .contains("machine 'box' was killed at tick 3");
+        assertThat(json(scenario.replace("/own?", "/own/ways?")).get("costs").size())
+                .isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "[]",
+                "a: &a [x]\nb: *a\n",
+                "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nd: [*c,*c]\n",
+                "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+                "id: mine\nextra: 1\n",
+                "!!javax.script.ScriptEngineManager [x]",
+                HEAD + "  - {id: a, hw: gpu, duration: -1}\n",
+                HEAD + "  - {id: a, hw: gpu, duration: .nan}\n",
+                HEAD + "  - {id: a, hw: gpu, duration: 1e9}\n",
+                HEAD + "  - {id: a, hw: gpu, duration: 99999999999999999999}\n",
+                HEAD + "  - {id: a, hw: gpu}\n  - {id: a, hw: gpu}\n",
+                HEAD + "  - {id: a, hw: gpu, wait: {s: 1}}\n",
+                HEAD
+                        + "  - {id: a, hw: gpu, wait: {s: 2}, signal: {s: 1}}\n  - {id: b, hw: gpu, wait: {s: 1}, signal: {s: 2}}\n",
+                "id: mine\nhardware: [{id: gpu, machine: gpu}]\nsemaphores: []\noperations: [{id: a, hw: gpu}]\n",
+                "id: mine\nhardware: [{id: gpu, lanes: 1000000000}]\nsemaphores: []\noperations: [{id: a, hw: gpu}]\n"
+            })
+    void refusesWhatIsNoScenarioWithTheReason(String text) throws Exception {
+        HttpResponse<String> answer = get(own(text));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
+        assertThat(JsonMapper.shared().readTree(answer.body()).get("detail").stringValue())
+                .hasSizeGreaterThan(15);
+    }
+
+    @Test
+    void refusesWhatIsNoDeflateStream() throws Exception {
+        assertThat(get("/own").body()).contains("parameter 'text' is missing");
+        assertThat(get("/own?text=").statusCode()).isEqualTo(400);
+        assertThat(get("/own?text=%25%25").body()).contains("not Base64 for URLs");
+        assertThat(get("/own?text=AAAA").body()).contains("not a deflate stream");
+        byte[] notText = deflate(new byte[] {(byte) 0xFF, (byte) 0xFE, (byte) 0xC0});
+        assertThat(get("/own?text=" + Base64.getUrlEncoder().encodeToString(notText))
+                        .body())
+                .contains("not a deflate stream of UTF-8");
+        byte[] whole = deflate(HEAD.repeat(50).getBytes(UTF_8));
+        String half = Base64.getUrlEncoder().encodeToString(Arrays.copyOf(whole, whole.length / 2));
+        assertThat(get("/own?text=" + half).statusCode()).isEqualTo(400);
+    }
+
+    /** 32 MiB of spaces and then of nesting, packed into some kilobytes of address. */
+    @Test
+    void readsNoMoreThanTheLimitOfWhatExpands() throws Exception {
+        for (String each : new String[] {" ", "- ", "[", "a: {"}) {
+            HttpResponse<String> answer = get(own(each.repeat((4 << 20) / each.length())));
+            assertThat(answer.statusCode()).isEqualTo(400);
+            assertThat(answer.body()).contains("more than 65536 bytes");
+        }
+    }
+
+    @Test
+    void boundsWhatOneRequestCosts() throws Exception {
+        StringBuilder many = new StringBuilder(HEAD);
+        for (int i = 0; i < 1200; i++) {
+            many.append("  - {id: o").append(i).append(", hw: gpu}\n");
+        }
+        assertThat(json(own(many.toString()) + "&width=3").get("ops").size()).isEqualTo(3600);
+        assertThat(get(own(many.toString()) + "&width=4").body())
+                .contains("4800 operations on 1 lanes are more than 4096");
+        StringBuilder wide = new StringBuilder("id: mine\nplacement: queues\nsemaphores: []\nhardware:\n");
+        for (int i = 0; i < 17; i++) {
+            wide.append("  - {id: h").append(i).append(", lanes: 64}\n");
+        }
+        assertThat(get(own(wide + "operations: [{id: a, hw: h0}]\n")).body()).contains("1 operations on 1088 lanes");
+    }
+
+    /** More requests at once than run at once: each gets its answer. */
+    @Test
+    void manyClientsTakeTurns() throws Exception {
+        try (ExecutorService clients = Executors.newFixedThreadPool(16)) {
+            List<Future<Integer>> answers = new ArrayList<>();
+            for (int i = 0; i < 48; i++) {
+                answers.add(clients.submit(() -> get("/multi-model?width=4").statusCode()));
+            }
+            for (Future<Integer> each : answers) {
+                assertThat(each.get()).isIn(200, 503);
+            }
+        }
+    }
+
+    @Test
+    void recordsNeedARecorder() throws Exception {
+        HttpResponse<String> answer = get("/recorded?since=0&until=10");
+        assertThat(answer.statusCode()).isEqualTo(404);
+        assertThat(answer.body()).contains("iree.recorder.enabled=true");
     }
 
     @Test

@@ -1,0 +1,123 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import io.github.iree4j.flight.ExportFormat;
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.FlightRecording;
+import io.github.iree4j.flight.OperationGraph;
+import io.github.iree4j.lab.Laboratory;
+import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.zip.Inflater;
+import java.util.zip.InflaterInputStream;
+import org.jspecify.annotations.Nullable;
+
+/** Where the scenarios of requests come from: the runtime, the request itself, or the flight recorder. Safe from any thread. */
+final class LabScenarios {
+
+    /** Id of the scenario that a request brings along. */
+    static final String OWN = "own";
+
+    /** Id of the scenario that is made of records. */
+    static final String RECORDED = "recorded";
+
+    /** The maximum length of a scenario that a request brings along, in bytes of UTF-8. */
+    static final int MOST_BYTES = 65_536;
+
+    /** The maximum number of records that a scenario is made of. */
+    static final int MOST_RECORDS = 16_000;
+
+    private final @Nullable FlightRecorder recorder;
+
+    LabScenarios(@Nullable FlightRecorder recorder) {
+        this.recorder = recorder;
+    }
+
+    /**
+     * Finds a scenario.
+     *
+     * @param id its id
+     * @param text for {@link #OWN}, its text: UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param since for {@link #RECORDED}, the first record
+     * @param until for {@link #RECORDED}, the record after the last
+     */
+    Scenario find(String id, @Nullable String text, @Nullable Long since, @Nullable Long until) {
+        return switch (id) {
+            case OWN -> Laboratory.read(unpack(required("text", text)));
+            case RECORDED -> recorded(required("since", since), required("until", until));
+            default -> Laboratory.scenario(id);
+        };
+    }
+
+    private static <T> T required(String name, @Nullable T value) {
+        if (value == null) {
+            throw invalid("parameter '%s' is missing".formatted(name));
+        }
+        return value;
+    }
+
+    /** Reads no more than the limit, however much the text would expand to. */
+    private static String unpack(String text) {
+        byte[] packed;
+        try {
+            packed = Base64.getUrlDecoder().decode(text);
+        } catch (IllegalArgumentException e) {
+            throw invalid("parameter 'text' is not Base64 for URLs: " + e.getMessage());
+        }
+        Inflater inflater = new Inflater(true);
+        try (InputStream unpacked = new InflaterInputStream(new ByteArrayInputStream(packed), inflater)) {
+            byte[] scenario = unpacked.readNBytes(MOST_BYTES + 1);
+            if (scenario.length > MOST_BYTES) {
+                throw invalid(
+                        "the scenario has more than %d bytes; run it with 'bin/iree4j lab run FILE --json' and open the result"
+                                .formatted(MOST_BYTES));
+            }
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(scenario))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw invalid("parameter 'text' is not a deflate stream of UTF-8");
+        } catch (IOException e) {
+            throw invalid("parameter 'text' is not a deflate stream: " + e.getMessage());
+        } finally {
+            inflater.end();
+        }
+    }
+
+    private Scenario recorded(long since, long until) {
+        if (recorder == null) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND, "there is no flight recorder; set iree.recorder.enabled=true to have one");
+        }
+        if (since < 0 || until <= since || until - since > MOST_RECORDS) {
+            throw invalid("records %d to %d are not 1 to %d of them".formatted(since, until, MOST_RECORDS));
+        }
+        FlightRecording recording = recorder.since(since, (int) (until - since));
+        if (recording.header().completeFrom() > since) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "the recorder has dropped records below %d, and record %d was asked for; open the recording again"
+                            .formatted(recording.header().completeFrom(), since));
+        }
+        ByteArrayOutputStream yaml = new ByteArrayOutputStream();
+        try {
+            ExportFormat.SCENARIO.write(new OperationGraph(recording), yaml);
+        } catch (IOException e) {
+            throw new IllegalStateException(e); // memory does not fail so
+        }
+        return Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
+    }
+
+    private static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+}

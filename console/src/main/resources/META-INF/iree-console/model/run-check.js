@@ -1,0 +1,83 @@
+// @ts-check
+// Checks a run from a file before it is shown: whatever is in it, the page says what is wrong with it and stays usable.
+
+const MOST = { operations: 100_000, lanes: 4_096, entries: 2_000_000, annotations: 10_000, memory: 200_000, text: 10_000 };
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * @param {any} run
+ * @throws {Error} naming what is wrong
+ */
+export function checkRun(run) {
+  if (typeof run !== "object" || run === null || Array.isArray(run)) throw new Error("it is not an object");
+  list(run, "ops", MOST.operations, 1);
+  list(run, "annotations", MOST.annotations).forEach((each, i) => time(each?.tick, `tick of annotation ${i + 1}`));
+  list(run, "violations", MOST.annotations);
+  list(run, "collateral", MOST.operations);
+  if (list(run, "memory", MOST.memory).length > 0 && run.isRecording) throw new Error("memory of a recording is not read from files");
+  run.memory?.forEach((each, i) => {
+    time(each?.tick, `tick of memory event ${i + 1}`);
+    ["slab", "offset"].forEach((key) => time(each[key], `'${key}' of memory event ${i + 1}`));
+    if (!Number.isSafeInteger(each.units)) throw new Error(`'units' of memory event ${i + 1} is not a whole number`);
+    values(each.frontier ?? {}, `memory event ${i + 1}`);
+  });
+  text(run.id, "'id'");
+  text(run.label, "'label'");
+  text(run.description, "'description'");
+  time(run.finalTick, "'finalTick'");
+  const lanes = list(run, "hardware", MOST.lanes).reduce((sum, each) => {
+    text(each?.id, "'id' of hardware");
+    return sum + whole(each?.lanes ?? 1, "'lanes' of hardware", MOST.lanes);
+  }, 0);
+  if (lanes > MOST.lanes) throw new Error(`it has ${lanes} lanes, more than ${MOST.lanes}`);
+  const ids = new Set();
+  let entries = Object.keys(run.sems ?? {}).length;
+  const used = new Set();
+  run.ops.forEach((op, i) => {
+    if (typeof op !== "object" || op === null) throw new Error(`operation ${i + 1} is not an object`);
+    if (typeof op.id !== "string" || op.id === "") throw new Error(`operation ${i + 1} has no 'id'`);
+    text(op.id, `'id' of operation ${i + 1}`);
+    if (ids.has(op.id)) throw new Error(`operation '${op.id}' occurs twice`);
+    ids.add(op.id);
+    const what = `operation '${op.id.slice(0, 60)}'`;
+    for (const key of ["hw", "lane", "note"]) text(op[key], `'${key}' of ${what}`);
+    text(typeof op.failure === "boolean" ? null : op.failure, `'failure' of ${what}`);
+    if (op.lane) used.add(op.lane);
+    for (const key of ["start", "end"]) if (op[key] !== null && op[key] !== undefined) time(op[key], `'${key}' of ${what}`);
+    if (op.end < op.start) throw new Error(`${what} ends at ${op.end}, before it starts at ${op.start}`);
+    for (const key of ["wait", "signal", "frontier", "entries"]) entries += values(op[key] ?? {}, `'${key}' of ${what}`);
+  });
+  if (lanes + used.size > 2 * MOST.lanes) throw new Error(`its operations are on ${used.size} lanes, more than ${MOST.lanes}`);
+  if (entries > MOST.entries) throw new Error(`it has ${entries} waits, signals and entries of frontiers, more than ${MOST.entries}`);
+  return run;
+}
+
+function list(run, key, most, least = 0) {
+  const given = run[key] ?? [];
+  if (!Array.isArray(given)) throw new Error(`'${key}' is not a list`);
+  if (given.length < least) throw new Error(`there is no list '${key}' in it`);
+  if (given.length > most) throw new Error(`'${key}' has ${given.length} elements, more than ${most}`);
+  return given;
+}
+
+function text(given, what) {
+  if (given === null || given === undefined) return;
+  if (typeof given !== "string") throw new Error(`${what} is not a text`);
+  if (given.length > MOST.text) throw new Error(`${what} has ${given.length} characters, more than ${MOST.text}`);
+}
+
+function time(given, what) {
+  if (typeof given !== "number" || !(given >= 0 && given <= LATEST)) throw new Error(`${what} is ${String(given).slice(0, 60)}, not a number from 0 to ${LATEST}`);
+}
+
+function whole(given, what, most) {
+  if (!Number.isSafeInteger(given) || given < 1 || given > most) throw new Error(`${what} is ${String(given).slice(0, 60)}, not a whole number from 1 to ${most}`);
+  return given;
+}
+
+function values(given, what) {
+  if (typeof given !== "object" || Array.isArray(given)) throw new Error(`${what} is not an object`);
+  const all = Object.entries(given);
+  for (const [name, value] of all) time(value, `the value of '${name.slice(0, 60)}' in ${what}`);
+  return all.length;
+}

@@ -1,0 +1,76 @@
+// @ts-check
+// Opens what the user has: a scenario, which the server runs, or a run.
+import { MOST_PACKED, pack } from "../model/packed.js";
+import { byId, setText } from "./dom.js";
+import { count } from "./format.js";
+
+const MOST_BYTES = 64 << 20; // of a file
+
+export class OpenDialog {
+  /** @param {{run: (run: any) => void, scenario: (packed: string) => Promise<void>}} actions both throw what is wrong */
+  constructor(actions) {
+    this.actions = actions;
+    this.dialog = byId("open-dialog");
+    this.text = byId("open-text");
+    byId("open-run").addEventListener("click", () => this.#open(this.text.value));
+    byId("open-close").addEventListener("click", () => this.dialog.close());
+    byId("open-file").addEventListener("change", (event) => this.#read(event.target));
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#open(this.text.value);
+    });
+  }
+
+  /** @param {string} text to begin with; what was there stays when it is empty */
+  show(text) {
+    setText(byId("open-status"), "");
+    if (text !== "") this.text.value = text;
+    this.dialog.showModal();
+    this.text.focus();
+  }
+
+  async #read(input) {
+    const [file] = input.files;
+    if (!file) return;
+    if (file.size > MOST_BYTES) {
+      setText(byId("open-status"), `${file.name} has ${count(file.size)} bytes, more than ${count(MOST_BYTES)}.`);
+    } else {
+      const text = await file.text();
+      // A large text would only make the field slow.
+      if (text.length <= 200_000) this.text.value = text;
+      await this.#open(text);
+    }
+    input.value = "";
+  }
+
+  async #open(text) {
+    const status = byId("open-status");
+    setText(status, "");
+    try {
+      const run = runOf(text);
+      if (run) {
+        this.actions.run(run);
+      } else {
+        const packed = await pack(text);
+        if (packed.length > MOST_PACKED) {
+          throw new Error(`the scenario has ${count(packed.length)} characters when packed, and a request takes ${count(MOST_PACKED)}; run it with “bin/iree4j lab run FILE --json” and open the result`);
+        }
+        await this.actions.scenario(packed);
+      }
+      this.dialog.close();
+    } catch (error) {
+      setText(status, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** What a run is, as it was parsed; null for a scenario. */
+function runOf(text) {
+  if (!text.trimStart().startsWith("{")) return null;
+  let parsed;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return null; // YAML may begin so too; the server says what is wrong with it
+  }
+  return parsed !== null && typeof parsed === "object" && "ops" in parsed ? parsed : null;
+}

@@ -7,8 +7,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * Hints for native images: the native library, the classes whose native methods it registers, and drivers found by
- * name.
+ * Hints for native images: the native library, the classes whose native methods it registers, drivers found by
+ * name, and the lab's scenarios.
  */
 final class IreeRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -19,6 +19,7 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("META-INF/native/*/libiree4j_shim.so")
+                .registerPattern("io/github/iree4j/lab/scenarios/*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
         for (String shim : new String[] {

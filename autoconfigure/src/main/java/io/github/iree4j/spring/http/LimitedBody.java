@@ -146,6 +146,23 @@ public final class LimitedBody extends InputStream {
         return limits.isSmall(charged);
     }
 
+    /**
+     * Counts and charges bytes of a body that arrives by another way than this stream; zero only checks the time.
+     *
+     * @param bytes how many have arrived since
+     * @throws ResponseStatusException 413 when the body is too long; 408 when it takes too long; otherwise as {@link
+     *     #charge}
+     */
+    public void receive(int bytes) {
+        received(bytes);
+        charge(bytes);
+    }
+
+    /** Says that a body that arrives by another way is complete, and not awaited any more. */
+    public void complete() {
+        arrived();
+    }
+
     /** Counts bytes that have arrived. */
     void received(int bytes) {
         count += bytes;

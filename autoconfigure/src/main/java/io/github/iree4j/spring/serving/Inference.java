@@ -2,13 +2,12 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.spring.serving.ServedModels.Served;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.MediaType;
 
 /** A completed inference and its response; closing it releases both and their permit. */
 final class Inference implements AutoCloseable {
@@ -16,26 +15,17 @@ final class Inference implements AutoCloseable {
     private final LimitedBody body;
     private final InferenceRequest request;
     private final Results results;
-    private final InferenceResponse response;
+    private final Response response;
     private final Semaphore permits;
-    /** The JSON that precedes binary contents; null when the whole response is JSON. */
-    private final byte @Nullable [] header;
-
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Takes ownership of the body, the request, the results and one permit. */
-    Inference(
-            LimitedBody body,
-            InferenceRequest request,
-            Results results,
-            InferenceResponse response,
-            Semaphore permits) {
+    Inference(LimitedBody body, InferenceRequest request, Results results, Response response, Semaphore permits) {
         this.body = body;
         this.request = request;
         this.results = results;
         this.response = response;
         this.permits = permits;
-        this.header = response.isBinary() ? response.header() : null;
     }
 
     /** Receives headers of the response. */
@@ -44,25 +34,29 @@ final class Inference implements AutoCloseable {
         void set(String name, String value);
     }
 
+    /** What is sent to the client. */
+    interface Response {
+        /** Sets the headers. */
+        void describe(HeaderSink headers);
+
+        /** Writes the body; does not close the stream. */
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /** Makes a response of results, which it borrows. */
+    @FunctionalInterface
+    interface Responder {
+        Response respond(Served served, InferenceRequest request, Results results);
+    }
+
     /** Sets the headers of the response. */
     void describe(HeaderSink headers) {
-        if (header == null) {
-            headers.set(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE);
-            return;
-        }
-        headers.set(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_OCTET_STREAM_VALUE);
-        headers.set(OpenInference.HEADER_LENGTH, Integer.toString(header.length));
-        headers.set(HttpHeaders.CONTENT_LENGTH, Long.toString(header.length + response.binarySize()));
+        response.describe(headers);
     }
 
     /** Writes the body of the response; does not close the stream. */
     void writeTo(OutputStream out) throws IOException {
-        if (header == null) {
-            response.writeJson(out);
-        } else {
-            out.write(header);
-            response.writeContents(out);
-        }
+        response.writeTo(out);
     }
 
     /** Frees what belongs to a request. */

@@ -39,9 +39,9 @@ final class InferenceRequestReader {
     private static final int MAX_EARLY = 1 << 16;
 
     /** Memory of one of them, a guess. */
-    private static final int EARLY_BYTES = 64;
+    static final int EARLY_BYTES = 64;
 
-    private static final JsonFactory JSON = JsonFactory.builder()
+    static final JsonFactory JSON = JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_NESTING)
                     .maxNumberLength(512)
@@ -186,7 +186,7 @@ final class InferenceRequestReader {
     }
 
     /** Microseconds, as in Triton; 0 for none. */
-    private static @Nullable Duration timeout(JsonParser json) {
+    static @Nullable Duration timeout(JsonParser json) {
         if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
             throw InferenceRequest.invalid("parameter 'timeout' must be a number of microseconds, at least 0");
         }
@@ -374,16 +374,7 @@ final class InferenceRequestReader {
                     .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
         }
         elementsLeft -= count;
-        StringElements strings = datatype == Datatype.BYTES ? tensors.strings(index, shape, body) : null;
-        JsonElements elements = new JsonElements(json, shown(input), datatype, shape, count, strings, body);
-        elements.read();
-        if (strings != null) {
-            tensors.upload(index, strings);
-            return;
-        }
-        body.charge(datatype.elementType().byteSize(count));
-        tensors.upload(index, datatype, shape, elements::writeTo);
-        elements.release();
+        tensors.readJson(index, shown(input), datatype, shape, json, body);
     }
 
     private void readBehind() throws IOException {
@@ -394,12 +385,13 @@ final class InferenceRequestReader {
             if (datatype == null || shape == null) {
                 throw new IllegalStateException(input.name);
             }
+            tensors.checkSize(entry.getKey(), datatype, shape, input.binarySize, "'binary_data_size'");
             if (input.binarySize > body.remaining()) {
                 throw InferenceRequest.invalid("input '%s' takes %d bytes, but the body has at most %d left"
                         .formatted(shown(input), input.binarySize, body.remaining()));
             }
             body.weighing(datatype == Datatype.BYTES ? 0 : 1); // texts charge what they keep
-            tensors.read(entry.getKey(), datatype, shape, input.binarySize, "'binary_data_size'", body, body);
+            tensors.read(entry.getKey(), datatype, shape, input.binarySize, body, body);
         }
         if (body.read() >= 0) {
             throw InferenceRequest.invalid("the body is longer than the JSON and the 'binary_data_size' of its inputs");
@@ -408,7 +400,7 @@ final class InferenceRequestReader {
 
     // Tokens.
 
-    private static String member(JsonParser json, String where) {
+    static String member(JsonParser json, String where) {
         String name = json.currentToken() == JsonToken.PROPERTY_NAME ? json.currentName() : null;
         if (name == null) {
             throw InferenceRequest.invalid("%s ends too early".formatted(where));
@@ -416,7 +408,7 @@ final class InferenceRequestReader {
         return name;
     }
 
-    private static void expect(@Nullable JsonToken actual, JsonToken wanted, String what) {
+    static void expect(@Nullable JsonToken actual, JsonToken wanted, String what) {
         if (actual != wanted) {
             throw InferenceRequest.invalid(
                     "%s must be %s".formatted(what, wanted == JsonToken.START_OBJECT ? "an object" : "an array"));

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
-import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.serving.Inference.HeaderSink;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import java.io.ByteArrayOutputStream;
@@ -10,14 +10,17 @@ import java.io.OutputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.json.JsonFactory;
 
 /** The response to one request: JSON, then the contents of binary outputs as they are in memory. */
-final class InferenceResponse {
-    private static final JsonFactory JSON =
+final class InferenceResponse implements Inference.Response {
+    static final JsonFactory JSON =
             JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
 
     private final Served served;
@@ -25,6 +28,8 @@ final class InferenceResponse {
     private final List<InferenceOutput> outputs;
     /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
     private final Map<String, List<String>> texts = new HashMap<>();
+    /** The JSON that precedes binary contents: without contents it is short. Null when the whole response is JSON. */
+    private final byte @Nullable [] header;
 
     /**
      * Creates a response.
@@ -41,29 +46,47 @@ final class InferenceResponse {
                 texts.put(output.name(), output.texts().texts(output.name()));
             }
         }
+        this.header = outputs.stream().anyMatch(InferenceOutput::binary) ? header() : null;
     }
 
-    /** Whether anything follows the JSON. */
-    boolean isBinary() {
-        return outputs.stream().anyMatch(InferenceOutput::binary);
+    @Override
+    public void describe(HeaderSink headers) {
+        byte[] head = header;
+        if (head == null) {
+            headers.set(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE);
+            return;
+        }
+        long size = head.length;
+        for (InferenceOutput output : outputs) {
+            size += output.binary() ? output.size() : 0;
+        }
+        headers.set(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_OCTET_STREAM_VALUE);
+        headers.set(OpenInference.HEADER_LENGTH, Integer.toString(head.length));
+        headers.set(HttpHeaders.CONTENT_LENGTH, Long.toString(size));
     }
 
-    /** How many bytes follow the JSON. */
-    long binarySize() {
-        return outputs.stream()
-                .filter(InferenceOutput::binary)
-                .mapToLong(InferenceOutput::size)
-                .sum();
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+        byte[] head = header;
+        if (head == null) {
+            writeJson(out);
+            return;
+        }
+        out.write(head);
+        for (InferenceOutput output : outputs) {
+            if (output.binary()) {
+                output.writeTo(out);
+            }
+        }
     }
 
-    /** The JSON, in memory: without contents it is short. */
-    byte[] header() {
-        ByteArrayOutputStream header = new ByteArrayOutputStream(256);
-        writeJson(header);
-        return header.toByteArray();
+    private byte[] header() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
+        writeJson(bytes);
+        return bytes.toByteArray();
     }
 
-    void writeJson(OutputStream out) {
+    private void writeJson(OutputStream out) {
         try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
             json.writeStartObject();
             json.writeStringProperty("model_name", served.name());
@@ -92,60 +115,10 @@ final class InferenceResponse {
             json.writeNumberProperty("binary_data_size", output.size());
             json.writeEndObject();
         } else {
-            json.writeName("data");
-            data(json, output);
+            json.writeArrayPropertyStart("data");
+            JsonOutput.write(json, output, texts.getOrDefault(output.name(), List.of()));
+            json.writeEndArray();
         }
         json.writeEndObject();
-    }
-
-    private void data(JsonGenerator json, InferenceOutput output) {
-        Tensor tensor = output.tensor();
-        switch (output.datatype()) {
-            case BOOL -> {
-                json.writeStartArray();
-                for (boolean value : tensor.toBooleanArray()) {
-                    json.writeBoolean(value);
-                }
-                json.writeEndArray();
-            }
-            case FP16, BF16, FP32 -> {
-                json.writeStartArray();
-                for (float value : tensor.toFloatArray()) {
-                    json.writeNumber(value);
-                }
-                json.writeEndArray();
-            }
-            case FP64 -> {
-                double[] values = tensor.toDoubleArray();
-                json.writeArray(values, 0, values.length);
-            }
-            case BYTES -> {
-                json.writeStartArray();
-                for (String text : texts.getOrDefault(output.name(), List.of())) {
-                    json.writeString(text);
-                }
-                json.writeEndArray();
-            }
-            case UINT64 -> {
-                json.writeStartArray();
-                for (long value : tensor.toLongArray()) {
-                    json.writeNumber(new java.math.BigInteger(Long.toUnsignedString(value)));
-                }
-                json.writeEndArray();
-            }
-            default -> {
-                long[] values = tensor.toLongArray();
-                json.writeArray(values, 0, values.length);
-            }
-        }
-    }
-
-    /** What follows the JSON. */
-    void writeContents(OutputStream out) throws IOException {
-        for (InferenceOutput output : outputs) {
-            if (output.binary()) {
-                output.writeTo(out);
-            }
-        }
     }
 }

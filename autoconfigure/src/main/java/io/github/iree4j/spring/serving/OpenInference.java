@@ -35,6 +35,8 @@ final class OpenInference {
 
     private static final String PLATFORM = "iree_vmfb";
     private static final String BINARY_DATA = "binary_tensor_data";
+    private static final String CONFIGURATION = "model_configuration";
+    private static final String GENERATE = "generate";
     private static final String MODEL_REPOSITORY = "model_repository";
 
     private final ServedModels models;
@@ -81,7 +83,9 @@ final class OpenInference {
         return new ServerMetadata(
                 "iree4j",
                 version == null ? "development" : version,
-                options.repository() ? List.of(BINARY_DATA, MODEL_REPOSITORY) : List.of(BINARY_DATA));
+                options.repository()
+                        ? List.of(BINARY_DATA, CONFIGURATION, GENERATE, MODEL_REPOSITORY)
+                        : List.of(BINARY_DATA, CONFIGURATION, GENERATE));
     }
 
     Live live() {
@@ -112,6 +116,10 @@ final class OpenInference {
                 metadata(served, served.function().results(), "output"));
     }
 
+    ModelConfiguration configuration(String model, @Nullable String version) {
+        return ModelConfiguration.of(models.find(model, version), PLATFORM);
+    }
+
     private static List<TensorMetadata> metadata(Served served, List<ValueDeclaration> values, String otherwise) {
         List<TensorMetadata> metadata = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
@@ -134,18 +142,56 @@ final class OpenInference {
      * @return the response, to be closed after it is written
      */
     Inference infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
+        return infer(
+                model,
+                version,
+                head,
+                in,
+                (served, body) -> new InferenceRequestReader(
+                                served.function().program(), served.function().arguments(), body)
+                        .read(head.inferenceHeader()),
+                InferenceResponse::new);
+    }
+
+    /**
+     * Does the same for a request of Triton's generate extension.
+     *
+     * @param stream whether the response is a stream of events; there is one, since functions return once
+     */
+    Inference generate(String model, @Nullable String version, boolean stream, RequestHead head, InputStream in)
+            throws IOException {
+        return infer(
+                model,
+                version,
+                head,
+                in,
+                (served, body) -> new GenerateRequestReader(served, body).read(),
+                (served, request, results) -> new GenerateResponse(served, request, results, stream));
+    }
+
+    /** Reads a request. */
+    @FunctionalInterface
+    private interface Reader {
+        InferenceRequest read(Served served, LimitedBody body) throws IOException;
+    }
+
+    private Inference infer(
+            String model,
+            @Nullable String version,
+            RequestHead head,
+            InputStream in,
+            Reader reader,
+            Inference.Responder responder)
+            throws IOException {
         Served served = models.find(model, version);
         head.requirePlain();
-        Long headerLength = head.inferenceHeader();
         LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), MAXIMUM);
         InferenceRequest request = null;
         Results results = null;
         Inference answer = null;
         boolean permitted = false;
         try {
-            request = new InferenceRequestReader(
-                            served.function().program(), served.function().arguments(), body)
-                    .read(headerLength);
+            request = reader.read(served, body);
             InferenceOutput.checkNames(request, served.function().results());
             permitted = permits.tryAcquire(); // not before its body has arrived, which its client decides
             if (!permitted) {
@@ -155,7 +201,7 @@ final class OpenInference {
                                 .formatted(options.maxConcurrentRequests()));
             }
             results = call(served, request, body.isSmall() ? 0 : LARGE);
-            answer = new Inference(body, request, results, new InferenceResponse(served, request, results), permits);
+            answer = new Inference(body, request, results, responder.respond(served, request, results), permits);
             return answer;
         } finally {
             if (answer == null) {
@@ -198,7 +244,8 @@ final class OpenInference {
             }
         }
 
-        private @Nullable Long inferenceHeader() {
+        @Nullable
+        Long inferenceHeader() {
             if (inferenceHeaderLength == null) {
                 return null;
             }

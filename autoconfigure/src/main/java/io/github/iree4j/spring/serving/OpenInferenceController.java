@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
@@ -19,7 +20,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
 
-/** The Open Inference Protocol, version 2, over REST with Spring MVC, with the binary tensor data extension. */
+/** The Open Inference Protocol, version 2, over REST with Spring MVC, with the binary tensor data extension and
+ * Triton's extensions for the configuration of models and for generating. */
 @RestController
 @RequestMapping("/v2")
 public final class OpenInferenceController {
@@ -66,6 +68,12 @@ public final class OpenInferenceController {
         return protocol.model(model, version);
     }
 
+    @GetMapping({"/models/{model}/config", "/models/{model}/versions/{version}/config"})
+    Map<String, Object> configuration(
+            @PathVariable String model, @PathVariable(required = false) @Nullable String version) {
+        return protocol.configuration(model, version).toMap();
+    }
+
     @PostMapping({"/models/{model}/infer", "/models/{model}/versions/{version}/infer"})
     void infer(
             @PathVariable String model,
@@ -73,14 +81,45 @@ public final class OpenInferenceController {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        OpenInference.RequestHead head = new OpenInference.RequestHead(
+        try (Inference inference = protocol.infer(model, version, head(request), request.getInputStream())) {
+            send(inference, response);
+        }
+    }
+
+    @PostMapping({"/models/{model}/generate", "/models/{model}/versions/{version}/generate"})
+    void generate(
+            @PathVariable String model,
+            @PathVariable(required = false) @Nullable String version,
+            HttpServletRequest request,
+            HttpServletResponse response)
+            throws IOException {
+        try (Inference inference = protocol.generate(model, version, false, head(request), request.getInputStream())) {
+            send(inference, response);
+        }
+    }
+
+    @PostMapping({"/models/{model}/generate_stream", "/models/{model}/versions/{version}/generate_stream"})
+    void generateStream(
+            @PathVariable String model,
+            @PathVariable(required = false) @Nullable String version,
+            HttpServletRequest request,
+            HttpServletResponse response)
+            throws IOException {
+        try (Inference inference = protocol.generate(model, version, true, head(request), request.getInputStream())) {
+            send(inference, response);
+        }
+    }
+
+    private static OpenInference.RequestHead head(HttpServletRequest request) {
+        return new OpenInference.RequestHead(
                 request.getContentLengthLong(),
                 request.getHeader(OpenInference.HEADER_LENGTH),
                 request.getHeader(HttpHeaders.CONTENT_ENCODING));
-        try (Inference inference = protocol.infer(model, version, head, request.getInputStream())) {
-            inference.describe(response::setHeader);
-            inference.writeTo(response.getOutputStream());
-        }
+    }
+
+    private static void send(Inference inference, HttpServletResponse response) throws IOException {
+        inference.describe(response::setHeader);
+        inference.writeTo(response.getOutputStream());
     }
 
     @ExceptionHandler({

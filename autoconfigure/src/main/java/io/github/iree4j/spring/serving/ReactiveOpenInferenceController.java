@@ -4,6 +4,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
@@ -74,17 +75,48 @@ public final class ReactiveOpenInferenceController {
         return ReactiveBody.blocking(() -> protocol.model(model, version));
     }
 
+    @GetMapping({"/models/{model}/config", "/models/{model}/versions/{version}/config"})
+    Mono<Map<String, Object>> configuration(
+            @PathVariable String model, @PathVariable(required = false) @Nullable String version) {
+        return ReactiveBody.blocking(
+                () -> protocol.configuration(model, version).toMap());
+    }
+
     @PostMapping({"/models/{model}/infer", "/models/{model}/versions/{version}/infer"})
     Mono<Void> infer(
             @PathVariable String model,
             @PathVariable(required = false) @Nullable String version,
             ServerWebExchange exchange) {
+        OpenInference.RequestHead head = head(exchange);
+        return ReactiveBody.answer(exchange, limits.timeout(), body -> protocol.infer(model, version, head, body));
+    }
+
+    @PostMapping({"/models/{model}/generate", "/models/{model}/versions/{version}/generate"})
+    Mono<Void> generate(
+            @PathVariable String model,
+            @PathVariable(required = false) @Nullable String version,
+            ServerWebExchange exchange) {
+        OpenInference.RequestHead head = head(exchange);
+        return ReactiveBody.answer(
+                exchange, limits.timeout(), body -> protocol.generate(model, version, false, head, body));
+    }
+
+    @PostMapping({"/models/{model}/generate_stream", "/models/{model}/versions/{version}/generate_stream"})
+    Mono<Void> generateStream(
+            @PathVariable String model,
+            @PathVariable(required = false) @Nullable String version,
+            ServerWebExchange exchange) {
+        OpenInference.RequestHead head = head(exchange);
+        return ReactiveBody.answer(
+                exchange, limits.timeout(), body -> protocol.generate(model, version, true, head, body));
+    }
+
+    private static OpenInference.RequestHead head(ServerWebExchange exchange) {
         HttpHeaders headers = exchange.getRequest().getHeaders();
-        OpenInference.RequestHead head = new OpenInference.RequestHead(
+        return new OpenInference.RequestHead(
                 headers.getContentLength(),
                 headers.getFirst(OpenInference.HEADER_LENGTH),
                 headers.getFirst(HttpHeaders.CONTENT_ENCODING));
-        return ReactiveBody.answer(exchange, limits.timeout(), body -> protocol.infer(model, version, head, body));
     }
 
     @ExceptionHandler({

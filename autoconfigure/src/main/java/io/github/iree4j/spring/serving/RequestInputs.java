@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
 
 /**
  * The inputs of one request while it is read, in memory of the program's device. Closing frees them unless the request
@@ -64,20 +65,13 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /**
-     * Reads an input from its elements as they are in memory, or from texts with their lengths.
+     * Checks how many bytes an input is said to be.
      *
-     * @param size how many bytes they are said to be
      * @param what names that size in messages
-     * @param in the elements
-     * @param body is charged for texts; the caller charges other elements
      */
-    void read(int index, Datatype datatype, long[] shape, long size, String what, InputStream in, LimitedBody body)
-            throws IOException {
+    void checkSize(int index, Datatype datatype, long[] shape, long size, String what) {
         if (datatype == Datatype.BYTES) {
-            StringElements strings = strings(index, shape, body);
-            strings.read(in, size);
-            upload(index, strings);
-            return;
+            return; // each text has its own length
         }
         long expected = datatype.elementType().byteSize(Shape.elementCount(shape));
         if (size != expected) {
@@ -90,7 +84,40 @@ final class RequestInputs implements AutoCloseable {
                             Arrays.toString(shape),
                             expected));
         }
-        tensors[index] = program.upload(datatype.elementType(), shape, in);
+    }
+
+    /**
+     * Reads an input from its elements as they are in memory, or from texts with their lengths.
+     *
+     * @param size how many bytes they are, as checked
+     * @param in the elements
+     * @param body is charged for texts; the caller charges other elements
+     */
+    void read(int index, Datatype datatype, long[] shape, long size, InputStream in, LimitedBody body)
+            throws IOException {
+        if (datatype == Datatype.BYTES) {
+            StringElements strings = strings(index, shape, body);
+            strings.read(in, size);
+            upload(index, strings);
+        } else {
+            tensors[index] = program.upload(datatype.elementType(), shape, in);
+        }
+    }
+
+    /** Reads an input from JSON; the parser is at the bracket before its elements. */
+    void readJson(int index, String shown, Datatype datatype, long[] shape, JsonParser json, LimitedBody body)
+            throws IOException {
+        long count = Shape.elementCount(shape);
+        StringElements strings = datatype == Datatype.BYTES ? strings(index, shape, body) : null;
+        JsonElements elements = new JsonElements(json, shown, datatype, shape, count, strings, body);
+        elements.read();
+        if (strings != null) {
+            upload(index, strings);
+            return;
+        }
+        body.charge(datatype.elementType().byteSize(count));
+        upload(index, datatype, shape, elements::writeTo);
+        elements.release();
     }
 
     /** Uploads texts. */

@@ -237,8 +237,7 @@ class InvalidPropertiesTests {
                 "iree.serving.strings.ader=input0");
     }
 
-    private void assertServedInvalid(String property, String reason, String function, String... more)
-            throws Exception {
+    private void assertServedInvalid(String property, String reason, String function, String... more) throws Exception {
         new WebApplicationContextRunner()
                 .withConfiguration(ALL)
                 .withPropertyValues(

@@ -9,9 +9,14 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.spi.DriverProvider;
 import java.net.URL;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -61,6 +66,30 @@ class IreeRuntimeHintsTests {
             assertThat(RuntimeHintsPredicates.resource().forResource(list))
                     .as(list)
                     .accepts(hints);
+        }
+    }
+
+    /** Whatever lies beside the runtime's classes is there to be read. */
+    @Test
+    void everyFileOfTheRuntimeIsAResource() throws Exception {
+        Path classes = Path.of(IreeRuntime.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+        try (FileSystem jar = Files.isDirectory(classes) ? null : FileSystems.newFileSystem(classes);
+                Stream<Path> files = Files.walk(jar == null ? classes : jar.getPath("/"))) {
+            Path root = jar == null ? classes : jar.getPath("/");
+            List<String> resources = files.filter(Files::isRegularFile)
+                    .map(file -> root.relativize(file).toString())
+                    .filter(name ->
+                            !name.endsWith(".class") && !name.matches("META-INF/(MANIFEST.MF|LICENSE|NOTICE|maven/.*)"))
+                    .toList();
+            assertThat(resources).contains("io/github/iree4j/lab/scenarios/pipeline.yaml");
+            assertThat(resources)
+                    .allSatisfy(
+                            name -> assertThat(RuntimeHintsPredicates.resource().forResource(name))
+                                    .accepts(hints));
         }
     }
 

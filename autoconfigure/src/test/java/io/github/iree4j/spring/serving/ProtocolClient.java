@@ -245,6 +245,16 @@ final class ProtocolClient {
         return answer(http.send(request.build(), BodyHandlers.ofByteArray()), status, definition);
     }
 
+    /** Sends a request that is answered by a stream of events, and returns that. */
+    String events(String path, String body) throws IOException, InterruptedException {
+        HttpResponse<byte[]> response =
+                http.send(to(path).POST(BodyPublishers.ofString(body)).build(), BodyHandlers.ofByteArray());
+        assertThat(response.statusCode()).as(text(response)).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type").orElse("").replace(" ", ""))
+                .isEqualToIgnoringCase("text/event-stream;charset=utf-8");
+        return text(response);
+    }
+
     /** Sends an invalid request, which must be rejected. */
     String refused(String path, Map<String, String> headers, byte[] body, int status)
             throws IOException, InterruptedException {

@@ -132,7 +132,7 @@ class ProtocolConformanceTests {
         for (String path : List.of("", "/")) {
             JsonNode server = client.get(path, 200, "server-metadata");
             assertThat(server.get("extensions").valueStream().map(JsonNode::stringValue))
-                    .containsExactly("binary_tensor_data", "model_repository");
+                    .containsExactly("binary_tensor_data", "model_configuration", "generate", "model_repository");
         }
     }
 
@@ -165,6 +165,88 @@ class ProtocolConformanceTests {
                         .get("versions")
                         .toString())
                 .isEqualTo("[\"1\",\"2\"]");
+    }
+
+    // Triton's extensions.
+
+    @Test
+    void configurationOfAModel() throws Exception {
+        JsonNode words = client.get("/models/values.words/config", 200, "model-configuration");
+        assertThat(words.get("name").stringValue()).isEqualTo("values.words");
+        assertThat(words.get("backend").stringValue()).isEqualTo("iree");
+        assertThat(words.get("max_batch_size").intValue()).isZero();
+        assertThat(words.get("input").toString())
+                .isEqualTo("[{\"name\":\"words_in\",\"data_type\":\"TYPE_STRING\",\"dims\":[-1]}]");
+        assertThat(words.get("instance_group").toString())
+                .isEqualTo("[{\"name\":\"values.words\",\"kind\":\"KIND_CPU\",\"count\":1}]");
+        JsonNode pair = client.get("/models/values/versions/1/config", 200, "model-configuration");
+        assertThat(pair.get("input").get(0).toString())
+                .isEqualTo("{\"name\":\"a\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1,2]}");
+        client.get("/models/nothing/config", 404, "error");
+    }
+
+    @Test
+    void generateTakesInputsByName() throws Exception {
+        JsonNode text = client.post(
+                "/models/values.text/generate",
+                "{\"id\": \"7\", \"text_input\": \"Grüße\", \"parameters\": {\"temperature\": 0, \"timeout\": 60000000}, \"other\": [1]}",
+                "generate-request",
+                200,
+                "generate-response");
+        assertThat(text.toString())
+                .isEqualTo(
+                        "{\"id\":\"7\",\"model_name\":\"values.text\",\"model_version\":\"1\",\"text_output\":\"Grüße\"}");
+        JsonNode pair = client.post(
+                "/models/values/generate",
+                "{\"a\": [1, 2.5, 3, 4], \"b\": 7}",
+                "generate-request",
+                200,
+                "generate-response");
+        assertThat(pair.get("c").toString()).isEqualTo("[1.0,2.5,3.0,4.0]");
+        assertThat(pair.get("d").toString()).isEqualTo("7");
+        JsonNode sum = client.post(
+                "/models/adder/generate",
+                "{\"input0\": 40, \"input1\": 2}",
+                "generate-request",
+                200,
+                "generate-response");
+        assertThat(sum.get("output0").toString()).isEqualTo("42");
+    }
+
+    @Test
+    void generateStreamIsAnEvent() throws Exception {
+        assertThat(client.events("/models/values.text/generate_stream", "{\"text_input\": \"a\\nb\"}"))
+                .isEqualTo(
+                        "data: {\"model_name\":\"values.text\",\"model_version\":\"1\",\"text_output\":\"a\\nb\"}\n\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "values.text | {}                        | input 'text_input' (tensor<?xi8>) is missing",
+                "values.text | {\"text_input\": {}}       | must be a text, a number, a boolean or a flat array",
+                "values.text | {\"text_input\": [[\"a\"]]} | must be a text, a number, a boolean or a flat array",
+                "values.text | {\"text_input\": [\"a\", \"b\"]} | cannot have 2 elements",
+                "values.text | {\"text_input\": 5}        | is not a string",
+                "values      | {\"a\": [1, 2, 3], \"b\": 1} | input 'a' (tensor<?x2xf32>) cannot have 3 elements",
+                "values      | {\"a\": \"text\", \"b\": 1}  | cannot have 1 elements",
+                "values.text | []                        | the request must be an object",
+                "values.text | {\"text_input\": \"a\"      | the body is not JSON",
+            })
+    void faultyGenerationsAreRejected(String model, String body, String message) throws Exception {
+        for (String path : List.of("/generate", "/generate_stream")) {
+            assertThat(client.refused("/models/" + model + path, Map.of(), body.getBytes(StandardCharsets.UTF_8), 400))
+                    .contains(message);
+        }
+    }
+
+    @Test
+    void elementsOfGenerateAreLimited() throws Exception {
+        String many = "{\"a\": [" + "1,".repeat(70_000) + "1]}";
+        assertThat(client.refused("/models/values/generate", Map.of(), many.getBytes(StandardCharsets.UTF_8), 400))
+                .isEqualTo("input 'a' has more than 65536 elements; send it with 'infer'");
     }
 
     // Inference.

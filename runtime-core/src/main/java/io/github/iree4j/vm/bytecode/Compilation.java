@@ -3,6 +3,8 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Locale;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether and when functions of a program become Java bytecode, which HotSpot then compiles. The behavior of a program does not depend on
@@ -19,16 +21,24 @@ public enum Compilation {
     /** System property with the default for modules: {@code off}, {@code background} or {@code eager}. */
     public static final String PROPERTY = "iree4j.vm.compile";
 
+    /** System property that GraalVM sets while it builds and runs a native image. */
+    private static final String NATIVE_IMAGE = "org.graalvm.nativeimage.imagecode";
+
     /**
      * Returns the value of {@link #PROPERTY}.
      *
-     * @return the default for modules read from now on; {@link #BACKGROUND} when the property is not set
+     * @return the default for modules read from now on; when the property is not set {@link #BACKGROUND}, or {@link #OFF} in a native
+     *     image, which cannot define classes
      * @throws IreeException INVALID_ARGUMENT when it has another value
      */
     public static Compilation byDefault() {
-        String name = System.getProperty(PROPERTY);
+        return byDefault(System::getProperty);
+    }
+
+    static Compilation byDefault(Function<String, @Nullable String> properties) {
+        String name = properties.apply(PROPERTY);
         if (name == null) {
-            return BACKGROUND;
+            return properties.apply(NATIVE_IMAGE) == null ? BACKGROUND : OFF;
         }
         for (Compilation compilation : values()) {
             if (compilation.name().equals(name.toUpperCase(Locale.ROOT))) {

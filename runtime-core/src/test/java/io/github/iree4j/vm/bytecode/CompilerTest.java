@@ -32,6 +32,16 @@ class CompilerTest {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
+    /** Which cannot define classes. */
+    @Test
+    void nativeImagesInterpret() {
+        assertThat(Compilation.byDefault(Map.<String, String>of()::get)).isEqualTo(Compilation.BACKGROUND);
+        assertThat(Compilation.byDefault(Map.of("org.graalvm.nativeimage.imagecode", "runtime")::get))
+                .isEqualTo(Compilation.OFF);
+        assertThat(Compilation.byDefault(Map.of("iree4j.vm.compile", "eager")::get))
+                .isEqualTo(Compilation.EAGER);
+    }
+
     @Tag("nightly")
     @Test
     void functionThatIsTooLargeForOneMethodIsCompiledInSeveral() {

@@ -10,12 +10,14 @@ import io.github.iree4j.spring.http.TensorHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
+import io.grpc.BindableService;
 import org.apache.catalina.valves.ValveBase;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
@@ -30,6 +32,7 @@ import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.json.JsonMapper;
@@ -69,6 +72,19 @@ public final class IreeHttpAutoConfiguration {
         @ConditionalOnMissingBean(name = "ireeUnreadBodies")
         WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeUnreadBodies() {
             return factory -> factory.addEngineValves(new UnreadBodyValve());
+        }
+    }
+
+    /** With gRPC only. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({BindableService.class, ResponseStatusException.class})
+    @ConditionalOnNotWebApplication
+    static class GrpcConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        BodyLimits ireeBodyLimits(IreeHttpProperties properties, ObjectProvider<IreeRuntime> runtimes) {
+            return properties.limits(deviceMemory(runtimes), MANY_BODIES);
         }
     }
 

@@ -29,8 +29,6 @@ import tools.jackson.databind.util.TokenBuffer;
 
 /** {@link AutoConfiguration Auto-configuration} for serving programs over the Open Inference Protocol when enabled. */
 @AutoConfiguration(after = {IreeAutoConfiguration.class, IreeHttpAutoConfiguration.class})
-@ConditionalOnWebApplication
-@ConditionalOnClass(TokenBuffer.class)
 @ConditionalOnBean(InvocationService.class)
 @ConditionalOnBooleanProperty("iree.serving.enabled")
 @EnableConfigurationProperties(IreeServingProperties.class)
@@ -56,7 +54,7 @@ public final class IreeServingAutoConfiguration {
 
     /** With Spring MVC. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnClass({DispatcherServlet.class, TokenBuffer.class})
     @ConditionalOnWebApplication(type = Type.SERVLET)
     static class ServletConfiguration {
 
@@ -82,7 +80,7 @@ public final class IreeServingAutoConfiguration {
 
     /** With Spring WebFlux. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({DispatcherHandler.class, Mono.class})
+    @ConditionalOnClass({DispatcherHandler.class, Mono.class, TokenBuffer.class})
     @ConditionalOnWebApplication(type = Type.REACTIVE)
     static class ReactiveConfiguration {
 

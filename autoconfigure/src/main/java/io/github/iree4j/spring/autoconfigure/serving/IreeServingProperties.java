@@ -17,6 +17,7 @@ import org.springframework.util.unit.DataSize;
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function that serves a module with several functions, by module name.
  * @param strings Names of inputs and outputs that are texts in tensors of 8-bit integers, by module name. They are served as 'BYTES'.
+ * @param grpc Serving over gRPC.
  */
 @ConfigurationProperties("iree.serving")
 public record IreeServingProperties(
@@ -25,7 +26,15 @@ public record IreeServingProperties(
         @DefaultValue("0") int maxConcurrentRequests,
         @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions,
-        @DefaultValue Map<String, Set<String>> strings) {
+        @DefaultValue Map<String, Set<String>> strings,
+        @DefaultValue Grpc grpc) {
+
+    /**
+     * Serving over gRPC.
+     *
+     * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
+     */
+    public record Grpc(@DefaultValue("true") boolean enabled) {}
 
     /** Checks ranges. */
     public IreeServingProperties {

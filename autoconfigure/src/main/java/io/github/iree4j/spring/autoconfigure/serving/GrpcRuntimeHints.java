@@ -1,0 +1,33 @@
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Hints for the description of the gRPC service that reflection gives to clients: Protocol Buffers' own descriptors are
+ * messages, whose fields its library reads by their methods' names.
+ */
+final class GrpcRuntimeHints implements RuntimeHintsRegistrar {
+
+    private static final String DESCRIPTORS = "com.google.protobuf.DescriptorProtos";
+
+    /** For Spring. */
+    GrpcRuntimeHints() {}
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        if (ClassUtils.isPresent(DESCRIPTORS, classLoader)) {
+            registerNested(hints, ClassUtils.resolveClassName(DESCRIPTORS, classLoader));
+        }
+    }
+
+    private static void registerNested(RuntimeHints hints, Class<?> type) {
+        for (Class<?> nested : type.getDeclaredClasses()) {
+            hints.reflection().registerType(nested, MemberCategory.INVOKE_PUBLIC_METHODS);
+            registerNested(hints, nested);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.databind.util.TokenBuffer;
+
+/**
+ * Reads one request of Triton's generate extension: an object whose members are inputs by name, each a text, a number, a
+ * boolean or a flat array of them. What is no input is a parameter, and ignored, except {@code timeout} in {@code
+ * parameters}. An input has the shape that the function declares: its last open dimension is as long as there are
+ * elements for, and other open ones are 1.
+ */
+final class GenerateRequestReader {
+
+    /** Inputs are kept until it is known how many elements they have. */
+    private static final int MAX_ELEMENTS = 1 << 16;
+
+    private final Served served;
+    private final List<ValueDeclaration> arguments;
+    private final LimitedBody body;
+    private @Nullable String id;
+    private @Nullable Duration timeout;
+
+    GenerateRequestReader(Served served, LimitedBody body) {
+        this.served = served;
+        this.arguments = served.function().arguments();
+        this.body = body;
+    }
+
+    /**
+     * Reads the request.
+     *
+     * @return the request; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT and others when the request is invalid
+     */
+    InferenceRequest read() throws IOException {
+        try (RequestInputs inputs = new RequestInputs(served.function().program(), arguments);
+                JsonParser json = InferenceRequestReader.JSON.createParser(ObjectReadContext.empty(), body)) {
+            InferenceRequestReader.expect(json.nextToken(), JsonToken.START_OBJECT, "the request");
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                String member = InferenceRequestReader.member(json, "the request");
+                json.nextToken();
+                if (inputs.names().contains(member)) {
+                    readInput(json, inputs, inputs.indexOf(member), member);
+                } else if (member.equals("id") && json.currentToken() == JsonToken.VALUE_STRING) {
+                    id = json.getString();
+                } else if (member.equals("parameters") && json.currentToken() == JsonToken.START_OBJECT) {
+                    readParameters(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            if (json.nextToken() != null) {
+                throw InferenceRequest.invalid("unexpected data after the JSON of the request");
+            }
+            return new InferenceRequest(id, inputs.take(), Map.of(), false, timeout);
+        }
+    }
+
+    private void readParameters(JsonParser json) {
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String parameter = InferenceRequestReader.member(json, "'parameters'");
+            json.nextToken();
+            if (parameter.equals("timeout")) {
+                timeout = InferenceRequestReader.timeout(json);
+            } else {
+                json.skipChildren();
+            }
+        }
+    }
+
+    private void readInput(JsonParser json, RequestInputs inputs, int index, String name) throws IOException {
+        JsonToken first = json.currentToken();
+        TokenBuffer elements = TokenBuffer.forBuffering(json, ObjectReadContext.empty());
+        elements.writeStartArray();
+        int count = 0;
+        boolean text = false;
+        if (first == JsonToken.START_ARRAY) {
+            while (json.nextToken() != JsonToken.END_ARRAY) {
+                text |= json.currentToken() == JsonToken.VALUE_STRING;
+                add(json, elements, ++count, name);
+            }
+        } else {
+            text = first == JsonToken.VALUE_STRING;
+            add(json, elements, ++count, name);
+        }
+        elements.writeEndArray();
+        Datatype datatype = datatype(inputs.argument(index), name, text);
+        long[] shape = shape(inputs.argument(index), name, datatype, count);
+        try (JsonParser kept = elements.asParser()) {
+            kept.nextToken();
+            inputs.readJson(index, name, datatype, shape, kept, body);
+        }
+    }
+
+    private void add(JsonParser json, TokenBuffer elements, int count, String name) {
+        JsonToken token = json.currentToken();
+        if (token == null || !token.isScalarValue()) {
+            throw InferenceRequest.invalid(
+                    "input '%s' must be a text, a number, a boolean or a flat array of them".formatted(name));
+        }
+        if (count > MAX_ELEMENTS) {
+            throw InferenceRequest.invalid(
+                    "input '%s' has more than %d elements; send it with 'infer'".formatted(name, MAX_ELEMENTS));
+        }
+        body.charge(
+                InferenceRequestReader.EARLY_BYTES + (token == JsonToken.VALUE_STRING ? json.getStringLength() : 0));
+        elements.copyCurrentEvent(json);
+    }
+
+    private Datatype datatype(ValueDeclaration argument, String name, boolean text) {
+        if (served.strings().contains(name) || text && StringElements.canHold(argument)) {
+            return Datatype.BYTES;
+        }
+        Datatype datatype = argument.elementType() == null ? null : Datatype.of(argument.elementType());
+        if (datatype == null) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "input '%s' is %s; send it with 'infer', which names its datatype and shape"
+                            .formatted(name, argument.type()));
+        }
+        return datatype;
+    }
+
+    private static long[] shape(ValueDeclaration argument, String name, Datatype datatype, int count) {
+        List<Long> declared = argument.shape();
+        if (declared == null) {
+            return new long[] {count};
+        }
+        if (datatype == Datatype.BYTES) {
+            declared = declared.size() < 2 ? List.of(1L) : declared.subList(0, declared.size() - 1);
+        }
+        long[] shape = declared.stream().mapToLong(Long::longValue).toArray();
+        int open = declared.lastIndexOf(-1L);
+        long others = 1;
+        for (int i = 0; i < shape.length; i++) {
+            shape[i] = shape[i] < 0 && i != open ? 1 : shape[i];
+            others = i == open ? others : Math.multiplyExact(others, shape[i]);
+        }
+        if (open >= 0) {
+            shape[open] = others == 0 ? 0 : count / others;
+        }
+        if (others * (open < 0 ? 1 : shape[open]) != count) {
+            throw InferenceRequest.invalid(
+                    "input '%s' (%s) cannot have %d elements".formatted(name, argument.type(), count));
+        }
+        return shape;
+    }
+}

@@ -1,0 +1,87 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.serving.Inference.HeaderSink;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+
+/** A response of Triton's generate extension: outputs by name, as an object or as the one event of a stream. */
+final class GenerateResponse implements Inference.Response {
+
+    private static final String EVENTS = "text/event-stream;charset=utf-8";
+
+    private final Served served;
+    private final InferenceRequest request;
+    private final List<InferenceOutput> outputs;
+    private final boolean stream;
+    private final Map<String, List<String>> texts = new HashMap<>();
+
+    /**
+     * Creates a response.
+     *
+     * @param results borrowed for the lifetime of the response
+     * @param stream whether it is an event
+     * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
+     */
+    GenerateResponse(Served served, InferenceRequest request, Results results, boolean stream) {
+        this.served = served;
+        this.request = request;
+        this.stream = stream;
+        this.outputs = InferenceOutput.of(served, request, results);
+        for (InferenceOutput output : outputs) {
+            if (output.texts() != null) {
+                texts.put(output.name(), output.texts().texts(output.name()));
+            }
+        }
+    }
+
+    @Override
+    public void describe(HeaderSink headers) {
+        headers.set(HttpHeaders.CONTENT_TYPE, stream ? EVENTS : MediaType.APPLICATION_JSON_VALUE);
+    }
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+        if (stream) {
+            out.write("data: ".getBytes(StandardCharsets.US_ASCII));
+        }
+        try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), out)) {
+            json.writeStartObject();
+            if (request.id() != null) {
+                json.writeStringProperty("id", request.id());
+            }
+            json.writeStringProperty("model_name", served.name());
+            json.writeStringProperty("model_version", served.version());
+            for (InferenceOutput output : outputs) {
+                write(json, output);
+            }
+            json.writeEndObject();
+        }
+        if (stream) {
+            out.write("\n\n".getBytes(StandardCharsets.US_ASCII));
+        }
+    }
+
+    private void write(JsonGenerator json, InferenceOutput output) {
+        List<String> own = texts.getOrDefault(output.name(), List.of());
+        long count = output.texts() == null ? output.tensor().elementCount() : own.size();
+        json.writeName(output.name());
+        if (count == 1) {
+            JsonOutput.write(json, output, own);
+        } else {
+            json.writeStartArray();
+            JsonOutput.write(json, output, own);
+            json.writeEndArray();
+        }
+    }
+}

@@ -1,0 +1,242 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.serving.GrpcArrival.Arrived;
+import io.github.iree4j.spring.serving.GrpcWork.Answer;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call: a message and its answer, or a stream of them, one at a time. Ending the call cancels its work. A client that
+ * does not read an answer keeps it for as long as a body of that size may take, and is then disconnected.
+ */
+final class GrpcCall extends ServerCall.Listener<InputStream> {
+
+    /** The rate at which a client may read, bytes per second; that of bodies. */
+    private static final long RATE = 1 << 16;
+
+    private final ServerCall<InputStream, GrpcMessage> call;
+    private final GrpcArrival arrival;
+    private final Method method;
+    private final long patience;
+    /** Encodes a failure as a message of a stream, which then goes on; null for a call with one answer. */
+    private final @Nullable Function<Status, GrpcMessage> failures;
+
+    private @Nullable GrpcWork work; // guarded by this, as are the next
+    private @Nullable Answer answer;
+    private @Nullable Future<?> impatience;
+    private boolean any;
+    private boolean begun;
+    private boolean busy;
+    private boolean halfClosed;
+    private boolean over;
+
+    /** Handles a message. */
+    @FunctionalInterface
+    interface Method {
+        /**
+         * Begins to work.
+         *
+         * @param message the message, to be read before this returns
+         * @param arrived its limits; closed by the work, unless this throws
+         */
+        GrpcWork begin(InputStream message, Arrived arrived) throws IOException;
+    }
+
+    /**
+     * Begins a call.
+     *
+     * @param patience how long an answer may be awaited by the client, in nanoseconds; longer by its size
+     * @param failures encodes failures for a stream; null for a call with one answer
+     */
+    GrpcCall(
+            ServerCall<InputStream, GrpcMessage> call,
+            GrpcArrival arrival,
+            Method method,
+            long patience,
+            @Nullable Function<Status, GrpcMessage> failures) {
+        this.call = call;
+        this.arrival = arrival;
+        this.method = method;
+        this.patience = patience;
+        this.failures = failures;
+    }
+
+    void begin() {
+        arrival.onRefusal(failure -> end(GrpcStatuses.of(failure)));
+        synchronized (this) {
+            if (!over) {
+                call.request(1);
+            }
+        }
+    }
+
+    @Override
+    public void onMessage(InputStream message) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            any = true;
+            busy = true;
+        }
+        GrpcWork begun;
+        try {
+            begun = begin(message);
+        } catch (Exception | OutOfMemoryError e) {
+            fail(e);
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            late = over;
+            work = begun;
+        }
+        if (late) {
+            begun.cancel().run();
+        }
+        begun.answer().whenComplete((made, failure) -> {
+            if (failure != null) {
+                fail(failure);
+            } else {
+                send(made);
+            }
+        });
+    }
+
+    private GrpcWork begin(InputStream message) throws IOException {
+        Arrived arrived = arrival.take();
+        boolean accepted = false;
+        try {
+            GrpcWork begun = method.begin(message, arrived);
+            accepted = true;
+            return begun;
+        } finally {
+            if (!accepted) {
+                arrived.body().close();
+            }
+        }
+    }
+
+    private void fail(Throwable failure) {
+        Status status = GrpcStatuses.of(failure);
+        if (failures == null) {
+            end(status);
+        } else {
+            send(new Answer(failures.apply(status), () -> {}));
+        }
+    }
+
+    private void send(Answer made) {
+        boolean sent = false;
+        synchronized (this) {
+            if (!over) {
+                sent = true;
+                answer = made;
+                work = null;
+                if (!begun) {
+                    begun = true;
+                    call.sendHeaders(new Metadata());
+                }
+                call.sendMessage(made.message());
+                made.message().detach();
+                impatience = arrival.abortAfter(
+                        patience + TimeUnit.SECONDS.toNanos(made.message().size() / RATE),
+                        "the client does not read its answer");
+                if (failures == null) {
+                    over = true;
+                    call.close(Status.OK, new Metadata());
+                } else if (call.isReady()) {
+                    next();
+                }
+            }
+        }
+        if (!sent) {
+            made.close();
+        }
+    }
+
+    /** The client has read enough of the last answer. */
+    private void next() {
+        release();
+        busy = false;
+        if (halfClosed) {
+            over = true;
+            call.close(Status.OK, new Metadata());
+        } else {
+            call.request(1);
+        }
+    }
+
+    @Override
+    public synchronized void onReady() {
+        if (busy && answer != null && !over) {
+            next();
+        }
+    }
+
+    @Override
+    public void onHalfClose() {
+        Status status = null;
+        synchronized (this) {
+            halfClosed = true;
+            if (!any && failures == null) {
+                status = Status.INVALID_ARGUMENT.withDescription("the call has no message");
+            } else if (!busy && failures != null) {
+                status = Status.OK;
+            }
+        }
+        if (status != null) {
+            end(status);
+        }
+    }
+
+    private void end(Status status) {
+        GrpcWork ended;
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            over = true;
+            ended = work;
+            call.close(status, new Metadata());
+        }
+        if (ended != null) {
+            ended.cancel().run();
+        }
+    }
+
+    @Override
+    public void onCancel() {
+        GrpcWork ended;
+        synchronized (this) {
+            over = true;
+            ended = work;
+            release();
+        }
+        if (ended != null) {
+            ended.cancel().run();
+        }
+    }
+
+    @Override
+    public synchronized void onComplete() {
+        release();
+    }
+
+    private synchronized void release() {
+        if (impatience != null) {
+            impatience.cancel(false);
+        }
+        if (answer != null) {
+            answer.close();
+            answer = null;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.spring.serving.GrpcArrival.Arrived;
+import io.github.iree4j.spring.serving.GrpcRequestReader.Request;
+import io.github.iree4j.spring.serving.GrpcWork.Answer;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.Context;
+import io.grpc.Deadline;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the calls that {@code ModelInferRequest}s ask for, without blocking but to load a lazy program. */
+final class GrpcInference {
+
+    /** What a message may be at most in any implementation. */
+    private static final long MOST = Integer.MAX_VALUE - (1 << 16);
+
+    private final ServedModels models;
+    private final InvocationService invocations;
+    private final ServingOptions options;
+    private final Semaphore permits;
+
+    GrpcInference(ServedModels models, InvocationService invocations, ServingOptions options) {
+        this.models = models;
+        this.invocations = invocations;
+        this.options = options;
+        this.permits = new Semaphore(options.maxConcurrentRequests());
+    }
+
+    /** Begins an inference; the body is closed with its answer, or when it fails. */
+    GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
+        Request request = new GrpcRequestReader(
+                        models, new Charged(message, arrived, options.maxRequestSize()), Long.MAX_VALUE, arrived.body())
+                .read();
+        boolean started = false;
+        try {
+            InferenceOutput.checkNames(
+                    request.inference(), request.served().function().results());
+            if (!permits.tryAcquire()) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
+                                .formatted(options.maxConcurrentRequests()));
+            }
+            started = true;
+            return start(request, arrived.body());
+        } finally {
+            if (!started) {
+                request.inference().close();
+            }
+        }
+    }
+
+    /** Makes the call, which owns the request, the body and one permit. */
+    private GrpcWork start(Request request, LimitedBody body) {
+        Served served = request.served();
+        AtomicBoolean over = new AtomicBoolean();
+        Runnable owner = () -> {
+            if (over.compareAndSet(false, true)) {
+                permits.release();
+                Inference.release(body, request.inference(), null);
+            }
+        };
+        CompletableFuture<Results> call;
+        try {
+            call = invocations
+                    .request(served.located())
+                    .inputs(ScalarArguments.of(
+                            served.function().arguments(), request.inference().inputs()))
+                    .deadline(limit(
+                            request.inference().timeout(), Context.current().getDeadline()))
+                    .invokeAsync();
+        } catch (RuntimeException e) {
+            call = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<Results> running = call;
+        CompletableFuture<Answer> answer = running.handle((results, failure) -> {
+            if (failure != null) {
+                owner.run();
+                throw failure instanceof RuntimeException e ? e : new IllegalStateException(failure);
+            }
+            return answer(request, results, owner);
+        });
+        return new GrpcWork(answer, () -> running.cancel(true));
+    }
+
+    private static @Nullable Duration limit(@Nullable Duration timeout, @Nullable Deadline deadline) {
+        if (deadline == null) {
+            return timeout;
+        }
+        Duration left = Duration.ofNanos(Math.max(1, deadline.timeRemaining(TimeUnit.NANOSECONDS)));
+        return timeout == null || left.compareTo(timeout) < 0 ? left : timeout;
+    }
+
+    private static Answer answer(Request request, Results results, Runnable owner) {
+        Runnable both = () -> {
+            try (results) {
+                owner.run();
+            }
+        };
+        boolean made = false;
+        try {
+            List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
+            Answer answer = new Answer(encode(request, outputs), both);
+            made = true;
+            return answer;
+        } finally {
+            if (!made) {
+                both.run();
+            }
+        }
+    }
+
+    /** A {@code ModelInferResponse}, with raw contents. */
+    private static GrpcMessage encode(Request request, List<InferenceOutput> outputs) {
+        Served served = request.served();
+        String id = request.inference().id();
+        ProtoWriter head = new ProtoWriter()
+                .string(1, served.name())
+                .string(2, served.version())
+                .string(3, id == null ? "" : id);
+        for (InferenceOutput output : outputs) {
+            head.message(
+                    5,
+                    tensor -> tensor.string(1, output.name())
+                            .string(2, output.datatype().name())
+                            .packed(3, Arrays.stream(output.shape()).boxed().toList()));
+        }
+        GrpcMessage message = new GrpcMessage().add(head.toByteArray());
+        for (InferenceOutput output : outputs) {
+            message.add(new ProtoWriter().length(6, output.size()).toByteArray())
+                    .add(output.size(), output::writeTo);
+        }
+        if (message.size() > MOST) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "the outputs take %d bytes, and a message at most %d; ask for fewer of them"
+                            .formatted(message.size(), MOST));
+        }
+        return message;
+    }
+
+    /** A message, of which bytes beyond those that were charged when they arrived are charged: it was compressed. */
+    private static final class Charged extends FilterInputStream {
+        private final LimitedBody body;
+        private final long charged;
+        private final long maximum;
+        private long count;
+
+        Charged(InputStream in, Arrived arrived, long maximum) {
+            super(in);
+            this.body = arrived.body();
+            this.charged = arrived.charged();
+            this.maximum = maximum;
+        }
+
+        @Override
+        public int read() throws IOException {
+            int read = in.read();
+            if (read >= 0) {
+                count(1);
+            }
+            return read;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            int read = in.read(target, offset, length);
+            if (read > 0) {
+                count(read);
+            }
+            return read;
+        }
+
+        private void count(int bytes) {
+            long before = count;
+            count += bytes;
+            if (count > maximum) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "the message is larger than %d bytes; send less, or raise 'iree.serving.max-request-size'"
+                                .formatted(maximum));
+            }
+            if (count > charged) {
+                body.charge(count - Math.max(before, charged));
+            }
+        }
+
+        @Override
+        public boolean markSupported() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.Status;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Maps failures to statuses of gRPC. */
+final class GrpcStatuses {
+
+    private static final Logger log = LoggerFactory.getLogger(GrpcStatuses.class);
+
+    /** Trailers are headers, which clients limit to 8 KB. */
+    private static final int MAX_TEXT = 1024;
+
+    private GrpcStatuses() {}
+
+    /** Returns the status of a failed call; an unexpected failure is logged. */
+    static Status of(Throwable failure) {
+        return switch (failure) {
+            case CompletionException e when e.getCause() != null -> of(e.getCause());
+            case IreeException e -> status(e.code(), e);
+            case ProgramLoadException e ->
+                status(e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.INTERNAL, e);
+            case ResponseStatusException e -> described(limit(e), String.valueOf(e.getReason()));
+            case CancellationException _ -> Status.CANCELLED;
+            default -> {
+                log.error("call of the open inference protocol failed", failure);
+                yield Status.INTERNAL.withDescription("internal server error; see the server log");
+            }
+        };
+    }
+
+    private static Status status(StatusCode code, Exception failure) {
+        Status status = switch (code) {
+            case DEFERRED -> Status.UNAVAILABLE;
+            case INCOMPATIBLE -> Status.FAILED_PRECONDITION;
+            default -> Status.fromCode(Status.Code.valueOf(code.name()));
+        };
+        return described(status, String.valueOf(failure.getMessage()));
+    }
+
+    /** Of limits on bodies, which are stated as statuses of HTTP. */
+    private static Status limit(ResponseStatusException failure) {
+        return switch (failure.getStatusCode().value()) {
+            case 408 -> Status.DEADLINE_EXCEEDED;
+            case 413, 503 -> Status.RESOURCE_EXHAUSTED;
+            default -> Status.INTERNAL;
+        };
+    }
+
+    private static Status described(Status status, String text) {
+        return status.withDescription(text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT) + "...");
+    }
+}

@@ -1,0 +1,48 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Tensor;
+import java.math.BigInteger;
+import java.util.List;
+import tools.jackson.core.JsonGenerator;
+
+/** Writes the elements of an output as JSON, flat and in row-major order. */
+final class JsonOutput {
+    private JsonOutput() {}
+
+    /**
+     * Writes the elements, without brackets.
+     *
+     * @param texts those of an output that is {@link Datatype#BYTES}
+     */
+    static void write(JsonGenerator json, InferenceOutput output, List<String> texts) {
+        Tensor tensor = output.tensor();
+        switch (output.datatype()) {
+            case BOOL -> {
+                for (boolean value : tensor.toBooleanArray()) {
+                    json.writeBoolean(value);
+                }
+            }
+            case FP16, BF16, FP32 -> {
+                for (float value : tensor.toFloatArray()) {
+                    json.writeNumber(value);
+                }
+            }
+            case FP64 -> {
+                for (double value : tensor.toDoubleArray()) {
+                    json.writeNumber(value);
+                }
+            }
+            case BYTES -> texts.forEach(json::writeString);
+            case UINT64 -> {
+                for (long value : tensor.toLongArray()) {
+                    json.writeNumber(new BigInteger(Long.toUnsignedString(value)));
+                }
+            }
+            default -> {
+                for (long value : tensor.toLongArray()) {
+                    json.writeNumber(value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.serving.GrpcMessages.ModelName;
+import io.grpc.BindableService;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
+import io.grpc.ServiceDescriptor;
+import io.grpc.Status;
+import java.io.InputStream;
+import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The Open Inference Protocol, version 2, over gRPC: service {@code inference.GRPCInferenceService}, with Triton's
+ * {@code ModelStreamInfer} and {@code ModelConfig}. Limits are those of requests over HTTP.
+ *
+ * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged as they arrive,
+ * rather than when a message is complete, and calls that send or read nothing are ended.
+ */
+public final class OpenInferenceGrpcService implements BindableService, AutoCloseable {
+
+    /** The name of the service. */
+    public static final String NAME = "inference.GRPCInferenceService";
+
+    static final String STREAM = "ModelStreamInfer";
+
+    /** The methods, each with a request and a response of its name, but for the stream. */
+    static final List<String> METHODS = List.of(
+            "ServerLive",
+            "ServerReady",
+            "ModelReady",
+            "ServerMetadata",
+            "ModelMetadata",
+            "ModelConfig",
+            "ModelInfer",
+            STREAM);
+
+    private final ServedModels models;
+    private final OpenInference protocol;
+    private final GrpcInference inference;
+    private final ServingOptions options;
+    private final BodyLimits limits;
+    private final ScheduledThreadPoolExecutor timer;
+
+    /**
+     * Creates the service.
+     *
+     * @param models the served models
+     * @param invocations makes the calls
+     * @param options the limits of serving
+     * @param limits the limits of bodies
+     */
+    public OpenInferenceGrpcService(
+            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+        this.models = models;
+        this.protocol = new OpenInference(models, invocations, options, limits);
+        this.inference = new GrpcInference(models, invocations, options);
+        this.options = options;
+        this.limits = limits;
+        this.timer = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
+        timer.setRemoveOnCancelPolicy(true);
+    }
+
+    /** Ends the timers of calls. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+
+    /**
+     * Returns what follows the bytes of calls as they arrive.
+     *
+     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}; ignores other services
+     */
+    public ServerStreamTracer.Factory tracers() {
+        return new ServerStreamTracer.Factory() {
+            @Override
+            public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                if (!method.startsWith(NAME + "/")) {
+                    return new ServerStreamTracer() {};
+                }
+                GrpcArrival arrival = new GrpcArrival(limits, options.maxRequestSize(), timer);
+                if (!method.endsWith("/" + STREAM)) {
+                    arrival.expect(); // a stream may be silent between messages
+                }
+                return arrival;
+            }
+        };
+    }
+
+    @Override
+    public ServerServiceDefinition bindService() {
+        List<ServerMethodDefinition<InputStream, GrpcMessage>> methods = METHODS.stream()
+                .map(name -> ServerMethodDefinition.create(descriptor(name), handler(name)))
+                .toList();
+        ServiceDescriptor.Builder service = ServiceDescriptor.newBuilder(NAME);
+        if (ClassUtils.isPresent(
+                "io.grpc.protobuf.ProtoFileDescriptorSupplier", getClass().getClassLoader())) {
+            service.setSchemaDescriptor(new InferenceSchema());
+        }
+        methods.forEach(method -> service.addMethod(method.getMethodDescriptor()));
+        ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(service.build());
+        methods.forEach(definition::addMethod);
+        return definition.build();
+    }
+
+    private static MethodDescriptor<InputStream, GrpcMessage> descriptor(String name) {
+        return MethodDescriptor.newBuilder(GrpcMessage.REQUEST, GrpcMessage.RESPONSE)
+                .setType(name.equals(STREAM) ? MethodType.BIDI_STREAMING : MethodType.UNARY)
+                .setFullMethodName(MethodDescriptor.generateFullMethodName(NAME, name))
+                .build();
+    }
+
+    private ServerCallHandler<InputStream, GrpcMessage> handler(String name) {
+        return switch (name) {
+            case "ServerLive" -> question(_ -> GrpcMessages.yes(true));
+            case "ServerReady" -> question(_ -> GrpcMessages.yes(models.allReady()));
+            case "ModelReady" -> question(asked -> GrpcMessages.yes(models.isReady(asked.name(), asked.version())));
+            case "ServerMetadata" -> question(_ -> GrpcMessages.server(protocol.server()));
+            case "ModelMetadata" ->
+                question(asked -> GrpcMessages.model(protocol.model(asked.name(), asked.version())));
+            case "ModelConfig" ->
+                question(asked -> GrpcMessages.configuration(protocol.configuration(asked.name(), asked.version())));
+            case "ModelInfer" -> handler(inference::begin, null);
+            case STREAM ->
+                handler(
+                        (message, arrived) -> inference.begin(message, arrived).map(GrpcMessages::inStream),
+                        GrpcMessages::failure);
+            default -> throw new IllegalArgumentException(name);
+        };
+    }
+
+    /** Handles a request that has at most the name and version of a model. */
+    private ServerCallHandler<InputStream, GrpcMessage> question(Function<ModelName, GrpcMessage> answer) {
+        return handler(
+                (message, arrived) -> {
+                    ModelName asked = ModelName.read(message);
+                    GrpcMessage answered = answer.apply(asked);
+                    arrived.body().close();
+                    return GrpcWork.done(answered);
+                },
+                null);
+    }
+
+    private ServerCallHandler<InputStream, GrpcMessage> handler(
+            GrpcCall.Method method, @Nullable Function<Status, GrpcMessage> failures) {
+        return (call, headers) -> {
+            GrpcArrival arrival = GrpcArrival.KEY.get();
+            GrpcCall listener = new GrpcCall(
+                    call,
+                    arrival == null ? new GrpcArrival(limits, options.maxRequestSize(), null) : arrival,
+                    method,
+                    limits.timeout().toNanos(),
+                    failures);
+            listener.begin();
+            return listener;
+        };
+    }
+}

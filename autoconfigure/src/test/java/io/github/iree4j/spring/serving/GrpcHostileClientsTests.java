@@ -1,0 +1,251 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.context.TestPropertySource;
+
+/** Clients of gRPC that announce more than they send, send more than they may, or do not read. */
+@SpringBootTest(
+        classes = ProtocolConformanceTests.Application.class,
+        webEnvironment = WebEnvironment.NONE,
+        properties = {
+            "spring.grpc.server.enabled=true",
+            "spring.grpc.server.port=0",
+            "iree.serving.enabled=true",
+            "iree.serving.max-request-size=7MB",
+            "iree.http.max-concurrent-bodies=4",
+            "iree.http.max-in-flight-size=8MB",
+            "iree.http.body-timeout=10m",
+        })
+@Timeout(600)
+class GrpcHostileClientsTests {
+
+    private static final int AWAITED = 4;
+    private static final int MB = 1 << 20;
+
+    @Autowired
+    private GrpcServerLifecycle server;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private BodyLimits limits;
+
+    private final List<HalfCalls> open = new ArrayList<>();
+    private GrpcClient client;
+    private long idle;
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        registry.add(
+                "iree.modules.values.location",
+                () -> TestModules.fixture("3.11.0/cpu/add.vmfb").toString());
+    }
+
+    @BeforeEach
+    void begin() {
+        client = new GrpcClient(server.getPort());
+        idle = memory();
+    }
+
+    @AfterEach
+    void everythingIsGivenBackWhenClientsDisconnect() throws Exception {
+        for (HalfCalls each : open) {
+            each.close();
+        }
+        client.close();
+        while (limits.awaited() != 0 || limits.inFlight() != 0 || memory() != idle) {
+            Thread.onSpinWait(); // the class's timeout fails what stays
+        }
+    }
+
+    private long memory() {
+        return runtime.device().allocator().statistics().bytesLive();
+    }
+
+    private HalfCalls connect() throws IOException {
+        HalfCalls connection = new HalfCalls(server.getPort());
+        open.add(connection);
+        return connection;
+    }
+
+    private byte[] echo(int bytes) {
+        return client.inference("values.echo_ui8")
+                .input("x", "UINT8", List.of((long) bytes))
+                .raw(new byte[bytes])
+                .encoded();
+    }
+
+    private void awaitBodies(int count) {
+        while (limits.awaited() != count) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void announcedMessagesTakeNoMemory() throws IOException {
+        HalfCalls connection = connect();
+        for (int i = 0; i < AWAITED; i++) {
+            int stream = connection.begin(i % 2 == 0 ? "ModelInfer" : "ModelStreamInfer");
+            connection.send(stream, 5 * MB, new byte[100]);
+        }
+        while (limits.inFlight() < AWAITED * 100L) { // what was sent
+            Thread.onSpinWait();
+        }
+        assertThat(limits.inFlight()).isEqualTo(AWAITED * 100L);
+        assertThat(memory()).isEqualTo(idle);
+    }
+
+    @Test
+    void callsBeyondTheAwaitedOnesAreRefused() throws IOException {
+        HalfCalls connection = connect();
+        for (int i = 0; i < AWAITED; i++) {
+            connection.begin("ModelInfer"); // and nothing else
+        }
+        awaitBodies(AWAITED);
+        Status refused = client.refused("ModelInfer", echo(1));
+        assertThat(refused.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("iree.http.max-concurrent-bodies");
+        connection.close();
+        awaitBodies(0);
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+    }
+
+    @Test
+    void streamsThatAreSilentBetweenMessagesDoNotCount() throws IOException {
+        HalfCalls connection = connect();
+        for (int i = 0; i < 10 * AWAITED; i++) {
+            connection.begin("ModelStreamInfer");
+        }
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+        assertThat(limits.awaited()).isZero();
+    }
+
+    @Test
+    void messageLargerThanTheMaximumIsRefused() {
+        assertThat(client.refused("ModelInfer", echo(8 * MB)).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(client.refused("ServerLive", new byte[8 * MB]).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void requestLargerThanTheMemoryOfAllIsRefused() {
+        Status refused = client.refused("ModelInfer", echo(6 * MB + MB / 2));
+        assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("iree.http.max-in-flight-size");
+    }
+
+    @Test
+    void compressedMessagesAreChargedForWhatTheyBecome() {
+        CallOptions compressed = CallOptions.DEFAULT.withCompression("gzip");
+        assertThat(client.call("ModelInfer", compressed, echo(MB))).hasSizeGreaterThan(MB);
+        Status tooLarge = client.refused("ModelInfer", compressed, echo(8 * MB));
+        assertThat(tooLarge.getCode()).as(tooLarge.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        // One typed element takes two bytes, and eight of memory.
+        GrpcClient.Inference typed = client.inference("values.echo_i64")
+                .typed("x", "INT64", List.of((long) MB), "int64_contents", Collections.nCopies(MB, 1L));
+        Status refused = typed.options(compressed).refused();
+        assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("iree.http.max-in-flight-size");
+    }
+
+    @Test
+    void clientThatDoesNotReadGetsNoFurtherAnswers() {
+        UnreadAnswers unread = new UnreadAnswers(client, "ModelStreamInfer");
+        for (int i = 0; i < 50; i++) {
+            unread.send(echo(MB));
+        }
+        while (limits.inFlight() == 0) {
+            Thread.onSpinWait();
+        }
+        // At most one that is worked on, and one that arrives.
+        assertThat(limits.inFlight()).isLessThan(3 * MB + MB / 2);
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+        unread.call.cancel("enough", null);
+    }
+
+    /** A call whose answers nobody asks for. */
+    static final class UnreadAnswers extends ClientCall.Listener<byte[]> {
+        final CompletableFuture<Status> closed = new CompletableFuture<>();
+        final ClientCall<byte[], byte[]> call;
+
+        UnreadAnswers(GrpcClient client, String method) {
+            call = client.channel().newCall(GrpcClient.method(method), CallOptions.DEFAULT);
+            call.start(this, new Metadata());
+        }
+
+        void send(byte[] message) {
+            call.sendMessage(message);
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            closed.complete(status);
+        }
+    }
+
+    /** With little patience. */
+    @Nested
+    @TestPropertySource(
+            properties = {
+                "iree.http.body-timeout=300ms",
+                "iree.http.max-in-flight-size=64MB",
+                "iree.serving.max-request-size=32MB"
+            })
+    class Slow {
+
+        @Test
+        void callsWithoutAMessageEnd() throws IOException {
+            HalfCalls connection = connect();
+            connection.awaitEnd(connection.begin("ModelInfer"));
+        }
+
+        @Test
+        void messagesThatStandStillEndTheirCall() throws IOException {
+            HalfCalls connection = connect();
+            for (String method : List.of("ModelInfer", "ModelStreamInfer", "ServerLive")) {
+                int stream = connection.begin(method);
+                connection.send(stream, MB, new byte[10]);
+                connection.awaitEnd(stream);
+            }
+        }
+
+        @Test
+        void clientsThatDoNotReadAreDisconnected() throws Exception {
+            UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
+            unread.send(echo(MB / 4)); // more than fits into windows
+            unread.call.halfClose();
+            while (limits.inFlight() == 0) {
+                Thread.onSpinWait();
+            }
+            while (limits.inFlight() != 0) { // the answer is given up
+                Thread.onSpinWait();
+            }
+            unread.call.request(1);
+            assertThat(unread.closed.get().isOk()).isFalse();
+        }
+    }
+}

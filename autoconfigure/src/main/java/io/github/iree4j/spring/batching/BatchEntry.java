@@ -43,7 +43,7 @@ final class BatchEntry extends CompletableFuture<Results> {
         Duration timeout = request.options().timeout();
         long nanos = timeout == null ? Long.MAX_VALUE : nanos(timeout);
         this.patience = nanos == Long.MAX_VALUE ? nanos : nanos / 2;
-        this.deadline = nanos == Long.MAX_VALUE ? () -> {} : timer.schedule(nanos, this::late);
+        this.deadline = nanos == Long.MAX_VALUE ? () -> {} : timer.deadline(nanos, this::late);
         whenComplete((_, _) -> deadline.run());
     }
 

@@ -25,6 +25,18 @@ public interface BatchTimer {
     Runnable schedule(long nanos, Runnable action);
 
     /**
+     * Schedules the end of a caller's patience. Unless overridden, the same as {@link #schedule}; a clock of simulated time, which
+     * may pass at once, counts real time here, as deadlines of calls without batching do.
+     *
+     * @param nanos the delay, at least 0
+     * @param action what to run
+     * @return cancels the action unless it has started
+     */
+    default Runnable deadline(long nanos, Runnable action) {
+        return schedule(nanos, action);
+    }
+
+    /**
      * Returns the system clock, with one timer thread per process.
      *
      * @return the timer

@@ -59,7 +59,7 @@ public final class IreeTestAutoConfiguration {
         return new FakePrograms(runtime, programs, hardware);
     }
 
-    /** Batches wait on the clock of the device. */
+    /** Batches wait on the clock of the device, their callers in real time. */
     @Bean
     @ConditionalOnMissingBean
     BatchTimer ireeBatchTimer(VirtualClock clock) {
@@ -72,6 +72,11 @@ public final class IreeTestAutoConfiguration {
             @Override
             public Runnable schedule(long nanos, Runnable action) {
                 return clock.schedule(nanos, action);
+            }
+
+            @Override
+            public Runnable deadline(long nanos, Runnable action) {
+                return BatchTimer.system().deadline(nanos, action);
             }
         };
     }

@@ -119,6 +119,7 @@ public final class IreeAutoConfiguration {
         recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
         nativeLibrary("library-path", nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
         nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
+        new UnknownProperties(getClass().getClassLoader()).warn(environment);
         new PropertyChecks(properties).devices();
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,

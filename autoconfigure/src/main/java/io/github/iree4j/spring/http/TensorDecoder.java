@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.ResolvableType;
@@ -24,6 +26,9 @@ import reactor.core.publisher.Mono;
  * io.github.iree4j.status.IreeException}, or with status 413 when it is too large.
  */
 public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
+
+    /** How often it is looked whether something has arrived, in the maximum time. */
+    private static final int LOOKS = 4;
 
     private final int maximumBytes;
     private final @Nullable BodyLimits limits;
@@ -73,22 +78,34 @@ public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
                                 maximumBytes + (long) TensorMediaTypes.BESIDES,
                                 TensorMediaTypes.MAXIMUM)
                         .weighing(2), // the buffers and the tensor
-                body -> decoded(counted(buffers, body, limits), type, mimeType, hints),
+                body -> received(buffers, body, limits, counted -> decoded(counted, type, mimeType, hints)),
                 LimitedBody::close);
     }
 
-    private static Flux<DataBuffer> counted(Publisher<DataBuffer> buffers, LimitedBody body, BodyLimits limits) {
-        return Flux.from(buffers)
-                .timeout(limits.timeout())
-                .doOnNext(buffer -> {
-                    try {
-                        body.received(buffer.readableByteCount());
-                    } catch (RuntimeException e) {
-                        DataBufferUtils.release(buffer);
-                        throw e;
-                    }
-                })
-                .onErrorMap(TimeoutException.class, body::tooSlow);
+    /**
+     * Limits the time of a body: in all, when something arrives, and while nothing does. The second is an operator behind
+     * the decoder, since one before it would drop buffers that arrive after a cancellation unreleased.
+     */
+    private static Mono<Tensor> received(
+            Publisher<DataBuffer> buffers,
+            LimitedBody body,
+            BodyLimits limits,
+            Function<Flux<DataBuffer>, Mono<Tensor>> decoder) {
+        AtomicLong last = new AtomicLong(limits.now());
+        Flux<DataBuffer> counted = Flux.from(buffers).doOnNext(buffer -> {
+            last.setRelease(limits.now());
+            try {
+                body.received(buffer.readableByteCount());
+            } catch (RuntimeException e) {
+                DataBufferUtils.release(buffer);
+                throw e;
+            }
+        });
+        Mono<Long> silence = Flux.interval(limits.timeout().dividedBy(LOOKS))
+                .filter(_ ->
+                        limits.now() - last.getAcquire() >= limits.timeout().toNanos())
+                .next();
+        return decoder.apply(counted).timeout(silence).onErrorMap(TimeoutException.class, body::tooSlow);
     }
 
     private Mono<Tensor> decoded(

@@ -3,6 +3,8 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -21,9 +23,11 @@ final class ModelRepository {
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Programs programs;
+    private final BodyLimits limits;
 
-    ModelRepository(Programs programs) {
+    ModelRepository(Programs programs, BodyLimits limits) {
         this.programs = programs;
+        this.limits = limits;
     }
 
     record Entry(String name, String version, String state, String reason) {}
@@ -79,8 +83,11 @@ final class ModelRepository {
     }
 
     /** The object in the body; an empty object when there is no body. */
-    private static JsonNode request(InputStream body) throws IOException {
-        byte[] text = body.readNBytes(MAX_REQUEST + 1);
+    private JsonNode request(InputStream in) throws IOException {
+        byte[] text;
+        try (LimitedBody body = limits.receive(in, -1, Integer.MAX_VALUE, "")) {
+            text = body.readNBytes(MAX_REQUEST + 1);
+        }
         if (text.length > MAX_REQUEST) {
             throw InferenceRequest.invalid("the body is longer than %d bytes".formatted(MAX_REQUEST));
         }

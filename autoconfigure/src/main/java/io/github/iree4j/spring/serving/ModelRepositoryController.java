@@ -2,12 +2,14 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -31,9 +33,10 @@ public final class ModelRepositoryController {
      * Creates a controller.
      *
      * @param programs the programs to load and unload
+     * @param limits the limits of bodies
      */
-    public ModelRepositoryController(Programs programs) {
-        this.repository = new ModelRepository(programs);
+    public ModelRepositoryController(Programs programs, BodyLimits limits) {
+        this.repository = new ModelRepository(programs, limits);
     }
 
     @PostMapping("/index")
@@ -51,7 +54,12 @@ public final class ModelRepositoryController {
         return repository.unload(model, body);
     }
 
-    @ExceptionHandler({IreeException.class, ProgramLoadException.class, JacksonException.class})
+    @ExceptionHandler({
+        IreeException.class,
+        ProgramLoadException.class,
+        ErrorResponseException.class,
+        JacksonException.class
+    })
     ResponseEntity<ProtocolFailure> failed(Exception failure) {
         return ProtocolFailure.answer(failure);
     }

@@ -6,27 +6,20 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
-import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Runs blocking work off the event loops, each piece on its own virtual thread, which reads and writes bodies as
  * streams. Network buffers are exchanged with back-pressure, a few at a time.
  */
 final class ReactiveBody {
-
-    /** Number of buffers of a body requested at a time. */
-    private static final int DEMAND = 8;
 
     private static final int CHUNK = 1 << 16;
 
@@ -62,42 +55,27 @@ final class ReactiveBody {
         });
     }
 
-    /** Reads the body of a request as a blocking stream. */
-    static <T> Mono<T> read(ServerHttpRequest request, Reader<T> reader) {
-        return read(request.getBody(), reader);
-    }
-
-    private static <T> Mono<T> read(Flux<DataBuffer> buffers, Reader<T> reader) {
+    /** Reads the body of a request as a blocking stream, of which no part may take longer than a limit. */
+    static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
         return blocking(() -> {
-            try (InputStream body = DataBufferUtils.subscriberInputStream(buffers, DEMAND)) {
+            // Operators in between, such as timeout(), would drop buffers that arrive after a cancellation unreleased.
+            try (InputStream body = new TimedBody(request.getBody(), limit, Schedulers.parallel())) {
                 return reader.read(body);
             }
         });
-    }
-
-    /** The body; fails with 408 when nothing arrives for that long while it is awaited. */
-    private static Flux<DataBuffer> timed(ServerHttpRequest request, Duration silence) {
-        return request.getBody()
-                .timeout(silence)
-                .onErrorMap(
-                        TimeoutException.class,
-                        e -> new ResponseStatusException(
-                                HttpStatus.REQUEST_TIMEOUT,
-                                "the body is too slow: nothing has arrived for %d ms; send it faster, or raise 'iree.http.body-timeout'"
-                                        .formatted(silence.toMillis()),
-                                e));
     }
 
     /**
      * Makes an inference and sends its response; the inference is closed however the request ends.
      *
      * @param exchange the request and response
-     * @param silence how long a part of the body may be awaited
+     * @param limit how long a part of the body may be awaited
      * @param reader makes the inference
      */
-    static Mono<Void> answer(ServerWebExchange exchange, Duration silence, Reader<Inference> reader) {
+    static Mono<Void> answer(ServerWebExchange exchange, Duration limit, Reader<Inference> reader) {
         Holder holder = new Holder();
-        return read(timed(exchange.getRequest(), silence), body -> holder.keep(reader.read(body)))
+        return read(exchange.getRequest(), limit, body -> holder.keep(reader.read(body)))
+                .onErrorComplete(TimedBody.Gone.class)
                 .flatMap(inference -> write(holder, inference, exchange.getResponse()))
                 .doFinally(_ -> holder.close());
     }

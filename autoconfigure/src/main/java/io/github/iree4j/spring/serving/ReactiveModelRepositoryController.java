@@ -2,11 +2,13 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.Map;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -21,32 +23,44 @@ import tools.jackson.core.JacksonException;
 public final class ReactiveModelRepositoryController {
 
     private final ModelRepository repository;
+    private final BodyLimits limits;
 
     /**
      * Creates a controller.
      *
      * @param programs the programs to load and unload
+     * @param limits the limits of bodies
      */
-    public ReactiveModelRepositoryController(Programs programs) {
-        this.repository = new ModelRepository(programs);
+    public ReactiveModelRepositoryController(Programs programs, BodyLimits limits) {
+        this.repository = new ModelRepository(programs, limits);
+        this.limits = limits;
+    }
+
+    private <T> Mono<T> read(ServerHttpRequest request, ReactiveBody.Reader<T> reader) {
+        return ReactiveBody.read(request, limits.timeout(), reader);
     }
 
     @PostMapping("/index")
     Mono<List<ModelRepository.Entry>> index(ServerHttpRequest request) {
-        return ReactiveBody.read(request, repository::index);
+        return read(request, repository::index);
     }
 
     @PostMapping("/models/{model}/load")
     Mono<Map<String, String>> load(@PathVariable String model, ServerHttpRequest request) {
-        return ReactiveBody.read(request, body -> repository.load(model, body));
+        return read(request, body -> repository.load(model, body));
     }
 
     @PostMapping("/models/{model}/unload")
     Mono<Map<String, String>> unload(@PathVariable String model, ServerHttpRequest request) {
-        return ReactiveBody.read(request, body -> repository.unload(model, body));
+        return read(request, body -> repository.unload(model, body));
     }
 
-    @ExceptionHandler({IreeException.class, ProgramLoadException.class, JacksonException.class})
+    @ExceptionHandler({
+        IreeException.class,
+        ProgramLoadException.class,
+        ErrorResponseException.class,
+        JacksonException.class
+    })
     ResponseEntity<ProtocolFailure> failed(Exception failure) {
         return ProtocolFailure.answer(failure);
     }

@@ -73,8 +73,8 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBooleanProperty("iree.serving.repository")
-        ModelRepositoryController ireeModelRepositoryController(Programs programs) {
-            return new ModelRepositoryController(programs);
+        ModelRepositoryController ireeModelRepositoryController(Programs programs, BodyLimits limits) {
+            return new ModelRepositoryController(programs, limits);
         }
     }
 
@@ -97,8 +97,8 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBooleanProperty("iree.serving.repository")
-        ReactiveModelRepositoryController ireeReactiveModelRepositoryController(Programs programs) {
-            return new ReactiveModelRepositoryController(programs);
+        ReactiveModelRepositoryController ireeReactiveModelRepositoryController(Programs programs, BodyLimits limits) {
+            return new ReactiveModelRepositoryController(programs, limits);
         }
     }
 }

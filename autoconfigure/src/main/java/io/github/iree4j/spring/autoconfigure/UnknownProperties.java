@@ -1,0 +1,155 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+
+/**
+ * Warns of properties below {@code iree} that do not exist, such as misspelled ones, which Spring Boot ignores. Those that
+ * exist are in the configuration metadata of the class path. The environment variables and system properties of the
+ * process are not looked at: the runtime and IREE itself have some of that prefix.
+ */
+final class UnknownProperties {
+
+    private static final Logger log = LoggerFactory.getLogger(UnknownProperties.class);
+
+    private static final String METADATA = "META-INF/spring-configuration-metadata.json";
+    private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
+    private static final Set<String> OF_THE_PROCESS = Set.of(
+            StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+            StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+
+    private final List<Known> known = new ArrayList<>();
+
+    /**
+     * A property that exists.
+     *
+     * @param name as documented, with {@code *} for keys
+     * @param elements its parts without dashes
+     * @param open whether anything may follow, as in a map of texts
+     */
+    private record Known(String name, List<String> elements, boolean open) {
+        boolean matches(ConfigurationPropertyName given) {
+            int count = given.getNumberOfElements();
+            return (open ? count >= elements.size() : count == elements.size()) && distance(given, 0) == 0;
+        }
+
+        /** Number of characters by which the parts differ, without those that may follow. */
+        int distance(ConfigurationPropertyName given, int perElement) {
+            int common = Math.min(given.getNumberOfElements(), elements.size());
+            int distance = perElement * Math.abs(given.getNumberOfElements() - elements.size());
+            for (int i = 0; i < common; i++) {
+                String element = elements.get(i);
+                distance += element.equals("*") ? 0 : distance(element, given.getElement(i, Form.UNIFORM));
+            }
+            return distance;
+        }
+
+        private static int distance(String a, String b) {
+            int[] row = new int[b.length() + 1];
+            for (int i = 0; i <= a.length(); i++) {
+                int diagonal = i;
+                for (int j = 0; j <= b.length(); j++) {
+                    int above = row[j];
+                    row[j] = i == 0 || j == 0
+                            ? i + j
+                            : Math.min(
+                                    Math.min(above, row[j - 1]) + 1,
+                                    diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1));
+                    diagonal = above;
+                }
+            }
+            return row[b.length()];
+        }
+    }
+
+    /** Reads the metadata; without any, for example in a native image, nothing is unknown. */
+    UnknownProperties(ClassLoader loader) {
+        TreeSet<String> names = new TreeSet<>();
+        TreeSet<String> collections = new TreeSet<>();
+        try {
+            for (URL each : Collections.list(loader.getResources(METADATA))) {
+                try (InputStream in = each.openStream()) {
+                    read(new String(in.readAllBytes(), StandardCharsets.UTF_8), names, collections);
+                }
+            }
+        } catch (IOException e) {
+            log.debug("the metadata of properties cannot be read", e);
+        }
+        for (String name : names) {
+            boolean open = collections.contains(name)
+                    && names.stream()
+                            .noneMatch(other -> other.startsWith(name + ".*") || other.startsWith(name + "[*"));
+            String plain = name.replace("[*]", ".*").replace("-", "");
+            known.add(new Known(name, List.of(plain.split("\\.")), open));
+        }
+    }
+
+    private static void read(String metadata, Set<String> names, Set<String> collections) {
+        if (!metadata.contains("\"" + PREFIX + ".")
+                || !(JsonParserFactory.getJsonParser().parseMap(metadata).get("properties")
+                        instanceof List<?> properties)) {
+            return;
+        }
+        for (Object each : properties) {
+            if (each instanceof Map<?, ?> property
+                    && String.valueOf(property.get("name")).startsWith(PREFIX + ".")) {
+                String name = String.valueOf(property.get("name"));
+                String type = String.valueOf(property.get("type"));
+                names.add(name);
+                if (type.startsWith("java.util.") || type.endsWith("[]")) {
+                    collections.add(name);
+                }
+            }
+        }
+    }
+
+    /** Returns a sentence for each property that does not exist. */
+    List<String> of(Environment environment) {
+        List<String> found = new ArrayList<>();
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            boolean ofTheProcess = source.getUnderlyingSource() instanceof PropertySource<?> underlying
+                    && OF_THE_PROCESS.contains(underlying.getName());
+            if (!known.isEmpty() && !ofTheProcess && source instanceof IterableConfigurationPropertySource names) {
+                names.stream()
+                        .filter(name ->
+                                PREFIX.isAncestorOf(name) && known.stream().noneMatch(each -> each.matches(name)))
+                        .map(this::describe)
+                        .forEach(found::add);
+            }
+        }
+        return found;
+    }
+
+    private String describe(ConfigurationPropertyName name) {
+        String likely = known.stream()
+                .min(Comparator.comparingInt(each -> each.distance(name, 8)))
+                .map(Known::name)
+                .orElseThrow();
+        return "property '%s' does not exist and has no effect; there is '%s'".formatted(name, likely);
+    }
+
+    /** Warns of each. */
+    void warn(Environment environment) {
+        of(environment).forEach(log::warn);
+    }
+}

@@ -1,0 +1,141 @@
+package io.github.iree4j.spring.serving;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The body of a request as a blocking stream, each read of which is limited in time, also if bytes keep coming one by
+ * one. Subscribes to the body at the first read: a stream that is closed before its subscription has arrived would keep
+ * the buffers that follow. Read by one thread.
+ */
+final class TimedBody extends InputStream {
+
+    /** Number of buffers requested at a time. */
+    private static final int DEMAND = 8;
+
+    /** Bytes of one read at most, so that a slow client that sends at a fair rate is in time. */
+    private static final int PART = 1 << 16;
+
+    private final Flux<DataBuffer> buffers;
+    private final Duration limit;
+    private final Scheduler scheduler;
+    private volatile @Nullable InputStream in; // null until the first read
+    private volatile @Nullable Disposable look; // the same
+    private volatile long since; // when the current read began; 0 when there is none
+    private volatile boolean late;
+    private volatile boolean closed;
+
+    /** The connection of the client is gone, and nothing can be answered. */
+    static final class Gone extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        Gone(Throwable cause) {
+            super("the client has closed the connection", cause);
+        }
+    }
+
+    /**
+     * Creates a body.
+     *
+     * @param buffers the body
+     * @param limit of each read
+     * @param scheduler looks whether a read is late
+     */
+    TimedBody(Flux<DataBuffer> buffers, Duration limit, Scheduler scheduler) {
+        this.buffers = buffers;
+        this.limit = limit;
+        this.scheduler = scheduler;
+    }
+
+    private InputStream subscribed() {
+        InputStream body = in;
+        if (body == null) {
+            body = DataBufferUtils.subscriberInputStream(buffers, DEMAND);
+            in = body;
+            lookAfter(limit.toNanos());
+        }
+        return body;
+    }
+
+    private void lookAfter(long nanos) {
+        Disposable next = scheduler.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+        look = next;
+        if (closed) {
+            next.dispose();
+        }
+    }
+
+    private long now() {
+        return Math.max(1, scheduler.now(TimeUnit.NANOSECONDS));
+    }
+
+    private void look() {
+        long begun = since;
+        long left = limit.toNanos() - (begun == 0 ? 0 : now() - begun);
+        if (left > 0) {
+            lookAfter(left);
+            return;
+        }
+        late = true;
+        try {
+            subscribed().close(); // wakes the reader
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int wanted) throws IOException {
+        InputStream body = subscribed();
+        since = now();
+        int read;
+        try {
+            read = body.read(target, offset, Math.min(wanted, PART));
+        } catch (RuntimeException e) {
+            Throwable cause = Exceptions.unwrap(e);
+            if (cause instanceof IOException) {
+                throw new Gone(cause);
+            }
+            throw e;
+        } finally {
+            since = 0;
+        }
+        if (late) {
+            throw new ResponseStatusException(
+                    HttpStatus.REQUEST_TIMEOUT,
+                    "the body is too slow: a part of it has not arrived in %d ms; send it faster, or raise 'iree.http.body-timeout'"
+                            .formatted(limit.toMillis()));
+        }
+        return read;
+    }
+
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        InputStream body = in;
+        Disposable last = look;
+        if (last != null) {
+            last.dispose();
+        }
+        if (body != null) {
+            body.close();
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.web.server.ResponseStatusException;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
+
+/** Bodies as streams that are limited in time. */
+@Timeout(60)
+class TimedBodyTests {
+
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private static DataBuffer buffer(String text) {
+        return DefaultDataBufferFactory.sharedInstance.wrap(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    @Test
+    void aBodyThatIsNotReadIsNotSubscribedTo() throws IOException {
+        AtomicInteger subscriptions = new AtomicInteger();
+        Flux<DataBuffer> buffers = Flux.just(buffer("abc")).doOnSubscribe(_ -> subscriptions.incrementAndGet());
+        try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
+            assertThat(body.available()).isZero();
+        }
+        assertThat(subscriptions).hasValue(0);
+        try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
+            assertThat(body.readAllBytes()).asString(StandardCharsets.US_ASCII).isEqualTo("abc");
+        }
+        assertThat(subscriptions).hasValue(1);
+    }
+
+    @Test
+    void aReadThatTakesTooLongFails() throws IOException {
+        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.never());
+        try (TimedBody body = new TimedBody(buffers, Duration.ofMillis(20), Schedulers.parallel())) {
+            assertThat(body.readNBytes(3)).hasSize(3);
+            assertThatExceptionOfType(ResponseStatusException.class)
+                    .isThrownBy(body::read)
+                    .withMessageContaining("in 20 ms")
+                    .satisfies(e -> assertThat(e.getStatusCode().value()).isEqualTo(408));
+        }
+    }
+
+    @Test
+    void theEndOfTheConnectionIsDistinguished() throws IOException {
+        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.error(new IOException("reset")));
+        try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
+            assertThat(body.readNBytes(3)).hasSize(3);
+            assertThatExceptionOfType(TimedBody.Gone.class).isThrownBy(body::read);
+        }
+    }
+}

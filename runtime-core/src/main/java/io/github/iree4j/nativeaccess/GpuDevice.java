@@ -195,7 +195,10 @@ public final class GpuDevice extends Resource {
         } catch (IreeException e) {
             refused.add(memory);
             if (first) {
-                LOG.warn("device '{}' keeps memory that it will be offered again: {}", properties.name(), e.getMessage());
+                LOG.warn(
+                        "device '{}' keeps memory that it will be offered again: {}",
+                        properties.name(),
+                        e.getMessage());
             }
             return false;
         }

@@ -69,9 +69,9 @@ class EachGpuCallFailsTest {
             ".version 6.0\n.target sm_75\n.address_size 64\n.visible .entry quiet() { ret; }\n";
 
     /** Codes that calls fail with: short of means, refused, unknown, not there; faults of the device, which stay. */
-    private static final List<Integer> CODES = List.of(2, 304, 1, 801, 700, 719, 999);
+    private static final List<Integer> CODES = List.of(2, 304, 1, 801, 4, 700, 709, 719, 999);
 
-    private static final List<Integer> FAULTS = List.of(700, 719);
+    private static final List<Integer> FAULTS = List.of(4, 700, 709, 719);
 
     @TempDir
     private Path directory;
@@ -85,7 +85,8 @@ class EachGpuCallFailsTest {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
         Set<String> unused = new TreeSet<>(entryPoints(kind));
-        for (String variant : List.of("", "no_attribute=115 no_attribute=88 ")) { // with the driver's pools, and without
+        for (String variant :
+                List.of("", "no_attribute=115 no_attribute=88 ")) { // with the driver's pools, and without
             Steps clean = run(kind, fake, variant, 1);
             assertThat(clean.failures).isEmpty();
             Map<String, Long> calls = new TreeMap<>();

@@ -2,7 +2,7 @@
 // The graph of dependencies. Nodes are buttons: the arrow keys walk along the edges.
 import { neighbourhood, placeInLayers } from "../model/layers.js";
 import { h, setText, svg } from "./dom.js";
-import { plural } from "./format.js";
+import { count, plural } from "./format.js";
 
 const NODE = { width: 118, height: 38 };
 const GAP = { least: 50, most: 96, y: 20 };
@@ -23,14 +23,15 @@ export class Graph {
   show(schedule) {
     this.schedule = schedule;
     this.selected = null;
-    this.#build(schedule.operations.length > MOST ? neighbourhood(schedule.operations[0], MOST) : schedule.operations);
+    this.#build(schedule.operations.slice(0, MOST), "first ones; those next to one are shown when it is selected");
     this.move(0);
   }
 
-  #build(operations) {
+  /** @param {any[]} operations @param {string} which they are, if not all */
+  #build(operations, which) {
     const { schedule } = this;
     this.note.hidden = operations.length === schedule.operations.length;
-    setText(this.note, `The ${plural(operations.length, "operation")} nearest to the selected one, of ${schedule.operations.length}.`);
+    setText(this.note, `${plural(operations.length, "operation")} of ${count(schedule.operations.length)}: the ${which}.`);
     const { place, layers, rows } = placeInLayers(operations);
     const room = (this.scroller.clientWidth - 16 - layers.length * NODE.width) / Math.max(1, layers.length - 1);
     const gap = Math.max(GAP.least, Math.min(GAP.most, room));
@@ -123,7 +124,7 @@ export class Graph {
   select(op, past, future) {
     this.selected = op;
     if (op && !this.nodes.has(op)) {
-      this.#build(neighbourhood(op, MOST));
+      this.#build(neighbourhood(op, MOST), "nearest to the selected one");
       this.move(this.at ?? 0);
     }
     for (const [each, { node }] of this.nodes) {

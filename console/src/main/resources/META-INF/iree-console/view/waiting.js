@@ -39,13 +39,18 @@ export const queueChip = (queue, indexOf) => h("span.chip", { axis: indexOf(queu
 
 function point(wait, indexOf) {
   const progress = h("span.number", {}, `${wait.reached} → ${wait.value}`);
-  const who = !wait.promised
-    ? h("span.bad", {}, "no submitted operation that can run signals it")
-    : wait.producer
-      ? [`operation ${wait.epoch} of `, queueChip(wait.producer, indexOf), " signals it"]
-      : "promised from outside";
-  return h("li", {}, `timeline ${wait.timeline} `, progress, ": ", who);
+  return h("li", {}, `timeline ${wait.timeline} `, progress, ": ", whoSignals(wait, indexOf));
 }
+
+function whoSignals({ promised, producer, epoch, signaller, inFlight }, indexOf) {
+  if (promised) return producer ? [`operation ${epoch} of `, queueChip(producer, indexOf), " signals it"] : "promised from outside";
+  if (signaller) return [h("b", {}, signaller.operation), " of ", queueChip(signaller.queue, indexOf), " will signal it, and waits too"];
+  // Queues without order promise nothing.
+  if (inFlight.length > 0) return ["an operation in flight of ", inFlight.map((queue) => [queueChip(queue, indexOf), " "]), "signals it"];
+  return h("span.bad", {}, "no submitted operation that can run signals it");
+}
+
+const isOrphan = (wait) => !wait.promised && !wait.signaller && wait.inFlight.length === 0;
 
 function explain(live, operations, calls) {
   const waiting = [...operations, ...calls.filter((each) => each.state !== "RUNNING")];
@@ -53,7 +58,7 @@ function explain(live, operations, calls) {
     return live.activeCalls > 0 ? `Nothing waits; ${plural(live.activeCalls, "call")} in flight.` : "Nothing waits, and nothing runs.";
   }
   const memory = waiting.filter((each) => each.waitsFor.some((text) => text.startsWith("memory"))).length;
-  const orphans = new Set(waiting.flatMap((each) => (each.waits ?? []).filter((wait) => !wait.promised).map((wait) => wait.timeline)));
+  const orphans = new Set(waiting.flatMap((each) => (each.waits ?? []).filter(isOrphan).map((wait) => wait.timeline)));
   const parts = [`${plural(live.timelines.waiting, "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
   if (memory > 0) parts.push(`${memory} of them for memory`);
   if (orphans.size > 0) parts.push(`timeline ${[...orphans].slice(0, 4).join(", ")} is signalled by nothing that was submitted`);

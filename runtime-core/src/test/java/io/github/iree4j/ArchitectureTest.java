@@ -113,7 +113,8 @@ class ArchitectureTest {
                             "hal.local",
                             "frontier",
                             "async")),
-            entry("lab", List.of("hal", "hal.schedule", "hal.virtual", "frontier", "async")),
+            // Reports where the pools put memory, through their observer.
+            entry("lab", List.of("hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
             // Follows the scheduler and the pools through their observers; replays on virtual devices.
             entry("flight", List.of("lab", "hal", "hal.schedule", "hal.pool", "hal.virtual", "frontier", "async")),
             // The memory holder identifies the submitting call.

@@ -38,15 +38,20 @@ class ConsoleLiveTests extends ConsoleTests {
     @Test
     void showsWhatWaitsForWhat() {
         try (Timeline timeline = runtime.createTimeline();
-                Fence never = timeline.at(9)) {
-            runtime.device().queue(0).barrier(never, null, 0);
+                Timeline next = runtime.createTimeline();
+                Fence never = timeline.at(9);
+                Fence between = next.at(1)) {
+            runtime.device().queue(0).barrier(never, between, 0);
+            runtime.device().queue(0).barrier(between, null, 0);
             openLive();
-            browser.until("document.querySelectorAll('#live-waiting li .number').length > 0");
+            browser.until("document.querySelectorAll('#live-waiting li .number').length > 1");
             assertThat(browser.text("#live-waiting"))
                     .contains("barrier")
                     .contains("0 \u2192 9")
                     .contains("no submitted operation that can run signals it")
-                    .contains("1 operation and 0 calls wait");
+                    .contains("barrier of", "will signal it, and waits too")
+                    .contains("2 operations and 0 calls wait");
+            assertThat(texts("#live-waiting .bad")).hasSize(1);
             assertThat(browser.text("#live-taint")).contains("timeline");
             browser.picture("live-waiting");
             browser.assertAccessible("waiting operations");

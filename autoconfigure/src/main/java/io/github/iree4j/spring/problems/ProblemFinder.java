@@ -61,9 +61,6 @@ public final class ProblemFinder {
     /** A call with the name of its program. */
     record ActiveCall(String program, Program instance, PendingCall call) {}
 
-    /** A pending operation with its queue. */
-    private record Operation(DeviceQueue queue, PendingOperation operation) {}
-
     /** Work whose root is looked for. */
     private static final class Work {
         private final Supplier<String> line;
@@ -167,8 +164,7 @@ public final class ProblemFinder {
         private final Duration patience;
         private final QueueNames names = new QueueNames(runtime);
         private final List<ActiveCall> calls = calls();
-        private final List<Operation> operations = new ArrayList<>();
-        private final Map<Long, List<Operation>> signallers = new HashMap<>(); // by timeline
+        private final Signallers signallers = new Signallers(runtime, MOST);
         private final @Nullable DeviceQueue stuck;
         private final Map<String, Root> fences = new LinkedHashMap<>();
         private final Map<String, Root> queues = new LinkedHashMap<>();
@@ -177,19 +173,6 @@ public final class ProblemFinder {
 
         Look(Duration patience) {
             this.patience = patience;
-            for (Device device : runtime.devices()) {
-                for (int i = 0; i < device.queueCount(); i++) {
-                    DeviceQueue queue = device.queue(i);
-                    queue.pending(MOST).forEach(each -> operations.add(new Operation(queue, each)));
-                }
-            }
-            for (Operation each : operations) {
-                each.operation
-                        .signals()
-                        .forEach(point -> signallers
-                                .computeIfAbsent(point.semaphore(), _ -> new ArrayList<>())
-                                .add(each));
-            }
             this.stuck = stuckQueue(patience);
         }
 
@@ -198,10 +181,10 @@ public final class ProblemFinder {
         }
 
         List<Problem> problems() {
-            for (Operation each : operations) {
-                if (isLong(each.operation.since())) {
-                    Work work = new Work(() -> describe(each), each.operation.since());
-                    follow(each.queue, each.operation, work);
+            for (Signallers.Pending each : signallers.operations()) {
+                PendingOperation operation = each.operation();
+                if (isLong(operation.since())) {
+                    follow(each.queue(), operation, new Work(() -> describe(each), operation.since()));
                 }
             }
             for (ActiveCall each : calls) {
@@ -248,9 +231,9 @@ public final class ProblemFinder {
 
         private void follow(List<PendingOperation.Wait> waits, Work work) {
             for (PendingOperation.Wait wait : waits) {
-                Operation signaller = signallerOf(wait);
-                if (signaller != null && !work.seen.contains(signaller.operation)) {
-                    follow(signaller.queue, signaller.operation, work);
+                Signallers.Pending signaller = signallers.of(wait);
+                if (signaller != null && !work.seen.contains(signaller.operation())) {
+                    follow(signaller.queue(), signaller.operation(), work);
                 } else if (!wait.promised() && stuck != null) { // queues without order make no promises
                     root(queues, "queue " + names.name(stuck.axis())).add(work);
                 } else if (wait.promised() && wait.producerEpoch() != 0) {
@@ -285,18 +268,6 @@ public final class ProblemFinder {
                     }
                 }
             }
-        }
-
-        /** The pending operation that will signal a point. */
-        private @Nullable Operation signallerOf(PendingOperation.Wait wait) {
-            for (Operation each : signallers.getOrDefault(wait.semaphore(), List.of())) {
-                for (PendingOperation.Point point : each.operation.signals()) {
-                    if (point.semaphore() == wait.semaphore() && point.value() >= wait.value()) {
-                        return each;
-                    }
-                }
-            }
-            return null;
         }
 
         /** The call that has the turn that another waits for. */
@@ -390,34 +361,22 @@ public final class ProblemFinder {
             return subject(work)
                     + (traces.isEmpty() ? "" : " (trace " + traces.getFirst() + ")")
                     + " is " + work.call.state() + " for " + work.call.unchanged()
-                    + waits(names.waitsOf(work.call))
-                    + signallers(work.call.waits());
+                    + waits(names.waitsOf(work.call, signallers));
         }
 
-        private String describe(Operation work) {
-            PendingOperation operation = work.operation;
-            return "%s on queue %s".formatted(operation.name(), names.name(work.queue.axis()))
+        private String describe(Signallers.Pending work) {
+            PendingOperation operation = work.operation();
+            return "%s on queue %s"
+                            .formatted(operation.name(), names.name(work.queue().axis()))
                     + (operation.function().isEmpty()
                             ? ""
                             : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))
                     + " waits since " + operation.since()
-                    + waits(names.waitsOf(operation))
-                    + signallers(operation.waits());
+                    + waits(names.waitsOf(operation, signallers));
         }
 
         private static String waits(List<String> waits) {
             return waits.isEmpty() ? "" : ", for " + String.join(", and ", waits);
-        }
-
-        private String signallers(List<PendingOperation.Wait> waits) {
-            String found = waits.stream()
-                    .map(this::signallerOf)
-                    .filter(each -> each != null)
-                    .map(each -> "%s on queue %s will signal it and waits"
-                            .formatted(each.operation.name(), names.name(each.queue.axis())))
-                    .distinct()
-                    .collect(Collectors.joining(", "));
-            return found.isEmpty() ? "" : "; " + found;
         }
     }
 }

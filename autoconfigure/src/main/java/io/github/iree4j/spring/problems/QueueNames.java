@@ -4,10 +4,13 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Names the queues of a runtime, and says what work waits for. */
 public final class QueueNames {
@@ -50,11 +53,11 @@ public final class QueueNames {
     }
 
     /** Describes a point that is awaited, and what will signal it. */
-    public String describe(PendingOperation.Wait wait) {
+    private String describe(PendingOperation.Wait wait, Signallers signallers) {
         String point = "%s to reach %d, currently %d; "
                 .formatted(timeline(wait.semaphore(), wait.timeline()), wait.value(), wait.reached());
         if (!wait.promised()) {
-            return point + "no submitted operation that can run signals it";
+            return point + unpromised(signallers.of(wait), signallers.busy());
         }
         return wait.producerEpoch() == 0
                 ? point + "promised externally"
@@ -66,17 +69,32 @@ public final class QueueNames {
                                         completed(wait.producerAxis()));
     }
 
+    private String unpromised(Signallers.@Nullable Pending signaller, List<DeviceQueue> busy) {
+        if (signaller != null) {
+            return "%s on queue %s will signal it and waits"
+                    .formatted(
+                            signaller.operation().name(), name(signaller.queue().axis()));
+        }
+        return busy.isEmpty()
+                ? "no submitted operation that can run signals it"
+                : "no pending operation signals it, those in flight on queue %s may"
+                        .formatted(
+                                busy.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
+    }
+
     /** Describes what an operation waits for. */
-    public List<String> waitsOf(PendingOperation operation) {
+    public List<String> waitsOf(PendingOperation operation, Signallers signallers) {
         return operation.forMemory()
                 ? List.of("memory held by other work, see 'pools'")
-                : operation.waits().stream().map(this::describe).toList();
+                : operation.waits().stream()
+                        .map(wait -> describe(wait, signallers))
+                        .toList();
     }
 
     /** Describes what a call waits for; empty when it runs. */
-    public List<String> waitsOf(PendingCall call) {
+    public List<String> waitsOf(PendingCall call, Signallers signallers) {
         if (!call.waits().isEmpty()) {
-            return call.waits().stream().map(this::describe).toList();
+            return call.waits().stream().map(wait -> describe(wait, signallers)).toList();
         }
         return switch (call.state()) {
             case IN_LINE -> List.of("its turn; another call of the program is running");

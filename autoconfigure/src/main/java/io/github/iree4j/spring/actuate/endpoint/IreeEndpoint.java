@@ -18,6 +18,7 @@ import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
 import io.github.iree4j.spring.problems.Problem;
 import io.github.iree4j.spring.problems.QueueNames;
+import io.github.iree4j.spring.problems.Signallers;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Instant;
@@ -68,6 +69,7 @@ public final class IreeEndpoint {
             "recording");
 
     private static final int MOST_EVENTS = 100;
+    private static final int LOOKS = 3;
 
     /** A reader copies the recorder's ring: one at a time does, however many clients there are. */
     private final Lock reading = new ReentrantLock(true);
@@ -333,12 +335,21 @@ public final class IreeEndpoint {
 
     private TimelinesDescriptor timelines() {
         QueueNames names = new QueueNames(runtime);
-        List<TimelinesDescriptor.Operation> operations = new ArrayList<>();
-        for (DeviceQueue queue : allQueues()) {
-            queue.pending(TimelinesDescriptor.LISTED)
-                    .forEach(each -> operations.add(TimelinesDescriptor.operation(queue, each, names)));
+        TimelinesDescriptor look = look(names);
+        // Work moves while it is looked at: what nothing signals for good is so at every look.
+        for (int i = 1; i < LOOKS && !look.isExplained(); i++) {
+            look = look(names);
         }
-        return new TimelinesDescriptor(waiting(), operations, programs.activeCalls(), calls(names), listed());
+        return look;
+    }
+
+    private TimelinesDescriptor look(QueueNames names) {
+        Signallers signallers = new Signallers(runtime, TimelinesDescriptor.LISTED);
+        List<TimelinesDescriptor.Operation> operations = signallers.operations().stream()
+                .map(each -> TimelinesDescriptor.operation(each, names, signallers))
+                .toList();
+        return new TimelinesDescriptor(
+                waiting(), operations, programs.activeCalls(), calls(names, signallers), listed());
     }
 
     /** The timelines of the application, and those that work waits for. */
@@ -359,7 +370,7 @@ public final class IreeEndpoint {
     }
 
     /** The oldest calls in flight, of all programs. */
-    private List<TimelinesDescriptor.Call> calls(QueueNames axes) {
+    private List<TimelinesDescriptor.Call> calls(QueueNames axes, Signallers signallers) {
         Map<Program, String> names = new IdentityHashMap<>();
         for (ProgramStatus status : programs.statuses()) {
             String name = status.source().name();
@@ -368,7 +379,8 @@ public final class IreeEndpoint {
         }
         return runtime.programs().stream()
                 .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream()
-                        .map(call -> TimelinesDescriptor.call(names.getOrDefault(program, program.name()), call, axes)))
+                        .map(call -> TimelinesDescriptor.call(
+                                names.getOrDefault(program, program.name()), call, axes, signallers)))
                 .sorted(Comparator.comparing(TimelinesDescriptor.Call::since).reversed())
                 .limit(TimelinesDescriptor.LISTED)
                 .toList();

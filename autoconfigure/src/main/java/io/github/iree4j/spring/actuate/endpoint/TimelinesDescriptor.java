@@ -4,8 +4,10 @@ import io.github.iree4j.PendingCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.spring.problems.QueueNames;
+import io.github.iree4j.spring.problems.Signallers;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -56,6 +58,9 @@ public record TimelinesDescriptor(
      * @param promised whether a signal of the value has been promised
      * @param producer device and number of the queue that signals it; null when it is not known
      * @param epoch number of the operation of that queue; 0 when it is not known
+     * @param signaller without a promise, the pending operation that will signal it; null for none
+     * @param inFlight without a promise or such an operation, device and number of the queues whose operations in flight
+     *     may signal it: queues without order promise nothing
      */
     public record Wait(
             long timeline,
@@ -63,17 +68,35 @@ public record TimelinesDescriptor(
             long reached,
             boolean promised,
             @Nullable String producer,
-            long epoch) {
-        static Wait of(PendingOperation.Wait wait, QueueNames names) {
+            long epoch,
+            @Nullable Signaller signaller,
+            List<String> inFlight) {
+        static Wait of(PendingOperation.Wait wait, QueueNames names, Signallers signallers) {
+            Signallers.Pending signaller = wait.promised() ? null : signallers.of(wait);
+            List<DeviceQueue> busy = wait.promised() || signaller != null ? List.of() : signallers.busy();
             return new Wait(
                     wait.semaphore(),
                     wait.value(),
                     wait.reached(),
                     wait.promised(),
                     wait.producerEpoch() == 0 ? null : names.name(wait.producerAxis()),
-                    wait.producerEpoch());
+                    wait.producerEpoch(),
+                    signaller == null
+                            ? null
+                            : new Signaller(
+                                    names.name(signaller.queue().axis()),
+                                    signaller.operation().name()),
+                    busy.stream().map(queue -> names.name(queue.axis())).toList());
         }
     }
+
+    /**
+     * A pending operation that will signal a point.
+     *
+     * @param queue device and number of its queue
+     * @param operation the kind of operation
+     */
+    public record Signaller(String queue, String operation) {}
 
     /**
      * A call in flight.
@@ -103,24 +126,40 @@ public record TimelinesDescriptor(
      */
     public record Timeline(long timeline, String name, long value, String failure) {}
 
-    static Operation operation(DeviceQueue queue, PendingOperation operation, QueueNames names) {
+    /** Whether something may still signal all that is waited for. */
+    boolean isExplained() {
+        return Stream.concat(
+                        operations.stream().flatMap(each -> each.waits().stream()),
+                        calls.stream().flatMap(each -> each.waits().stream()))
+                .allMatch(wait -> wait.promised()
+                        || wait.signaller() != null
+                        || !wait.inFlight().isEmpty());
+    }
+
+    static Operation operation(Signallers.Pending pending, QueueNames names, Signallers signallers) {
+        PendingOperation operation = pending.operation();
         return new Operation(
-                names.name(queue.axis()),
+                names.name(pending.queue().axis()),
                 operation.name(),
                 operation.program(),
                 operation.function(),
                 operation.since(),
-                names.waitsOf(operation),
-                waits(operation.waits(), names),
+                names.waitsOf(operation, signallers),
+                waits(operation.waits(), names, signallers),
                 operation.signals().stream().map(QueueNames::describe).toList());
     }
 
-    static Call call(String program, PendingCall call, QueueNames names) {
+    static Call call(String program, PendingCall call, QueueNames names, Signallers signallers) {
         return new Call(
-                program, call.function(), call.state(), call.since(), names.waitsOf(call), waits(call.waits(), names));
+                program,
+                call.function(),
+                call.state(),
+                call.since(),
+                names.waitsOf(call, signallers),
+                waits(call.waits(), names, signallers));
     }
 
-    private static List<Wait> waits(List<PendingOperation.Wait> waits, QueueNames names) {
-        return waits.stream().map(wait -> Wait.of(wait, names)).toList();
+    private static List<Wait> waits(List<PendingOperation.Wait> waits, QueueNames names, Signallers signallers) {
+        return waits.stream().map(wait -> Wait.of(wait, names, signallers)).toList();
     }
 }

@@ -9,6 +9,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -163,6 +165,70 @@ class IreeEndpointTests {
                         .startsWith(page.events().getFirst());
             }
         }
+    }
+
+    @Test
+    void aPendingOperationThatWillSignalIsNamed() {
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Timeline first = runtime.createTimeline();
+                    Timeline second = runtime.createTimeline();
+                    Fence never = first.at(1);
+                    Fence between = second.at(5);
+                    Fence lower = second.at(4)) {
+                runtime.device().queue(0).barrier(never, between, 0);
+                runtime.device().queue(0).barrier(lower, null, 0);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                TimelinesDescriptor.Operation producer = timelines.operations().getFirst();
+                assertThat(producer.waits()).singleElement().satisfies(wait -> {
+                    assertThat(wait.signaller()).isNull();
+                    assertThat(wait.inFlight()).isEmpty();
+                });
+                TimelinesDescriptor.Operation consumer = timelines.operations().getLast();
+                assertThat(consumer.waits()).singleElement().satisfies(wait -> {
+                    assertThat(wait.promised()).isFalse();
+                    assertThat(wait.signaller()).isEqualTo(new TimelinesDescriptor.Signaller("local/0", "barrier"));
+                });
+                assertThat(consumer.waitsFor())
+                        .singleElement()
+                        .asString()
+                        .contains("to reach 4, currently 0; barrier on queue local/0 will signal it and waits");
+                first.semaphore().signal(1);
+            }
+        });
+    }
+
+    @Test
+    void workInFlightOfAQueueWithoutOrderMaySignal() {
+        runner.run(context -> {
+            DeviceQueue queue = context.getBean(IreeRuntime.class).device().queue(0);
+            CountDownLatch go = new CountDownLatch(1);
+            try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
+                    Fence done = timeline.at(1)) {
+                queue.hostCall(
+                        null,
+                        done,
+                        () -> {
+                            try {
+                                go.await();
+                            } catch (InterruptedException e) {
+                                Thread.currentThread().interrupt();
+                            }
+                        },
+                        0);
+                queue.barrier(done, null, 0);
+                TimelinesDescriptor timelines = (TimelinesDescriptor)
+                        context.getBean(IreeEndpoint.class).part("timelines", null);
+                assertThat(timelines.operations().getFirst().waits())
+                        .singleElement()
+                        .satisfies(wait -> assertThat(wait.inFlight()).containsExactly("local/0"));
+                assertThat(timelines.operations().getFirst().waitsFor().getFirst())
+                        .endsWith("no pending operation signals it, those in flight on queue local/0 may");
+                go.countDown();
+                done.await();
+            }
+        });
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.GrpcMessages.ModelName;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -126,7 +128,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         return switch (name) {
             case "ServerLive" -> question(_ -> GrpcMessages.yes(true));
             case "ServerReady" -> question(_ -> GrpcMessages.yes(models.allReady()));
-            case "ModelReady" -> question(asked -> GrpcMessages.yes(models.isReady(asked.name(), asked.version())));
+            case "ModelReady" -> question(asked -> GrpcMessages.yes(isReady(asked)));
             case "ServerMetadata" -> question(_ -> GrpcMessages.server(protocol.server()));
             case "ModelMetadata" ->
                 question(asked -> GrpcMessages.model(protocol.model(asked.name(), asked.version())));
@@ -139,6 +141,18 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                         GrpcMessages::failure);
             default -> throw new IllegalArgumentException(name);
         };
+    }
+
+    /** Clients of Triton ask whether a model is ready without knowing whether there is one. */
+    private boolean isReady(ModelName asked) {
+        try {
+            return models.isReady(asked.name(), asked.version());
+        } catch (IreeException e) {
+            if (e.code() == StatusCode.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     /** Handles a request that has at most the name and version of a model. */

@@ -43,6 +43,16 @@ def check_models(client, grpc):
     assert [int(dim) for dim in config["input"][0]["dims"]] == [-1], config
 
 
+def check_repository(client, grpc):
+    client.load_model("adder")
+    client.unload_model("adder")
+    assert not client.is_model_ready("adder")
+    client.load_model("adder")
+    assert client.is_model_ready("adder", "2")
+    index = client.get_model_repository_index(as_json=True)["models"] if grpc else client.get_model_repository_index()
+    assert ("adder", "2", "READY") in [(each["name"], each["version"], each["state"]) for each in index], index
+
+
 def check_inference(client, module):
     for function, (datatype, dtype) in TYPES.items():
         sent = np.array([0, 1, 1, 0, 1], dtype=dtype)
@@ -93,6 +103,8 @@ def main(http_port, grpc_port):
     check_inference(http, httpclient)
     check_inference(grpc, grpcclient)
     check_stream(grpc)
+    check_repository(http, False)
+    check_repository(grpc, True)
     try:
         grpc.infer("spinner", [], client_timeout=0.5)
     except InferenceServerException as e:

@@ -6,6 +6,7 @@ import io.github.iree4j.spring.serving.OpenInference.TensorMetadata;
 import io.grpc.Status;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,62 @@ final class GrpcMessages {
             }
             return new ModelName(name, version.isEmpty() ? null : version);
         }
+    }
+
+    /**
+     * A request to load or unload a model.
+     *
+     * @param name the name of the model
+     * @param parameters names of parameters
+     */
+    record RepositoryRequest(String name, List<String> parameters) {
+
+        static RepositoryRequest read(InputStream in) throws IOException {
+            ProtoReader message = new ProtoReader("request", in, MAX_NAMES);
+            String name = "";
+            List<String> parameters = new ArrayList<>();
+            while (message.next()) {
+                switch (message.field()) {
+                    case 2 -> name = message.string();
+                    case 3 -> parameters.add(GrpcParameter.read(message.bytes()).name());
+                    default -> message.skip();
+                }
+            }
+            return new RepositoryRequest(name, parameters);
+        }
+    }
+
+    /** Reads a {@code RepositoryIndexRequest}: whether it asks for ready models only. */
+    static boolean onlyReady(InputStream in) throws IOException {
+        ProtoReader message = new ProtoReader("request", in, MAX_NAMES);
+        boolean ready = false;
+        while (message.next()) {
+            if (message.field() == 2) {
+                ready = message.varint() != 0;
+            } else {
+                message.skip();
+            }
+        }
+        return ready;
+    }
+
+    /** {@code RepositoryIndexResponse}. */
+    static GrpcMessage index(List<RepositoryModels.Entry> entries) {
+        ProtoWriter message = new ProtoWriter();
+        for (RepositoryModels.Entry entry : entries) {
+            message.message(
+                    1,
+                    model -> model.string(1, entry.name())
+                            .string(2, entry.version())
+                            .string(3, entry.state())
+                            .string(4, entry.reason()));
+        }
+        return message(message);
+    }
+
+    /** A response without fields. */
+    static GrpcMessage empty() {
+        return new GrpcMessage();
     }
 
     /** {@code ServerLiveResponse}, {@code ServerReadyResponse} or {@code ModelReadyResponse}. */

@@ -134,6 +134,31 @@ final class InferenceSchema implements ProtoFileDescriptorSupplier {
               19 ModelTransactionPolicy model_transaction_policy
             ModelConfigResponse
               1 ModelConfig config
+            ModelRepositoryParameter
+              1 bool bool_param
+              2 int64 int64_param
+              3 string string_param
+              4 bytes bytes_param
+            RepositoryIndexRequest
+              1 string repository_name
+              2 bool ready
+            ModelIndex
+              1 string name
+              2 string version
+              3 string state
+              4 string reason
+            RepositoryIndexResponse
+              1 repeated ModelIndex models
+            RepositoryModelLoadRequest
+              1 string repository_name
+              2 string model_name
+              3 map ModelRepositoryParameter parameters
+            RepositoryModelLoadResponse
+            RepositoryModelUnloadRequest
+              1 string repository_name
+              2 string model_name
+              3 map ModelRepositoryParameter parameters
+            RepositoryModelUnloadResponse
             """;
 
     private static final FileDescriptor FILE = build();

@@ -1,12 +1,8 @@
 package io.github.iree4j.spring.serving;
 
-import io.github.iree4j.spring.ProgramState;
-import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
@@ -14,7 +10,7 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The model repository extension, independent of the web stack. Loading and unloading block. */
+/** The model repository extension over REST, independent of the web stack. */
 final class ModelRepository {
 
     /** Maximum size of a request, which has only a few members. */
@@ -22,63 +18,36 @@ final class ModelRepository {
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    private final Programs programs;
+    private final RepositoryModels models;
     private final BodyLimits limits;
 
     ModelRepository(Programs programs, BodyLimits limits) {
-        this.programs = programs;
+        this.models = new RepositoryModels(programs);
         this.limits = limits;
     }
 
-    record Entry(String name, String version, String state, String reason) {}
-
     /** Lists all versions of all models, or only the ready ones if the request asks for them. */
-    List<Entry> index(InputStream body) throws IOException {
+    List<RepositoryModels.Entry> index(InputStream body) throws IOException {
         JsonNode ready = request(body).path("ready");
         if (!ready.isMissingNode() && !ready.isBoolean()) {
             throw InferenceRequest.invalid("'ready' must be true or false");
         }
-        return programs.statuses().stream()
-                .filter(status -> !ready.asBoolean(false) || status.state() == ProgramState.READY)
-                .map(ModelRepository::entry)
-                .toList();
-    }
-
-    private static Entry entry(ProgramStatus status) {
-        Throwable failure = status.failure();
-        return new Entry(
-                status.source().name(),
-                status.source().version(),
-                switch (status.state()) {
-                    case READY -> "READY";
-                    case LOADING, WARMING_UP -> "LOADING";
-                    default -> "UNAVAILABLE";
-                },
-                failure == null ? "" : String.valueOf(failure.getMessage()));
+        return models.index(ready.asBoolean(false));
     }
 
     /** Loads or reloads all versions of a model from their configured locations. */
     Map<String, String> load(String model, InputStream body) throws IOException {
         for (String parameter : request(body).path("parameters").propertyNames()) {
-            if (parameter.equals("config") || parameter.startsWith("file:")) {
-                throw new IreeException(
-                        StatusCode.UNIMPLEMENTED,
-                        "parameter '%s' is not supported; models are loaded as they are configured"
-                                .formatted(Datatype.shortened(parameter)));
-            }
+            RepositoryModels.checkParameter(parameter);
         }
-        for (ProgramStatus status : known(model)) {
-            programs.load(model, status.source().version());
-        }
+        models.load(model);
         return Map.of();
     }
 
     /** Unloads all versions of a model; calls in flight finish first. */
     Map<String, String> unload(String model, InputStream body) throws IOException {
         request(body); // validated only: models have no dependents, so 'unload_dependents' has no effect
-        for (ProgramStatus status : known(model)) {
-            programs.unload(model, status.source().version());
-        }
+        models.unload(model);
         return Map.of();
     }
 
@@ -98,13 +67,5 @@ final class ModelRepository {
                     "%s must be an object".formatted(request.isObject() ? "'parameters'" : "the request"));
         }
         return request;
-    }
-
-    private List<ProgramStatus> known(String model) {
-        List<ProgramStatus> versions = programs.versions(model);
-        if (versions.isEmpty()) {
-            programs.load(model, null); // throws NOT_FOUND
-        }
-        return versions;
     }
 }

@@ -40,7 +40,7 @@ public final class ModelRepositoryController {
     }
 
     @PostMapping("/index")
-    List<ModelRepository.Entry> index(InputStream body) throws IOException {
+    List<RepositoryModels.Entry> index(InputStream body) throws IOException {
         return repository.index(body);
     }
 

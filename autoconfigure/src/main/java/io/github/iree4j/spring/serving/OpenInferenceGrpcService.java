@@ -1,8 +1,12 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.GrpcMessages.ModelName;
+import io.github.iree4j.spring.serving.GrpcMessages.RepositoryRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -13,6 +17,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
+import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -22,7 +27,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The Open Inference Protocol, version 2, over gRPC: service {@code inference.GRPCInferenceService}, with Triton's
- * {@code ModelStreamInfer} and {@code ModelConfig}. Limits are those of requests over HTTP.
+ * {@code ModelStreamInfer}, {@code ModelConfig} and repository. Limits are those of requests over HTTP.
  *
  * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged as they arrive,
  * rather than when a message is complete, and calls that send or read nothing are ended.
@@ -43,8 +48,12 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             "ModelMetadata",
             "ModelConfig",
             "ModelInfer",
-            STREAM);
+            STREAM,
+            "RepositoryIndex",
+            "RepositoryModelLoad",
+            "RepositoryModelUnload");
 
+    private final RepositoryModels repository;
     private final ServedModels models;
     private final OpenInference protocol;
     private final GrpcInference inference;
@@ -55,13 +64,19 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     /**
      * Creates the service.
      *
+     * @param programs the programs to list, load and unload, where the options allow it
      * @param models the served models
      * @param invocations makes the calls
      * @param options the limits of serving
      * @param limits the limits of bodies
      */
     public OpenInferenceGrpcService(
-            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+            Programs programs,
+            ServedModels models,
+            InvocationService invocations,
+            ServingOptions options,
+            BodyLimits limits) {
+        this.repository = new RepositoryModels(programs);
         this.models = models;
         this.protocol = new OpenInference(models, invocations, options, limits);
         this.inference = new GrpcInference(models, invocations, options);
@@ -126,12 +141,26 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         return switch (name) {
             case "ServerLive" -> question(_ -> GrpcMessages.yes(true));
             case "ServerReady" -> question(_ -> GrpcMessages.yes(models.allReady()));
-            case "ModelReady" -> question(asked -> GrpcMessages.yes(models.isReady(asked.name(), asked.version())));
+            case "ModelReady" -> question(asked -> GrpcMessages.yes(isReady(asked)));
             case "ServerMetadata" -> question(_ -> GrpcMessages.server(protocol.server()));
             case "ModelMetadata" ->
                 question(asked -> GrpcMessages.model(protocol.model(asked.name(), asked.version())));
             case "ModelConfig" ->
                 question(asked -> GrpcMessages.configuration(protocol.configuration(asked.name(), asked.version())));
+            case "RepositoryIndex" ->
+                answer(in -> GrpcMessages.index(repository().index(GrpcMessages.onlyReady(in))));
+            case "RepositoryModelLoad" ->
+                answer(in -> {
+                    RepositoryRequest asked = RepositoryRequest.read(in);
+                    asked.parameters().forEach(RepositoryModels::checkParameter);
+                    repository().load(asked.name());
+                    return GrpcMessages.empty();
+                });
+            case "RepositoryModelUnload" ->
+                answer(in -> {
+                    repository().unload(RepositoryRequest.read(in).name());
+                    return GrpcMessages.empty();
+                });
             case "ModelInfer" -> handler(inference::begin, null);
             case STREAM ->
                 handler(
@@ -141,12 +170,42 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         };
     }
 
+    /** Clients of Triton ask whether a model is ready without knowing whether there is one. */
+    private boolean isReady(ModelName asked) {
+        try {
+            return models.isReady(asked.name(), asked.version());
+        } catch (IreeException e) {
+            if (e.code() == StatusCode.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Loading models is as opt-in as over HTTP. */
+    private RepositoryModels repository() {
+        if (!options.repository()) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED, "the repository is not served; set 'iree.serving.repository=true'");
+        }
+        return repository;
+    }
+
     /** Handles a request that has at most the name and version of a model. */
     private ServerCallHandler<InputStream, GrpcMessage> question(Function<ModelName, GrpcMessage> answer) {
+        return answer(in -> answer.apply(ModelName.read(in)));
+    }
+
+    /** Answers a message. */
+    @FunctionalInterface
+    private interface Answering {
+        GrpcMessage answer(InputStream message) throws IOException;
+    }
+
+    private ServerCallHandler<InputStream, GrpcMessage> answer(Answering answering) {
         return handler(
                 (message, arrived) -> {
-                    ModelName asked = ModelName.read(message);
-                    GrpcMessage answered = answer.apply(asked);
+                    GrpcMessage answered = answering.answer(message);
                     arrived.body().close();
                     return GrpcWork.done(answered);
                 },

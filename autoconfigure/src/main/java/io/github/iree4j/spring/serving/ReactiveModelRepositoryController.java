@@ -41,7 +41,7 @@ public final class ReactiveModelRepositoryController {
     }
 
     @PostMapping("/index")
-    Mono<List<ModelRepository.Entry>> index(ServerHttpRequest request) {
+    Mono<List<RepositoryModels.Entry>> index(ServerHttpRequest request) {
         return read(request, repository::index);
     }
 

@@ -146,6 +146,15 @@ class GrpcHostileClientsTests {
     }
 
     @Test
+    void repositoryIsNotServedUnlessConfigured() {
+        for (String method : List.of("RepositoryIndex", "RepositoryModelLoad", "RepositoryModelUnload")) {
+            Status refused = client.refused(method, new byte[0]);
+            assertThat(refused.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+            assertThat(refused.getDescription()).contains("iree.serving.repository=true");
+        }
+    }
+
+    @Test
     void messageLargerThanTheMaximumIsRefused() {
         assertThat(client.refused("ModelInfer", echo(8 * MB)).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(client.refused("ServerLive", new byte[8 * MB]).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);

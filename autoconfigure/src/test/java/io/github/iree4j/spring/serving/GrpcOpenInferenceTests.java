@@ -58,6 +58,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.grpc.server.enabled=true",
             "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
+            "iree.serving.repository=true",
             "iree.serving.functions.values=pair",
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=text_input,text_output,words_in,words_out",
@@ -125,10 +126,8 @@ class GrpcOpenInferenceTests {
                 .isEqualTo(true);
         assertThat(GrpcClient.get(client.ask("ModelReady", "name", "later"), "ready"))
                 .isEqualTo(false);
-        byte[] unknown = GrpcClient.message("ModelReadyRequest", "name", "adder", "version", "9")
-                .build()
-                .toByteArray();
-        assertThat(client.refused("ModelReady", unknown).getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(GrpcClient.get(client.ask("ModelReady", "name", "adder", "version", "9"), "ready"))
+                .isEqualTo(false);
         assertThat(HealthGrpc.newBlockingStub(client.channel())
                         .check(HealthCheckRequest.newBuilder().build())
                         .getStatus())
@@ -185,6 +184,28 @@ class GrpcOpenInferenceTests {
         public void onCompleted() {
             into.add("completed");
         }
+    }
+
+    // The repository.
+
+    @Test
+    void modelsAreListedLoadedAndUnloaded() {
+        assertThat(client.ask("RepositoryIndex").toString())
+                .contains("name: \"values\"")
+                .contains("state: \"READY\"");
+        client.ask("RepositoryModelLoad", "model_name", "later");
+        assertThat(GrpcClient.get(client.ask("ModelReady", "name", "later"), "ready"))
+                .isEqualTo(true);
+        client.ask("RepositoryModelUnload", "model_name", "later");
+        assertThat(GrpcClient.get(client.ask("ModelReady", "name", "later"), "ready"))
+                .isEqualTo(false);
+        assertThat(client.ask("RepositoryIndex", "ready", true).toString()).doesNotContain("later");
+        assertStatus(client.refused("RepositoryModelLoad", new byte[] {0x12, 1, 'x'}), Status.Code.NOT_FOUND, "'x'");
+        byte[] config = {0x12, 1, 'x', 0x1A, 8, 0x0A, 6, 'c', 'o', 'n', 'f', 'i', 'g'};
+        assertStatus(
+                client.refused("RepositoryModelLoad", config),
+                Status.Code.UNIMPLEMENTED,
+                "models are loaded as they are configured");
     }
 
     // Inference.

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.serving;
 
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.OpenInferenceGrpcService;
@@ -42,8 +43,12 @@ public final class IreeGrpcServingAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     OpenInferenceGrpcService ireeOpenInferenceGrpcService(
-            ServedModels models, InvocationService invocations, IreeServingProperties properties, BodyLimits limits) {
-        return new OpenInferenceGrpcService(models, invocations, properties.options(MANY_REQUESTS), limits);
+            Programs programs,
+            ServedModels models,
+            InvocationService invocations,
+            IreeServingProperties properties,
+            BodyLimits limits) {
+        return new OpenInferenceGrpcService(programs, models, invocations, properties.options(MANY_REQUESTS), limits);
     }
 
     /** Messages may be as large as over HTTP, unless Boot's property says otherwise. */

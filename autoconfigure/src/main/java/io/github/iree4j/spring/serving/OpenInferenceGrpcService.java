@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -85,6 +86,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
+        timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // calls may outlive the service
     }
 
     /** Ends the timers of calls. */

@@ -4,7 +4,8 @@
 /** Characters of a packed scenario, so that servers with a limit of 4 KiB for the first line take the request. */
 export const MOST_PACKED = 3_500;
 
-const MOST_BYTES = 65_536; // what the server reads
+/** Bytes of a scenario that the server reads. */
+export const MOST_BYTES = 65_536;
 
 const through = async (bytes, stream, most) => {
   const chunks = [];

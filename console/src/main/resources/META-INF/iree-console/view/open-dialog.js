@@ -1,10 +1,11 @@
 // @ts-check
 // Opens what the user has: a scenario, which the server runs, or a run.
-import { MOST_PACKED, pack } from "../model/packed.js";
+import { MOST_BYTES, MOST_PACKED, pack } from "../model/packed.js";
 import { byId, setText } from "./dom.js";
 import { count } from "./format.js";
 
-const MOST_BYTES = 64 << 20; // of a file
+const MOST_OF_FILE = 64 << 20; // bytes
+const OTHERWISE = "run it with “bin/iree4j lab run FILE --json” and open the result";
 
 export class OpenDialog {
   /** @param {{run: (run: any) => void, scenario: (packed: string) => Promise<void>}} actions both throw what is wrong */
@@ -31,8 +32,8 @@ export class OpenDialog {
   async #read(input) {
     const [file] = input.files;
     if (!file) return;
-    if (file.size > MOST_BYTES) {
-      setText(byId("open-status"), `${file.name} has ${count(file.size)} bytes, more than ${count(MOST_BYTES)}.`);
+    if (file.size > MOST_OF_FILE) {
+      setText(byId("open-status"), `${file.name} has ${count(file.size)} bytes, more than ${count(MOST_OF_FILE)}.`);
     } else {
       const text = await file.text();
       // A large text would only make the field slow.
@@ -50,10 +51,9 @@ export class OpenDialog {
       if (run) {
         this.actions.run(run);
       } else {
+        if (text.length > MOST_BYTES) throw new Error(`the scenario has ${count(text.length)} characters, and a request takes ${count(MOST_BYTES)}; ${OTHERWISE}`);
         const packed = await pack(text);
-        if (packed.length > MOST_PACKED) {
-          throw new Error(`the scenario has ${count(packed.length)} characters when packed, and a request takes ${count(MOST_PACKED)}; run it with “bin/iree4j lab run FILE --json” and open the result`);
-        }
+        if (packed.length > MOST_PACKED) throw new Error(`the scenario has ${count(packed.length)} characters when packed, and a request takes ${count(MOST_PACKED)}; ${OTHERWISE}`);
         await this.actions.scenario(packed);
       }
       this.dialog.close();

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The sample with a heap of 256 MB under attack, on either web stack: a bystander is answered within a second, the
- * process has at most {@link #MOST} bytes and no OutOfMemoryError, and all memory comes back.
+ * The sample with a heap of 256 MB under attack, on either web stack: a bystander is answered within a second of the
+ * processors' time that other processes leave, the process has at most {@link #MOST} bytes and no OutOfMemoryError, and all memory comes back.
  */
 @Tag("nightly")
 @Timeout(900)
@@ -31,6 +31,9 @@ class HostileClientsTests {
 
     private static final long MB = 1 << 20;
     private static final long MOST = 900 * MB;
+
+    /** Seconds for 99 of 100 requests of a bystander, on a machine that does nothing else. */
+    private static final double SLOWEST = 1;
 
     @TempDir
     Path directory;
@@ -42,10 +45,6 @@ class HostileClientsTests {
     }
 
     private void attack(String stack, String what, Attack attack) throws Exception {
-        attack(stack, what, 1, attack);
-    }
-
-    private void attack(String stack, String what, double slowestPicture, Attack attack) throws Exception {
         try (SampleProcess sample = new SampleProcess(stack, directory)) {
             HostileClients calm = new HostileClients(sample.port());
             byte[] picture = HostileClients.json("/v2/models/digits/infer", HostileClients.PICTURE);
@@ -57,6 +56,8 @@ class HostileClientsTests {
             String idle = live(calm);
             String said;
             boolean alive;
+            Share share = new Share(sample.process());
+            double seconds;
             Bystander bystander = new Bystander(sample.port());
             try (HostileClients clients = new HostileClients(sample.port())) {
                 attack.run(clients);
@@ -64,11 +65,13 @@ class HostileClientsTests {
                 bystander.stop();
             }
             alive = sample.isAlive();
-            said = "%s, %s: %s; memory %d MB, before %d MB%s"
+            seconds = alive ? SLOWEST / share.get() : SLOWEST;
+            said = "%s, %s: %s; at most %.3f s; memory %d MB, before %d MB%s"
                     .formatted(
                             what,
                             stack,
                             bystander,
+                            seconds,
                             alive ? sample.peakMemory() / MB : -1,
                             before / MB,
                             alive ? "" : "; IT HAS ENDED");
@@ -76,8 +79,8 @@ class HostileClientsTests {
             assertThat(alive).as("alive, " + said + sample.log()).isTrue();
             assertThat(sample.log()).doesNotContain("OutOfMemoryError");
             assertThat(sample.peakMemory()).as(said).isLessThan(MOST);
-            assertThat(bystander.health()).as(said).isLessThan(1);
-            assertThat(bystander.pictures()).as(said).isLessThan(slowestPicture);
+            assertThat(bystander.health()).as(said).isLessThan(seconds);
+            assertThat(bystander.pictures()).as(said).isLessThan(seconds);
             assertThat(calm.exchange(picture)).as("afterwards").isEqualTo(200);
             while (!live(calm).equals(idle)) {
                 pause(100); // the class's timeout fails what stays
@@ -231,8 +234,7 @@ class HostileClientsTests {
     @ParameterizedTest
     @CsvSource({"servlet", "reactive"})
     void floods(String stack) throws Exception {
-        // Pictures are in line behind calls that were admitted, of 8 MB each.
-        attack(stack, "16 clients that send 8 MB each, again and again", 5, clients -> {
+        attack(stack, "16 clients that send 8 MB each, again and again", clients -> {
             int rows = 1 << 15;
             List<Integer> tensors = together(clients, HostileClients.tensorClaim(rows, 256 * rows), 16, 6);
             List<Integer> contents = together(clients, HostileClients.binaryClaim(rows, 256 * rows), 16, 6);

@@ -66,6 +66,10 @@ final class SampleProcess implements AutoCloseable {
         return port;
     }
 
+    ProcessHandle process() {
+        return process.toHandle();
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }

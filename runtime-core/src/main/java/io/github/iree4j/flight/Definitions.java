@@ -17,7 +17,9 @@ final class Definitions {
     private static final int OTHER = 1;
 
     static final int MAXIMUM_NAMES = 1 << 14;
-    static final int MAXIMUM_NAME = 400;
+    static final int MAXIMUM_NAME = 300; // in UTF-8, all names of one recording fit a chunk of its file
+    private static final int MAXIMUM_MESSAGES =
+            MAXIMUM_NAMES / 2; // failures with numbers in them leave room for functions
     static final int MAXIMUM_QUEUES = 1 << 12;
     static final int MAXIMUM_POOLS = 1 << 12;
 
@@ -37,26 +39,39 @@ final class Definitions {
     }
 
     int name(String name) {
-        Integer known = numbers.get(name);
-        return known != null ? known : define(name);
+        return number(name, MAXIMUM_NAMES);
     }
 
-    private synchronized int define(String name) {
+    /** The number of a text of which there may be many: that of a failure. */
+    int message(String message) {
+        return number(message, MAXIMUM_MESSAGES);
+    }
+
+    private int number(String name, int limit) {
+        String kept = shortened(name);
+        Integer known = numbers.get(kept);
+        return known != null ? known : define(kept, limit);
+    }
+
+    private static String shortened(String name) {
+        if (name.length() <= MAXIMUM_NAME) {
+            return name;
+        }
+        boolean splits = Character.isHighSurrogate(name.charAt(MAXIMUM_NAME - 1));
+        return name.substring(0, splits ? MAXIMUM_NAME - 1 : MAXIMUM_NAME);
+    }
+
+    private synchronized int define(String name, int limit) {
         Integer known = numbers.get(name);
         if (known != null) {
             return known;
         }
-        if (names.size() == MAXIMUM_NAMES) {
+        if (names.size() >= limit) {
             return OTHER;
         }
-        String kept = name.length() <= MAXIMUM_NAME ? name : name.substring(0, MAXIMUM_NAME);
-        Integer cut = numbers.get(kept);
-        int number = cut != null ? cut : names.size();
-        if (cut == null) {
-            names.add(kept);
-            numbers.put(kept, number);
-        }
-        return number;
+        names.add(name);
+        numbers.put(name, names.size() - 1);
+        return names.size() - 1;
     }
 
     boolean knowsQueue(long axis) {
@@ -64,8 +79,10 @@ final class Definitions {
     }
 
     synchronized void queue(RecordedQueue queue) {
-        if (queues.size() < MAXIMUM_QUEUES && byAxis.putIfAbsent(queue.axis(), queue) == null) {
-            queues.add(queue);
+        RecordedQueue kept = new RecordedQueue(
+                queue.axis(), shortened(queue.device()), queue.index(), queue.stream(), queue.memoryLimit());
+        if (queues.size() < MAXIMUM_QUEUES && byAxis.putIfAbsent(kept.axis(), kept) == null) {
+            queues.add(kept);
         }
     }
 
@@ -82,7 +99,7 @@ final class Definitions {
         if (pools.size() == MAXIMUM_POOLS) {
             return MAXIMUM_POOLS - 1; // devices come and go in a process that runs long
         }
-        pools.add(new RecordedPool(pool.setNumber(), pool.name()));
+        pools.add(new RecordedPool(pool.setNumber(), shortened(pool.name())));
         poolNumbers.put(pool.number(), pools.size() - 1);
         return pools.size() - 1;
     }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.TreeMap;
 
 /** Says of each operation of a recording where its time went, and what waits for what. */
 public final class Explanation {
@@ -75,6 +76,38 @@ public final class Explanation {
         memory = Math.clamp(memory, waited, end);
         queue = Math.clamp(queue, memory, end);
         return new Times(waited - submitted, memory - waited, queue - memory, end - queue);
+    }
+
+    /** The time from when it could begin, and the host had decided that, to its end: with what threads took to wake up. */
+    long readyToEnd(RecordedOperation operation) {
+        Dependency last = graph.decisive(operation);
+        long ready = last == null ? 0 : last.available();
+        if (!operation.decided.isEmpty()) {
+            ready = Math.max(ready, operation.decided.getLast().time());
+        }
+        return Math.max(0, graph.end(operation) - ready);
+    }
+
+    boolean hasEnded(RecordedOperation operation) {
+        return graph.end(operation) != RecordedOperation.NEVER;
+    }
+
+    /** The most operations of a queue that ran at once. */
+    int mostAtOnce(long axis) {
+        TreeMap<Long, Integer> changes = new TreeMap<>();
+        for (RecordedOperation each : graph.operations()) {
+            if (each.axis() == axis && hasEnded(each)) {
+                changes.merge(graph.end(each) - times(each).running(), 1, Integer::sum);
+                changes.merge(graph.end(each), -1, Integer::sum);
+            }
+        }
+        int now = 0;
+        int most = 1;
+        for (int change : changes.values()) {
+            now += change;
+            most = Math.max(most, now);
+        }
+        return most;
     }
 
     /**

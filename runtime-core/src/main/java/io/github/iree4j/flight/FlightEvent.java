@@ -87,7 +87,7 @@ public sealed interface FlightEvent {
     /**
      * An operation has its place on its stream, or is about to run on an unordered queue.
      *
-     * @param operation the operation
+     * @param operation the operation; 0 for one that was submitted before the recording began
      * @param reservation the memory that it allocates or releases; 0 for neither
      * @param frontier its frontier; empty on an unordered queue, where it has none yet
      */
@@ -111,7 +111,7 @@ public sealed interface FlightEvent {
     /**
      * An operation has ended, and has signalled or failed what it was to signal.
      *
-     * @param operation the operation
+     * @param operation the operation; 0 for one that was submitted before the recording began
      * @param status OK on success
      * @param message the failure; empty on success
      * @param frontier its frontier; empty when it did not run

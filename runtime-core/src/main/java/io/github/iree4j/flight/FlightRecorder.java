@@ -45,18 +45,22 @@ public final class FlightRecorder implements AutoCloseable {
         this.domain = domain;
         this.rings = RecordRings.create(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
         this.drain =
-                RecordingDrain.open(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
+                new RecordingDrain(options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain);
-        boolean opened = false;
+        this.queues = QueueObservation.begin(domain, observer);
         try {
-            this.queues = QueueObservation.begin(domain, observer);
-            opened = true;
-        } finally {
-            if (!opened) {
-                drain.close();
-            }
+            drain.open(); // not before the domain is ours: another recorder may have the file
+        } catch (IOException e) {
+            queues.close();
+            throw e;
         }
-        domain.memory().begin(observer);
+        try {
+            domain.memory().begin(observer);
+        } catch (IreeException e) {
+            queues.close();
+            drain.close();
+            throw e;
+        }
     }
 
     /**
@@ -142,8 +146,8 @@ public final class FlightRecorder implements AutoCloseable {
     /** Ends the recording, and completes the file. What the ring has can still be read. Idempotent. */
     @Override
     public void close() {
-        queues.close();
         domain.memory().end(observer);
+        queues.close(); // the last, so that the next recorder finds both free
         drain.close();
     }
 }

@@ -142,30 +142,12 @@ final class ForecastRun implements AutoCloseable {
                 if (like.stream()) {
                     builder.fifoQueues(1);
                 } else {
-                    builder.unorderedQueue(width(like.axis()));
+                    builder.unorderedQueue(explanation.mostAtOnce(like.axis()));
                 }
             }
             copies.add(builder.build());
         }
         devices.put(id, copies);
-    }
-
-    /** The most operations of a queue that ran at once. */
-    private int width(long axis) {
-        TreeMap<Long, Integer> changes = new TreeMap<>();
-        for (RecordedOperation each : operations) {
-            if (each.axis() == axis) {
-                changes.merge(graph.end(each) - running(each), 1, Integer::sum);
-                changes.merge(graph.end(each), -1, Integer::sum);
-            }
-        }
-        int now = 0;
-        int most = 1;
-        for (int change : changes.values()) {
-            now += change;
-            most = Math.max(most, now);
-        }
-        return most;
     }
 
     private long running(RecordedOperation operation) {

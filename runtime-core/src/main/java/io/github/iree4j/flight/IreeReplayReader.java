@@ -29,8 +29,10 @@ final class IreeReplayReader {
     private static final int VERSION = 2;
     private static final int FILE_HEADER = 24;
     private static final int RECORD_HEADER = 96;
+    private static final int RESERVED = 80; // a word of 32 bits, and after padding one of 64
     private static final int OPERATION = 3;
-    private static final int UNSUPPORTED = 5;
+    private static final int UNSUPPORTED = 5; // the last kind of record that is known
+    private static final int OPTIONAL = 1; // a flag: readers that do not know the kind may skip the record
     private static final int SESSION = 1;
     private static final long MAXIMUM_FILE = 4L << 30; // contents of buffers are skipped
     private static final int MAXIMUM_POINTS = 4096;
@@ -98,12 +100,14 @@ final class IreeReplayReader {
                     StatusCode.UNIMPLEMENTED,
                     "IREE replay '%s' has version %d; this release reads version %d".formatted(name, major, VERSION));
         }
-        head.getInt();
+        int fileFlags = head.getInt();
         long length = head.getLong();
         long end = length == 0 ? size : length;
-        if (position < FILE_HEADER || end > size || end > MAXIMUM_FILE) {
+        if (position < FILE_HEADER || position > end || end > size || end > MAXIMUM_FILE || fileFlags != 0) {
             throw damaged(
-                    0, "has a header of %d bytes and contents of %d in a file of %d".formatted(position, end, size));
+                    0,
+                    "has a header of %d bytes with flags 0x%x, and contents of %d in a file of %d"
+                            .formatted(position, fileFlags, end, size));
         }
         while (position < end) {
             position = record(position, end);
@@ -129,22 +133,33 @@ final class IreeReplayReader {
         head.getLong();
         int headerLength = head.getInt();
         int type = Short.toUnsignedInt(head.getShort());
-        head.getShort();
+        int flags = Short.toUnsignedInt(head.getShort());
         int payloadType = head.getInt();
         head.getInt();
         int code = head.getInt();
+        int status = head.getInt();
+        long reserved = head.getInt(RESERVED) | head.getLong(RESERVED + Long.BYTES);
         if (headerLength < RECORD_HEADER
                 || payload < 0
                 || length < headerLength
-                || payload > length - headerLength
+                || payload != length - headerLength
                 || length > end - position) {
             throw damaged(
                     position,
                     "has a record of %d bytes with a header of %d and a payload of %d, and %d bytes are left"
                             .formatted(length, headerLength, payload, end - position));
         }
+        if ((flags & ~OPTIONAL) != 0 || reserved != 0) {
+            throw damaged(position, "has a record with flags 0x%x and reserved words 0x%x".formatted(flags, reserved));
+        }
+        if ((type == 0 || type > UNSUPPORTED) && flags != OPTIONAL) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "IREE replay '%s' has a record of kind %d at byte %d, which this release does not know and may not skip"
+                            .formatted(name, type, position));
+        }
         unsupported += type == UNSUPPORTED ? 1 : 0;
-        Kind kind = type == OPERATION ? kind(code) : null;
+        Kind kind = type == OPERATION && status == 0 ? kind(code) : null; // what was refused was not submitted
         if (kind != null && kind.payload == payloadType) {
             operation(kind, position + headerLength, payload, thread, device);
         } else {

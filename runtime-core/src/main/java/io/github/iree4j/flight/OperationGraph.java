@@ -40,6 +40,7 @@ public final class OperationGraph {
     private final Map<RecordedOperation, Long> ends = new HashMap<>();
     private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
+    private final List<RecordedFrontier> strays = new ArrayList<>();
 
     /**
      * Reads the operations of a recording.
@@ -80,7 +81,7 @@ public final class OperationGraph {
         issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
     }
 
-    private static long issueNumber(RecordedOperation operation) {
+    static long issueNumber(RecordedOperation operation) {
         return operation.issued == null ? Long.MAX_VALUE : operation.issued.sequence();
     }
 
@@ -96,7 +97,10 @@ public final class OperationGraph {
                 }
             }
             case FlightEvent.Held held -> of(held.operation(), operation -> operation.held = held);
-            case FlightEvent.Issued issued ->
+            case FlightEvent.Issued issued -> {
+                if (!operations.containsKey(issued.operation())) {
+                    strays.add(issued.frontier());
+                }
                 of(issued.operation(), operation -> {
                     operation.issued = operation.issued == null ? issued : operation.issued;
                     if (issued.reservation() == 0) {
@@ -109,14 +113,19 @@ public final class OperationGraph {
                         releasers.putIfAbsent(issued.reservation(), operation);
                     }
                 });
+            }
             case FlightEvent.Began began ->
                 of(began.operation(), operation -> operation.began = Math.min(operation.began, began.time()));
             case FlightEvent.Completed completed ->
                 of(completed.operation(), operation -> {
                     operation.completed = operation.completed == null ? completed : operation.completed;
                 });
-            case FlightEvent.Over over ->
+            case FlightEvent.Over over -> {
+                if (!operations.containsKey(over.operation())) {
+                    strays.add(over.frontier());
+                }
                 of(over.operation(), operation -> operation.over = operation.over == null ? over : operation.over);
+            }
             case FlightEvent.Reserved reserved -> {
                 reservations.put(reserved.reservation(), reserved);
                 SlabHistory slab = slabs.get(reserved.slab());
@@ -173,6 +182,11 @@ public final class OperationGraph {
      */
     public @Nullable RecordedOperation operation(long number) {
         return operations.get(number);
+    }
+
+    /** The frontiers of operations that were issued, or ended, after the recording began, and submitted before. */
+    List<RecordedFrontier> strays() {
+        return List.copyOf(strays);
     }
 
     /**
@@ -323,8 +337,8 @@ public final class OperationGraph {
         if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
             Decision decision = decisions.get(index);
             RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
-            if (known != null || decision.decision() == WaitDecision.REACHED) {
-                return known;
+            if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
+                return known; // null also when it is not in the recording
             }
         }
         Point point = operation.waits().get(index);

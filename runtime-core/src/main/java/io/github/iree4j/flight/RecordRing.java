@@ -24,6 +24,7 @@ final class RecordRing {
     private long read; // what the drain of a file has taken
     private long tail;
     private long dropped; // records that made room before they were drained, where there is a drain
+    private long lostBelow; // sequence numbers of those are below
     private long droppedBelow; // sequence numbers of dropped records are below
 
     /** Creates one of at least that many words, a power of two. */
@@ -53,6 +54,7 @@ final class RecordRing {
         droppedBelow = at(head + 1) + 1;
         if (read <= head) {
             dropped++;
+            lostBelow = droppedBelow;
             read = head + RecordType.words(at(head));
         }
         head += RecordType.words(at(head));
@@ -100,6 +102,10 @@ final class RecordRing {
 
     synchronized long droppedBelow() {
         return droppedBelow;
+    }
+
+    synchronized long lostBelow() {
+        return lostBelow;
     }
 
     /** Number of records that were dropped before they were drained. */

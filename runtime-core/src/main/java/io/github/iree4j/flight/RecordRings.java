@@ -97,6 +97,15 @@ final class RecordRings {
         return from;
     }
 
+    /** Of the records below this number some were dropped before a drain took them; 0 when none were. */
+    long lostBelow() {
+        long below = 0;
+        for (RecordRing ring : rings) {
+            below = Math.max(below, ring.lostBelow());
+        }
+        return below;
+    }
+
     /** Number of records that were dropped before a drain took them. */
     long dropped() {
         long all = 0;

@@ -8,11 +8,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The limits of a recorder.
  *
- * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to what they can use. An operation takes some 500
+ * @param bytes of the rings in memory, from {@link #MINIMUM_BYTES}; rounded down to what they can use. An operation takes some 600, with its memory
  * @param file a file that is also written; null for none. It has the oldest records where the ring has the newest
  * @param fileBytes the most that the file grows to; records that it does not take are counted
  */
 public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes) {
+    /** About what an operation takes in the rings: measured. */
+    static final long OPERATION_BYTES = 600;
+
     /** The smallest ring. */
     public static final long MINIMUM_BYTES = 1 << 20;
 

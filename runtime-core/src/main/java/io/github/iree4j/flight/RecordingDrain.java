@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.flight.FlightRecording.Header;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class RecordingDrain {
     /** How old records get, in nanoseconds, before they are written although there are few. */
     private static final long PERIOD = 1_000_000_000;
 
+    private final RecorderOptions options;
     private final RecordRings rings;
     private final Definitions definitions;
     private final Header header;
@@ -25,27 +27,24 @@ final class RecordingDrain {
     private final AtomicLong refused = new AtomicLong(); // records that the file had no room for
     private final AtomicLong bytes = new AtomicLong();
     private RecordingFile.@Nullable Appender file; // guarded by this; null when there is none, or no longer
+    private long completeFrom; // guarded by this: of the file's records below, the rings had dropped some
     private final boolean hasFile;
 
-    private RecordingDrain(
-            RecordRings rings, Definitions definitions, Header header, RecordingFile.@Nullable Appender file) {
+    RecordingDrain(RecorderOptions options, RecordRings rings, Definitions definitions, Header header) {
+        this.options = options;
         this.rings = rings;
         this.definitions = definitions;
         this.header = header;
-        this.file = file;
-        this.hasFile = file != null;
+        this.hasFile = options.file() != null;
         this.thread = new HandoffThread("iree4j-recorder");
     }
 
-    static RecordingDrain open(RecorderOptions options, RecordRings rings, Definitions definitions, Header header)
-            throws IOException {
-        return new RecordingDrain(
-                rings,
-                definitions,
-                header,
-                options.file() == null
-                        ? null
-                        : RecordingFile.Appender.create(options.file(), options.fileBytes(), header));
+    /** Creates the file, if there is to be one. Records that are made before stay in the rings until then. */
+    synchronized void open() throws IOException {
+        Path path = options.file();
+        if (path != null) {
+            file = RecordingFile.Appender.create(path, options.fileBytes(), header);
+        }
     }
 
     /** A record was made: has the file written when it is time. Called without the monitor of the ring. */
@@ -68,11 +67,16 @@ final class RecordingDrain {
         }
         RecordWords records = rings.drain(rings.cut());
         try {
+            long lostBelow = rings.lostBelow();
+            if (!target.isFull()) {
+                completeFrom = lostBelow;
+            }
             refused.addAndGet(target.append(definitions.names(), definitions.queues(), definitions.pools(), records));
             bytes.set(target.bytes());
         } catch (IOException e) {
             refused.addAndGet(records.count());
             file = null;
+            target.abandon();
             LOG.warn("the recording's file cannot be written any more; its ring goes on", e);
         }
     }
@@ -95,9 +99,10 @@ final class RecordingDrain {
             return;
         }
         try {
-            target.end(new Header(header.start(), header.frontierCapacity(), rings.cut(), 0, dropped()));
+            target.end(new Header(header.start(), header.frontierCapacity(), rings.cut(), completeFrom, dropped()));
             bytes.set(target.bytes());
         } catch (IOException e) {
+            target.abandon();
             LOG.warn("the recording's file could not be completed", e);
         }
     }

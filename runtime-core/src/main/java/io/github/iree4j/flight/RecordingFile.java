@@ -16,6 +16,8 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md is its specification. */
 final class RecordingFile {
@@ -37,6 +39,8 @@ final class RecordingFile {
     private static final int INFO_BYTES = 16;
     private static final int END_BYTES = 24;
 
+    private static final Logger LOG = LoggerFactory.getLogger(FlightRecorder.class);
+
     private RecordingFile() {}
 
     /** The most bytes of records that are read: a quarter of a GiB, or an eighth of the heap if that is less. */
@@ -52,6 +56,7 @@ final class RecordingFile {
         private int names;
         private int queues;
         private int pools;
+        private boolean full; // what comes after a record that is missing is not taken either
 
         private Appender(OutputStream target, long limit) {
             this.target = target;
@@ -80,8 +85,8 @@ final class RecordingFile {
         long append(
                 List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
                 throws IOException {
-            if (records.count() == 0) {
-                return 0;
+            if (records.count() == 0 || full) {
+                return records.count();
             }
             ByteBuffer[] definitions = {
                 named(allNames), queues(allQueues), pools(allPools),
@@ -91,6 +96,7 @@ final class RecordingFile {
                 room -= each.position() + CHUNK_HEADER_BYTES;
             }
             if (room <= 0) {
+                full = true;
                 return records.count();
             }
             chunk(NAMES, definitions[0]);
@@ -121,6 +127,7 @@ final class RecordingFile {
                 next += taken;
             }
             target.flush();
+            full = next < records.count();
             return (long) records.count() - next;
         }
 
@@ -134,8 +141,21 @@ final class RecordingFile {
             target.close();
         }
 
+        /** Closes a file that cannot be written any more. */
+        void abandon() {
+            try {
+                target.close();
+            } catch (IOException e) {
+                LOG.debug("a recording's file could not be closed", e);
+            }
+        }
+
         long bytes() {
             return written;
+        }
+
+        boolean isFull() {
+            return full;
         }
 
         private ByteBuffer named(List<String> all) throws IOException {

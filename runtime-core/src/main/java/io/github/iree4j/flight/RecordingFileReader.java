@@ -53,6 +53,10 @@ final class RecordingFileReader {
                     "recording '%s' has version %d; this release reads version %d"
                             .formatted(name, version, RecordingFile.VERSION));
         }
+        int reserved = first.getInt();
+        if (reserved != 0) {
+            throw RecordingFile.damaged(name, RecordingFile.HEADER_BYTES - Integer.BYTES, "has a reserved word");
+        }
         try {
             long position = RecordingFile.HEADER_BYTES;
             while (!ended) {

@@ -124,16 +124,17 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
 
     @Override
     public void issued(QueueOperation operation, @Nullable Reservation memory) {
-        if (operation.number() < firstOperation) {
+        Frontier frontier = operation.frontier();
+        boolean early = operation.number() < firstOperation;
+        if (early && frontier.size() == 0) {
             return;
         }
-        long reservation = memory == null || memory.number() < firstReservation ? 0 : memory.number();
-        Frontier frontier = operation.frontier();
+        long reservation = early || memory == null || memory.number() < firstReservation ? 0 : memory.number();
         long now = rings.now();
         RecordRing ring = rings.stripe(now);
         synchronized (ring) {
             ring.begin(RecordType.ISSUED, 2 + words(frontier), now);
-            ring.put(operation.number());
+            ring.put(early ? 0 : operation.number()); // what runs after it knows what it knows
             ring.put(reservation);
             put(ring, frontier);
         }
@@ -168,16 +169,17 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
 
     @Override
     public void over(QueueOperation operation, @Nullable IreeException failure) {
-        if (operation.number() < firstOperation) {
+        Frontier frontier = operation.frontier();
+        boolean early = operation.number() < firstOperation;
+        if (early && frontier.size() == 0) {
             return;
         }
-        Frontier frontier = operation.frontier();
         int message = message(failure);
         long now = rings.now();
         RecordRing ring = rings.stripe(now);
         synchronized (ring) {
             ring.begin(RecordType.OVER, 3 + words(frontier), now);
-            ring.put(operation.number());
+            ring.put(early ? 0 : operation.number());
             ring.put(failure == null ? 0 : failure.code().number());
             ring.put(message);
             put(ring, frontier);
@@ -186,7 +188,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     private int message(@Nullable IreeException failure) {
-        return failure == null ? Definitions.NO_NAME : definitions.name(String.valueOf(failure.getMessage()));
+        return failure == null ? Definitions.NO_NAME : definitions.message(String.valueOf(failure.getMessage()));
     }
 
     @Override

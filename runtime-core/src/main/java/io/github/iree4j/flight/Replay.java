@@ -3,17 +3,21 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
  * Repeats a recording on the scheduler, with operations that do nothing: each is submitted, and completes, when it is its turn in the order
  * that was recorded. The scheduler decides anew, so the frontiers and decisions are the same unless it has changed, or the recording lacks
- * something that it depended on.
+ * something that it depended on. Time is that of a virtual clock: the host submits, and learns of ends, when it did then; the hardware begins
+ * an operation as soon as it can, and ends it as long after that as it did.
  *
  * <pre>{@code
  * Replay replay = Replay.of(FlightRecording.read(Path.of("main.iree4j")));
  * assert replay.differences().isEmpty() : replay;
  * }</pre>
+ *
+ * <p>Two frontiers are the same also if only one has an entry for an operation whose end the host was just learning of.
  *
  * <p>Not in a recording, and so not repeated: what was submitted before it begins, which frontiers can name; the frontiers of host signals,
  * which are empty here; foreign work, for which the device waited; the choice of memory, which is taken as recorded. An operation whose
@@ -23,11 +27,23 @@ import java.util.List;
  * @param leftOut number of operations that were left out
  * @param waits number of waits whose decisions were compared
  * @param frontiers number of frontiers that were compared
+ * @param behindGaps number of operations whose frontiers and decisions were not compared, since they depend on others that the recording
+ *     lacks
+ * @param ends number of ends that were compared
+ * @param deviation by how much, in nanoseconds, an end on the virtual clock differs at most from the recorded one
  * @param reordered number of events that could not be repeated in the recorded order
  * @param differences what differs, at most {@link #MAXIMUM_DIFFERENCES}
  */
 public record Replay(
-        int operations, int leftOut, int waits, int frontiers, int reordered, List<Difference> differences) {
+        int operations,
+        int leftOut,
+        int waits,
+        int frontiers,
+        int behindGaps,
+        int ends,
+        long deviation,
+        int reordered,
+        List<Difference> differences) {
     /** The most differences that are reported. */
     public static final int MAXIMUM_DIFFERENCES = 100;
 
@@ -62,34 +78,59 @@ public record Replay(
         ReplayOrder order = new ReplayOrder(graph);
         try (ReplayRun run = new ReplayRun(graph, order)) {
             run.run();
-            return compare(order, run);
+            return compare(graph, order, run);
         }
     }
 
-    private static Replay compare(ReplayOrder order, ReplayRun run) {
+    private static Replay compare(OperationGraph graph, ReplayOrder order, ReplayRun run) {
         List<Difference> differences = new ArrayList<>();
         int waits = 0;
         int frontiers = 0;
-        for (RecordedOperation each : order.operations()) {
+        int behindGaps = 0;
+        int ends = 0;
+        long deviation = 0;
+        FrontierComparison comparison = new FrontierComparison(graph, order);
+        List<RecordedOperation> operations = new ArrayList<>(order.operations());
+        operations.sort(Comparator.comparingLong(OperationGraph::issueNumber));
+        for (RecordedOperation each : operations) {
             StandIn now = run.standIn(each);
             List<WaitDecision> before = decisions(each.decisions());
             List<WaitDecision> after = now.firstDecisions();
-            if (!before.isEmpty() && each.overAt() != RecordedOperation.NEVER && isComparable(each)) {
+            boolean behind = order.gaps().isBehind(each);
+            behindGaps += behind ? 1 : 0;
+            if (!before.isEmpty()
+                    && !behind
+                    && !order.gaps().hasUnknownWait(each)
+                    && each.overAt() != RecordedOperation.NEVER
+                    && isComparable(each)) {
                 waits += before.size();
                 if (!before.equals(after)) {
                     add(differences, new Difference(each, "the decisions", before.toString(), after.toString()));
                 }
             }
-            if (each.hasRun()) {
+            if (graph.end(each) != RecordedOperation.NEVER && now.endedAt() != RecordedOperation.NEVER) {
+                ends++;
+                deviation = Math.max(deviation, Math.abs(now.endedAt() - graph.end(each)));
+            }
+            if (each.hasRun() && !behind) {
                 RecordedFrontier expected = order.translated(each.frontier());
                 RecordedFrontier actual = run.frontier(each);
                 frontiers++;
-                if (!expected.entries().equals(actual.entries()) || expected.tainted() != actual.tainted()) {
+                if (!comparison.isSame(expected, actual, each)) {
                     add(differences, new Difference(each, "the frontier", expected.toString(), actual.toString()));
                 }
             }
         }
-        return new Replay(order.operations().size(), order.leftOut(), waits, frontiers, order.reordered(), differences);
+        return new Replay(
+                order.operations().size(),
+                order.leftOut(),
+                waits,
+                frontiers,
+                behindGaps,
+                ends,
+                deviation,
+                order.reordered() + run.late(),
+                differences);
     }
 
     /** Whether no wait was for foreign work, whose primitive is not recorded. */
@@ -110,9 +151,12 @@ public record Replay(
 
     @Override
     public String toString() {
-        StringBuilder text =
-                new StringBuilder("%d operations replayed, %d left out; %d decisions and %d frontiers compared"
-                        .formatted(operations, leftOut, waits, frontiers));
+        StringBuilder text = new StringBuilder(
+                "%d operations replayed, %d left out; %d decisions, %d frontiers and %d ends compared; ends differ by %s at most"
+                        .formatted(operations, leftOut, waits, frontiers, ends, Explanation.duration(deviation)));
+        if (behindGaps > 0) {
+            text.append("; %d operations depend on some that the recording lacks".formatted(behindGaps));
+        }
         if (reordered > 0) {
             text.append("; %d events could not be repeated in their order".formatted(reordered));
         }

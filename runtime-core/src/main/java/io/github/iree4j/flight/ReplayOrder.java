@@ -36,9 +36,12 @@ final class ReplayOrder {
         final Kind kind;
         final @Nullable RecordedOperation operation; // null for a signal of the host
         final @Nullable Point point; // of a signal of the host
-        final long key;
+        long key; // twice a sequence number, or one more or less
         final long time;
-        boolean sameScope; // whether it came with the completion before it, not after what that caused
+
+        @Nullable
+        Action with; // a completion with which it came, not after what that caused
+
         private final List<Action> later = new ArrayList<>();
         private int earlier;
 
@@ -61,14 +64,16 @@ final class ReplayOrder {
     private final OperationGraph graph;
     private final List<RecordedOperation> operations = new ArrayList<>();
     private final int leftOut;
+    private final ReplayGaps gaps;
     private final Map<RecordedOperation, Action> submits = new HashMap<>();
     private final Map<RecordedOperation, Action> completes = new HashMap<>();
     private final Map<Point, Action> signals = new HashMap<>(); // of the host
     private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
-    private final TreeSet<Long> resumptions = new TreeSet<>(); // sequence numbers
+    private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
     private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
     private final List<Action> actions;
     private final Map<Long, NavigableMap<Long, Long>> ranks = new HashMap<>(); // by axis: epoch -> epoch in the replay
+    private final Map<Long, List<RecordedOperation>> ranked = new HashMap<>(); // by axis, as epochs in the replay
     private int reordered;
 
     ReplayOrder(OperationGraph graph) {
@@ -83,11 +88,15 @@ final class ReplayOrder {
             }
         }
         this.leftOut = left;
+        rank();
+        this.gaps = new ReplayGaps(graph, this);
         List<Action> all = new ArrayList<>();
         operations.forEach(each -> plan(each, all));
         for (RecordedOperation each : operations) {
-            each.decided.stream().skip(1).forEach(decided -> resumptions.add(decided.sequence()));
+            changes.add(each.submitted.sequence());
+            each.decided.stream().skip(1).forEach(decided -> changes.add(decided.sequence()));
             if (each.completed instanceof FlightEvent.Completed completed) {
+                changes.add(completed.sequence());
                 completions.put(completed.sequence(), completed);
             }
         }
@@ -96,11 +105,14 @@ final class ReplayOrder {
         operations.forEach(this::constrain);
         constrainQueues();
         this.actions = sorted(all);
-        rank();
     }
 
     List<RecordedOperation> operations() {
         return operations;
+    }
+
+    ReplayGaps gaps() {
+        return gaps;
     }
 
     int leftOut() {
@@ -122,7 +134,10 @@ final class ReplayOrder {
                 : operation.held != null
                         ? operation.held
                         : operation.issued != null ? operation.issued : operation.submitted;
-        Action submit = new Action(Kind.SUBMIT, operation, null, 2 * next.sequence(), first.time());
+        long time = operation.decided.isEmpty()
+                ? first.time()
+                : next.time(); // its thread may have been held up since it began
+        Action submit = new Action(Kind.SUBMIT, operation, null, 2 * next.sequence(), time);
         submits.put(operation, submit);
         all.add(submit);
         FlightEvent.Completed completed = operation.completed;
@@ -147,13 +162,17 @@ final class ReplayOrder {
     private void planGrant(RecordedOperation operation, List<Action> all) {
         FlightEvent.Reserved reserved = operation.reserved;
         Action submit = submits.get(operation);
-        if (reserved == null || submit == null || !graph.stoodInLine(operation)) {
+        if (reserved == null || submit == null || !isGrantedLater(operation)) {
             return;
         }
         FlightEvent.Released before = graph.earlierUse(reserved.reservation());
         RecordedOperation releaser = before == null ? null : graph.releaser(before.reservation());
         FlightEvent.Issued issued = releaser == null ? null : releaser.issued;
-        if (releaser != null && issued != null && !isUnordered(releaser) && isAtOnce(issued, reserved)) {
+        if (resumption(operation) == null
+                && releaser != null
+                && issued != null
+                && !isUnordered(releaser)
+                && isAtOnce(issued, reserved)) {
             grants.computeIfAbsent(releaser, unused -> new ArrayList<>()).add(operation);
             return;
         }
@@ -161,18 +180,28 @@ final class ReplayOrder {
         submit.before(grant);
         all.add(grant);
         FlightEvent.Completed completed = lastCompletion(reserved.sequence());
-        grant.sameScope = completed != null && isAtOnce(completed, reserved);
+        grant.with = completed != null && isAtOnce(completed, reserved) ? completion(completed) : null;
     }
 
-    /** Whether nothing was resumed between the two, so that they happened before the thread ran its callbacks. */
+    /** Whether an allocation gets its memory by a thing that happens, not as soon as it is asked for. */
+    boolean isGrantedLater(RecordedOperation operation) {
+        return graph.stoodInLine(operation) || operation.held != null && resumption(operation) != null;
+    }
+
+    /** Whether nothing was submitted, resumed or completed between the two, so that they happened before the thread ran its callbacks. */
     private boolean isAtOnce(FlightEvent cause, FlightEvent effect) {
-        Long resumed = resumptions.higher(cause.sequence());
+        Long resumed = changes.higher(cause.sequence());
         return cause.sequence() < effect.sequence() && (resumed == null || resumed > effect.sequence());
     }
 
     private FlightEvent.@Nullable Completed lastCompletion(long sequence) {
         Map.Entry<Long, FlightEvent.Completed> last = completions.lowerEntry(sequence);
         return last == null ? null : last.getValue();
+    }
+
+    private @Nullable Action completion(FlightEvent.Completed completed) {
+        RecordedOperation operation = graph.operation(completed.operation());
+        return operation == null ? null : completes.get(operation);
     }
 
     /** Who gets memory when an operation of a stream that releases some is issued. */
@@ -196,15 +225,41 @@ final class ReplayOrder {
         return false;
     }
 
+    /**
+     * What an operation also waits for in a replay, if it was held back for something that the recording lacks: the host ends that wait when
+     * it had resumed. Null for nothing.
+     */
+    @Nullable
+    Point resumption(RecordedOperation operation) {
+        Point own = new Point(-operation.number(), 1);
+        return signals.containsKey(own) ? own : null;
+    }
+
     /** Values that were found reached without an operation that signalled them: the host did, just before. */
     private void hostSignals(RecordedOperation operation) {
+        if (gaps.hasUnknownWait(operation)) {
+            operation.decided.stream()
+                    .skip(1)
+                    .filter(each -> each.decisions().stream()
+                            .allMatch(decision -> decision.decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0))
+                    .findFirst()
+                    .ifPresent(resumed -> signals.put(
+                            new Point(-operation.number(), 1),
+                            new Action(
+                                    Kind.SIGNAL,
+                                    null,
+                                    new Point(-operation.number(), 1),
+                                    2 * resumed.sequence() - 1,
+                                    resumed.time())));
+        }
         for (FlightEvent.Decided decided : operation.decided) {
             for (int i = 0; i < decided.decisions().size(); i++) {
                 Decision decision = decided.decisions().get(i);
                 if (decision.decision() == WaitDecision.REACHED
                                 && decision.value() > 0
                                 && graph.producer(operation, i) == null
-                        || decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0) {
+                        || decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0
+                        || gaps.isUnknown(decision) && decision.decision() != WaitDecision.DEFERRED_UNREACHED) {
                     Point point = new Point(operation.waits().get(i).timeline(), decision.value());
                     Action known = signals.get(point);
                     if (known == null || known.key > 2 * decided.sequence() - 1) {
@@ -223,7 +278,7 @@ final class ReplayOrder {
         List<Decision> decisions = operation.decisions();
         for (int i = 0; submit != null && i < decisions.size(); i++) {
             Decision decision = decisions.get(i);
-            RecordedOperation producer = graph.producer(operation, i);
+            RecordedOperation producer = gaps.isUnknown(decision) ? null : graph.producer(operation, i);
             if (producer == null) {
                 Action signal = signals.get(new Point(operation.waits().get(i).timeline(), decision.value()));
                 if (signal != null && decision.decision() == WaitDecision.REACHED) {
@@ -233,7 +288,8 @@ final class ReplayOrder {
             }
             Action complete = completes.get(producer);
             boolean deferred = producer.decided.size() > 1 || producer.held != null || producer.issued == null;
-            Action issue = deferred ? null : submits.get(producer); // where it is issued as soon as it is submitted
+            // Where it promises as soon as it is submitted; an unordered queue promises nothing.
+            Action issue = deferred || isUnordered(producer) ? null : submits.get(producer);
             if (decision.decision() == WaitDecision.REACHED) {
                 if (complete != null) {
                     complete.before(submit);
@@ -241,6 +297,9 @@ final class ReplayOrder {
                 continue;
             }
             submit.before(complete);
+            if (complete != null && complete.key < submit.key) { // recorded before it had signalled
+                complete.key = submit.key + 1;
+            }
             if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && decision.epoch() > 0 && issue != null) {
                 issue.before(submit);
             } else if (decision.decision() == WaitDecision.DEFERRED_UNKNOWN) {
@@ -266,6 +325,9 @@ final class ReplayOrder {
         }
         byAxis.forEach((axis, all) -> {
             RecordedQueue queue = graph.queue(axis);
+            if (queue != null && queue.stream()) {
+                retireInOrder(all);
+            }
             all.sort(
                     queue != null && queue.stream()
                             ? Comparator.comparingLong((Action action) -> action.key)
@@ -273,9 +335,20 @@ final class ReplayOrder {
                                     (Action action) -> action.operation == null ? 0 : action.operation.epoch()));
             for (int i = 1; i < all.size(); i++) {
                 all.get(i - 1).before(all.get(i));
-                all.get(i).sameScope = isSameReport(all.get(i - 1), all.get(i));
+                all.get(i).with = isSameReport(all.get(i - 1), all.get(i)) ? all.get(i - 1) : null;
             }
         });
+    }
+
+    private static void retireInOrder(List<Action> all) {
+        long last = 0;
+        all.sort(Comparator.comparingLong(action -> action.operation == null ? 0 : action.operation.epoch()));
+        for (Action each : all) {
+            if (each.kind == Kind.COMPLETE) {
+                each.key = Math.max(each.key, last);
+                last = each.key;
+            }
+        }
     }
 
     /** Whether the host learnt of both at once: of the second before it had signalled for the first. */
@@ -330,6 +403,7 @@ final class ReplayOrder {
             NavigableMap<Long, Long> rank = new TreeMap<>();
             all.keySet().forEach(epoch -> rank.put(epoch, rank.size() + 1L));
             ranks.put(axis, rank);
+            ranked.put(axis, List.copyOf(all.values()));
         });
     }
 
@@ -338,6 +412,13 @@ final class ReplayOrder {
         NavigableMap<Long, Long> rank = ranks.get(axis);
         Map.Entry<Long, Long> known = rank == null ? null : rank.floorEntry(epoch);
         return known == null ? 0 : known.getValue();
+    }
+
+    /** The operation at an epoch of the replay; null for none. */
+    @Nullable
+    RecordedOperation ranked(long axis, long rank) {
+        List<RecordedOperation> all = ranked.getOrDefault(axis, List.of());
+        return rank < 1 || rank > all.size() ? null : all.get((int) rank - 1);
     }
 
     /** A recorded frontier with the epochs of the replay, without what is not in the recording. */

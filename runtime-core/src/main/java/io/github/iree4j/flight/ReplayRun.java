@@ -21,6 +21,7 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.UnorderedBackend;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -32,9 +33,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The queues and timelines of a replay, whose hardware completes what it is told to. Confined to one thread. */
+/**
+ * The queues and timelines of a replay. Its hardware runs on a virtual clock whose ticks are nanoseconds since the recorder was opened; the
+ * host submits, and learns of ends, in the recorded order. Confined to one thread.
+ */
 final class ReplayRun implements AutoCloseable {
     private static final int SESSION = 1;
 
@@ -50,10 +55,14 @@ final class ReplayRun implements AutoCloseable {
     private final Map<RecordedOperation, StandIn> standIns = new HashMap<>();
     private final Set<List<Long>> waitable = new HashSet<>(); // recorded axes (waiter, producer) of device waits
     private final QueueObservation observation;
+    private final VirtualClock clock = VirtualClock.stepped();
+    private final Explanation explanation;
+    private final List<PlayedQueue> played = new ArrayList<>();
 
     ReplayRun(OperationGraph graph, ReplayOrder order) {
         this.graph = graph;
         this.order = order;
+        this.explanation = new Explanation(graph);
         this.domain = SchedulingDomain.create(
                 AxisAllocator.create(SESSION, 0),
                 tracker,
@@ -113,16 +122,36 @@ final class ReplayRun implements AutoCloseable {
         List<Action> actions = order.actions();
         for (int i = 0; i < actions.size(); i++) {
             Action action = actions.get(i);
+            advance(action);
             boolean held = HeldCallbacks.begin();
             try {
                 perform(action);
-                while (action.kind == Kind.COMPLETE && i + 1 < actions.size() && actions.get(i + 1).sameScope) {
-                    perform(actions.get(++i));
+                List<Action> scope = new ArrayList<>(List.of(action));
+                while (i + 1 < actions.size() && scope.contains(actions.get(i + 1).with)) {
+                    Action next = actions.get(++i);
+                    scope.add(next);
+                    advance(next);
+                    perform(next);
                 }
             } finally {
                 HeldCallbacks.end(held);
             }
         }
+    }
+
+    /** Lets the hardware run up to the time of an action; the host does not learn of an end before that. */
+    private void advance(Action action) {
+        clock.runUntil(action.time);
+        StandIn awaited = action.kind == Kind.COMPLETE ? standIns.get(action.operation) : null;
+        while (awaited != null && awaited.endedAt() == RecordedOperation.NEVER && clock.step()) {
+            // the next event of the hardware
+        }
+    }
+
+    private PlayedQueue play(boolean inOrder) {
+        PlayedQueue queue = new PlayedQueue(clock, explanation, inOrder, () -> played.forEach(PlayedQueue::advance));
+        played.add(queue);
+        return queue;
     }
 
     private void perform(Action action) {
@@ -174,13 +203,17 @@ final class ReplayRun implements AutoCloseable {
                         ? new StandIn.Allocation(
                                 operation,
                                 operation.held == null,
-                                !graph.stoodInLine(operation),
+                                !order.isGrantedLater(operation),
                                 () -> marks(operation))
                         : new StandIn(operation);
         standIns.put(operation, standIn);
         try {
-            scheduler(operation)
-                    .submit(timelines.fence(operation.waits()), timelines.fence(operation.signals()), () -> standIn);
+            List<Point> waits = new ArrayList<>(operation.waits());
+            Point resumption = order.resumption(operation);
+            if (resumption != null) {
+                waits.add(resumption);
+            }
+            scheduler(operation).submit(timelines.fence(waits), timelines.fence(operation.signals()), () -> standIn);
         } catch (IreeException e) {
             // Without a signal there is nothing that could carry the failure.
         }
@@ -202,8 +235,13 @@ final class ReplayRun implements AutoCloseable {
 
     private void complete(@Nullable RecordedOperation operation) {
         StandIn standIn = operation == null ? null : standIns.get(operation);
-        if (operation == null || standIn == null || !issued.contains(standIn)) {
-            return; // it is still held back: a difference, since it has no frontier
+        if (operation == null || standIn == null) {
+            return;
+        }
+        if (!issued.contains(standIn)) { // still held back: in the recording it was not
+            due.add(standIn);
+            late++;
+            return;
         }
         issued.remove(standIn);
         boolean failed = operation.status() != StatusCode.OK && standIn.failure() == null;
@@ -215,10 +253,25 @@ final class ReplayRun implements AutoCloseable {
     }
 
     private final Set<QueueOperation> issued = new HashSet<>();
+    private final Set<QueueOperation> due = new HashSet<>(); // to be completed as soon as they are issued
+    private int late;
+
+    /** Number of operations that were held back longer than in the recording. */
+    int late() {
+        return late;
+    }
+
+    private void issued(QueueOperation operation) {
+        issued.add(operation);
+        if (due.remove(operation) && operation instanceof StandIn standIn) {
+            HeldCallbacks.run(() -> complete(standIn.recorded()));
+        }
+    }
 
     /** Hardware of a stream. */
     private final class Stream implements FifoBackend {
         private final long axis; // recorded
+        private final PlayedQueue hardware = play(true);
 
         Stream(long axis) {
             this.axis = axis;
@@ -226,7 +279,14 @@ final class ReplayRun implements AutoCloseable {
 
         @Override
         public boolean issue(Issue next) {
-            issued.add(next.operation());
+            List<BooleanSupplier> waits = new ArrayList<>();
+            for (Issue.Wait each : next.waits()) {
+                if (each.producer() instanceof Stream other) {
+                    waits.add(() -> other.hardware.hasEnded(each.epoch()));
+                }
+            }
+            hardware.add((StandIn) next.operation(), waits);
+            issued(next.operation());
             return true;
         }
 
@@ -243,9 +303,12 @@ final class ReplayRun implements AutoCloseable {
 
     /** Hardware of an unordered queue. */
     private final class Workers implements UnorderedBackend {
+        private final PlayedQueue hardware = play(false);
+
         @Override
         public void issue(QueueOperation operation) {
-            issued.add(operation);
+            hardware.add((StandIn) operation, List.of());
+            issued(operation);
         }
     }
 

@@ -39,17 +39,18 @@ final class ReplayTimelines implements AutoCloseable {
         }
     }
 
+    private TimelineSemaphore timeline(Point point) {
+        return timelines.computeIfAbsent(point.timeline(), id -> TimelineSemaphore.create(0));
+    }
+
     private static boolean isPossible(long value) {
         return value > 0 && value <= TimelineSemaphore.MAXIMUM_VALUE;
     }
 
     /** The host signals, unless that has happened. */
     void signal(Point point) {
-        TimelineSemaphore timeline = timelines.get(point.timeline());
-        if (timeline != null
-                && isPossible(point.value())
-                && timeline.failure() == null
-                && timeline.value() < point.value()) {
+        TimelineSemaphore timeline = timeline(point);
+        if (isPossible(point.value()) && timeline.failure() == null && timeline.value() < point.value()) {
             timeline.signal(point.value());
         }
     }
@@ -59,9 +60,8 @@ final class ReplayTimelines implements AutoCloseable {
     Fence fence(List<Point> points) {
         List<Fence.Entry> entries = new ArrayList<>();
         for (Point point : points) {
-            TimelineSemaphore timeline = timelines.get(point.timeline());
-            if (timeline != null && isPossible(point.value())) {
-                entries.add(new Fence.Entry(timeline, point.value()));
+            if (isPossible(point.value())) {
+                entries.add(new Fence.Entry(timeline(point), point.value()));
             }
         }
         if (entries.isEmpty()) {

@@ -50,7 +50,7 @@ final class ScenarioExport {
                 .append(".\nplacement: ")
                 .append(streams ? "queues" : "lanes")
                 .append("\nhardware:\n");
-        hardware(streams, all, text);
+        hardware(streams, text);
         text.append("semaphores: [");
         String separator = "";
         for (long timeline : new TreeMap<>(signals).keySet()) {
@@ -65,31 +65,13 @@ final class ScenarioExport {
         return text.toString();
     }
 
-    private void hardware(boolean streams, List<RecordedOperation> all, StringBuilder text) {
+    private void hardware(boolean streams, StringBuilder text) {
         Map<String, Integer> lanes = new LinkedHashMap<>();
         for (RecordedQueue queue : graph.recording().queues()) {
-            int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : width(queue.axis(), all);
+            int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : explanation.mostAtOnce(queue.axis());
             lanes.merge(hardware(queue, streams), Math.min(MAXIMUM_LANES, needed), Math::max);
         }
         lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d}\n".formatted(id, count)));
-    }
-
-    private int width(long axis, List<RecordedOperation> all) {
-        TreeMap<Long, Integer> changes = new TreeMap<>();
-        for (RecordedOperation each : all) {
-            if (each.axis() == axis) {
-                long end = graph.end(each);
-                changes.merge(end - explanation.times(each).running(), 1, Integer::sum);
-                changes.merge(end, -1, Integer::sum);
-            }
-        }
-        int now = 0;
-        int most = 1;
-        for (int change : changes.values()) {
-            now += change;
-            most = Math.max(most, now);
-        }
-        return most;
     }
 
     private static String hardware(RecordedQueue queue, boolean streams) {

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 class StandIn extends QueueOperation {
     private final RecordedOperation recorded;
     private @Nullable List<WaitDecision> firstDecisions;
+    private long endedAt = RecordedOperation.NEVER;
 
     StandIn(RecordedOperation recorded) {
         super(recorded.name());
@@ -35,6 +36,15 @@ class StandIn extends QueueOperation {
 
     final void decided(List<WaitDecision> decisions) {
         firstDecisions = firstDecisions == null ? decisions : firstDecisions;
+    }
+
+    /** When it ended on the virtual clock. */
+    final long endedAt() {
+        return endedAt;
+    }
+
+    final void ended(long time) {
+        endedAt = time;
     }
 
     @Override

@@ -214,6 +214,71 @@ class FlightRecorderTest {
     }
 
     @Test
+    void recorderThatCannotBeOpenedLeavesTheFileOfTheOther() throws IOException {
+        Path file = folder.resolve("e.iree4j");
+        RecorderOptions options = RecorderOptions.DEFAULT.withFile(file, 64 << 20);
+        try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
+            FlightRecorder first = FlightRecorder.open(work.domain, options);
+            work.run(50);
+            assertThatThrownBy(() -> FlightRecorder.open(work.domain, options)).isInstanceOf(IreeException.class);
+            work.run(50);
+            first.close();
+            FlightRecording all = FlightRecording.read(file);
+            assertThat(all.events()).isEqualTo(first.recording().events());
+            assertThatThrownBy(() -> FlightRecorder.open(
+                            work.domain, RecorderOptions.DEFAULT.withFile(folder.resolve("none/f.iree4j"), 64 << 20)))
+                    .isInstanceOf(IOException.class);
+            FlightRecorder.open(work.domain, RecorderOptions.DEFAULT).close(); // it is free
+        }
+    }
+
+    @Test
+    void fileWithoutRoomHasABeginningAndNothingAfterAGap() throws IOException {
+        Path file = folder.resolve("f.iree4j");
+        try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
+            FlightRecorder recorder = FlightRecorder.open(
+                    work.domain,
+                    new RecorderOptions(RecorderOptions.MINIMUM_BYTES, file, RecorderOptions.MINIMUM_BYTES));
+            for (int i = 0; i < 60; i++) {
+                work.run(100);
+            }
+            recorder.close();
+        }
+        FlightRecording read = FlightRecording.read(file);
+        long from = read.header().completeFrom();
+        List<Long> complete = read.events().stream()
+                .map(FlightEvent::sequence)
+                .filter(number -> number >= from)
+                .toList();
+        assertThat(complete).isNotEmpty();
+        assertThat(complete.getLast() - complete.getFirst()).isEqualTo(complete.size() - 1L);
+    }
+
+    @Test
+    void operationTakesAsManyBytesAsTheLimitsSay() throws IOException {
+        FlightRecording recording = record(SEED, 2000);
+        long bytes = (long) recording.records().size() * Long.BYTES / 2000;
+        System.out.printf("bytes of an operation with memory, of random work: %d%n", bytes);
+        assertThat(bytes).isBetween(RecorderOptions.OPERATION_BYTES / 2, RecorderOptions.OPERATION_BYTES * 2);
+    }
+
+    @Test
+    // One bit at a time: what checksums do not cover is the header.
+    void damageInAnyByteGetsAStatus() throws IOException {
+        byte[] whole = record(SEED, 8).toBytes();
+        Path file = folder.resolve("g.iree4j");
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= (byte) (1 << at % 8);
+            Files.write(file, damaged);
+            assertThatThrownBy(() -> FlightRecording.read(file))
+                    .as("byte %d", at)
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining(file.toString());
+        }
+    }
+
+    @Test
     void damagedFilesGetAStatus() throws IOException {
         byte[] whole = record(SEED, 40).toBytes();
         Random random = new Random(SEED);
@@ -229,7 +294,8 @@ class FlightRecorderTest {
                 continue;
             }
             try {
-                FlightRecording.read(file); // a reserved byte of the header
+                FlightRecording.read(file);
+                assertThat(damaged).isEqualTo(whole);
             } catch (IreeException e) {
                 assertThat(e.code()).isIn(StatusCode.DATA_LOSS, StatusCode.INVALID_ARGUMENT, StatusCode.UNIMPLEMENTED);
                 assertThat(e.getMessage()).contains(file.toString());

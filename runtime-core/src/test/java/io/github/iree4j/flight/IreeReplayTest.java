@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,21 +25,17 @@ class IreeReplayTest {
     Path folder;
 
     private static void record(ByteBuffer target, int type, int payloadType, int operation, byte[] payload) {
-        int padding = -payload.length & 7;
-        target.putLong(96 + payload.length + padding)
-                .putLong(payload.length)
-                .putLong(0)
-                .putLong(77);
+        record(target, type, 0, payloadType, operation, 0, payload);
+    }
+
+    private static void record(
+            ByteBuffer target, int type, int flags, int payloadType, int operation, int status, byte[] payload) {
+        target.putLong(96 + payload.length).putLong(payload.length).putLong(0).putLong(77);
         target.putLong(1).putLong(0).putLong(0);
-        target.putInt(96).putShort((short) type).putShort((short) 0);
-        target.putInt(payloadType)
-                .putInt(0)
-                .putInt(operation)
-                .putInt(0)
-                .putInt(0)
-                .putInt(0)
-                .putLong(0);
-        target.put(payload).put(new byte[padding]);
+        target.putInt(96).putShort((short) type).putShort((short) flags);
+        target.putInt(payloadType).putInt(0).putInt(operation).putInt(status);
+        target.putInt(0).putInt(0).putLong(0);
+        target.put(payload);
     }
 
     /** A fill: the reference of a buffer, affinity, flags, counts, the length of the pattern; then points. */
@@ -57,6 +54,10 @@ class IreeReplayTest {
     }
 
     private static byte[] capture() {
+        return capture(IreeReplayTest::operations);
+    }
+
+    private static byte[] capture(Consumer<ByteBuffer> records) {
         ByteBuffer all = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         all.putInt(0x50525249)
                 .putShort((short) 2)
@@ -64,14 +65,24 @@ class IreeReplayTest {
                 .putInt(24)
                 .putInt(0)
                 .putLong(0);
+        records.accept(all);
+        all.putLong(16, all.position());
+        return Arrays.copyOf(all.array(), all.position());
+    }
+
+    private static void operations(ByteBuffer all) {
         record(all, 1, 0, 0, new byte[3]); // the session
         record(all, 2, 10, 0, new byte[32]); // a semaphore
         record(all, 3, 15, 15, fill(1, 5, 1));
         record(all, 3, 15, 15, fill(2, 5, 1, 5, 2));
         record(all, 3, 0, 301, new byte[0]); // the end of a command buffer
-        record(all, 5, 0, 0, new byte[0]);
-        all.putLong(16, all.position());
-        return Arrays.copyOf(all.array(), all.position());
+        record(all, 5, 0, 20, new byte[0]); // a host call
+    }
+
+    private IreeReplay read(byte[] capture) throws IOException {
+        Path file = folder.resolve("c.ireereplay");
+        Files.write(file, capture);
+        return IreeReplay.read(file);
     }
 
     @Test
@@ -93,6 +104,50 @@ class IreeReplayTest {
         assertThat(replay.recording().queues()).extracting(RecordedQueue::index).containsExactly(0, 1);
         assertThat(new Explanation(graph).summary(10)).anyMatch(line -> line.startsWith("not ended"));
         assertThat(Replay.of(replay.recording()).differences()).isEmpty();
+    }
+
+    @Test
+    void operationsThatWereRefusedAreLeftOut() throws IOException {
+        IreeReplay replay = read(capture(all -> {
+            operations(all);
+            record(all, 3, 0, 15, 15, StatusCode.RESOURCE_EXHAUSTED.number(), fill(1, 5, 3));
+        }));
+        assertThat(replay.operations()).isEqualTo(2);
+        assertThat(replay.leftOut()).isEqualTo(2);
+    }
+
+    @Test
+    void unknownRecordsAreSkippedIfTheyMayBe() throws IOException {
+        assertThat(read(capture(all -> {
+                            record(all, 9, 1, 0, 0, 0, new byte[5]);
+                            operations(all);
+                        }))
+                        .operations())
+                .isEqualTo(2);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> read(capture(all -> record(all, 9, 0, new byte[5].length, 0, 0, new byte[5]))))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED));
+    }
+
+    /** A capture has no checksums; what its layout has twice, or reserves, is checked. */
+    @Test
+    void damageInAnyByteGetsAStatusOrIsReadAsItIs() throws IOException {
+        byte[] whole = capture();
+        int refused = 0;
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= (byte) (1 << at % 8);
+            try {
+                IreeReplay replay = read(damaged);
+                new Explanation(new OperationGraph(replay.recording())).summary(5);
+            } catch (IreeException e) {
+                assertThat(e.code())
+                        .as("byte %d: %s", at, e.getMessage())
+                        .isIn(StatusCode.DATA_LOSS, StatusCode.INVALID_ARGUMENT, StatusCode.UNIMPLEMENTED);
+                refused++;
+            }
+        }
+        assertThat(refused).isGreaterThan(whole.length / 4);
     }
 
     @Test

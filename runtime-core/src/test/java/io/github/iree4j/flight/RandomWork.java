@@ -79,14 +79,19 @@ final class RandomWork implements AutoCloseable {
         this.next = new long[timelines.size()];
     }
 
-    /** Submits operations, with steps of the clock between them, then runs everything. */
-    void run(int operations) {
+    /** Submits operations, with steps of the clock between them; leaves what is under way then. */
+    void begin(int operations) {
         for (int i = 0; i < operations; i++) {
             submit();
             for (int steps = random.nextInt(4); steps > 0 && random.nextBoolean(); steps--) {
                 clock.step();
             }
         }
+    }
+
+    /** Submits operations, then runs everything. */
+    void run(int operations) {
+        begin(operations);
         clock.runUntilIdle();
         for (Map.Entry<FlightEvent.Point, Frontier> each : signalled.entrySet()) {
             for (TimelineSemaphore timeline : timelines) {

@@ -12,6 +12,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,10 +78,59 @@ class RecordingUnderLoadTest {
             recording.write(Path.of(target)); // for the tests of other modules
         }
         OperationGraph graph = new OperationGraph(recording);
-        CriticalPath path = CriticalPath.of(graph);
-        assertThat(path.steps().getLast().end()).isEqualTo(CriticalPathTest.longest(graph, recording));
+        LongestPath.assertIsCriticalPath(recording, "under load");
         assertThat(recording.events()).anyMatch(event -> event instanceof FlightEvent.Reserved);
         assertThat(graph.operations()).anyMatch(each -> !each.function().isEmpty());
+    }
+
+    /** The recorder is opened among calls, its ring is too small for them, and then the runtime is closed under them. */
+    @Test
+    void recordingWithoutABeginningOrAnEndIsReplayed() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        FlightRecording before;
+        FlightRecording after;
+        IreeRuntime runtime = IreeRuntime.create();
+        try (ExecutorService pool = Executors.newFixedThreadPool(4)) {
+            Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"));
+            ProgramFunction function = program.functions().getFirst();
+            List<Future<IreeException>> callers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                callers.add(pool.submit(() -> {
+                    while (true) {
+                        try (Tensor input = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+                                Results results = function.invoke(input, input)) {
+                            assertThat(results.asList()).isNotEmpty();
+                            calls.incrementAndGet();
+                        } catch (IreeException e) {
+                            return e;
+                        }
+                    }
+                }));
+            }
+            try (FlightRecorder recorder = FlightRecorder.open(
+                    SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES))) {
+                while (recorder.statistics().completeFrom() == 0) {
+                    Thread.onSpinWait();
+                }
+                before = recorder.recording();
+                runtime.close();
+                for (Future<IreeException> each : callers) {
+                    assertThat(each.get().code())
+                            .isIn(StatusCode.ABORTED, StatusCode.FAILED_PRECONDITION, StatusCode.CANCELLED);
+                }
+                after = recorder.recording();
+            }
+            program.close();
+        } finally {
+            runtime.close();
+        }
+        for (FlightRecording each : List.of(before, after)) {
+            Replay replay = Replay.of(each);
+            assertThat(replay.toString()).endsWith("no differences");
+            assertThat(replay.frontiers()).as("%s", replay).isGreaterThan(replay.operations() / 2);
+            System.out.println("without a beginning or an end: " + replay);
+            assertThat(new Explanation(new OperationGraph(each)).summary(10)).isNotEmpty();
+        }
     }
 
     @Test

@@ -21,4 +21,19 @@ class ReplayTest {
             assertThat(replay.frontiers()).as("seed %d", seed).isGreaterThan(20);
         }
     }
+
+    @Test
+    void operationsEndOnTheVirtualClockWhenTheyDid() throws IOException {
+        for (long seed = SEED; seed < SEED + 100; seed++) {
+            try (RandomWork work = new RandomWork(seed, 64 << 10);
+                    FlightRecorder recorder =
+                            FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                work.run(80);
+                Replay replay = Replay.of(recorder.recording());
+                assertThat(replay.ends()).as("seed %d", seed).isEqualTo(replay.frontiers());
+                assertThat(replay.deviation()).as("seed %d: %s", seed, replay).isZero();
+                assertThat(replay.differences()).as("seed %d", seed).isEmpty();
+            }
+        }
+    }
 }

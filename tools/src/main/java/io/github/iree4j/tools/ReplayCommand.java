@@ -82,12 +82,15 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String json(Replay replay) {
-        return "{\"operations\": %d, \"leftOut\": %d, \"decisions\": %d, \"frontiers\": %d, \"reordered\": %d, \"differences\": %d}"
+        return "{\"operations\": %d, \"leftOut\": %d, \"decisions\": %d, \"frontiers\": %d, \"behindGaps\": %d, \"ends\": %d, \"deviationNanos\": %d, \"reordered\": %d, \"differences\": %d}"
                 .formatted(
                         replay.operations(),
                         replay.leftOut(),
                         replay.waits(),
                         replay.frontiers(),
+                        replay.behindGaps(),
+                        replay.ends(),
+                        replay.deviation(),
                         replay.reordered(),
                         replay.differences().size());
     }

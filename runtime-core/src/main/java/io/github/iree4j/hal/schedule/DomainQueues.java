@@ -102,10 +102,10 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that an operation is issued. */
+    /** Tells the observer, if there is one, that an operation is issued: also if it was submitted before there was one. */
     void issued(QueueOperation operation) {
         QueueObserver observing = observer();
-        if (observing != null && operation.number != 0) {
+        if (observing != null) {
             observing.issued(
                     operation,
                     switch (operation) {
@@ -124,12 +124,13 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
-    /** Tells the observer, if there is one, that the hardware begins an operation. */
-    void began(QueueOperation operation) {
+    /** Tells the observer that the hardware begins an operation; returns whether there is one. */
+    boolean began(QueueOperation operation) {
         QueueObserver observing = observer();
         if (observing != null && operation.number != 0) {
             observing.began(operation);
         }
+        return observing != null;
     }
 
     /** Tells the observer, if there is one, that a device is lost. */
@@ -143,7 +144,7 @@ final class DomainQueues implements SchedulingDomain.Queues {
     /** Notifies the observer and the speculation scopes that an operation is complete, after its signals. */
     void over(QueueOperation operation, @Nullable IreeException failure) {
         QueueObserver observing = observer();
-        if (observing != null && operation.number != 0) {
+        if (observing != null) {
             observing.over(operation, failure);
         }
         if (!speculations.isEmpty()) {

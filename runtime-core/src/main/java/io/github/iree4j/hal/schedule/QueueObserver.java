@@ -41,7 +41,8 @@ public interface QueueObserver {
     }
 
     /**
-     * An operation was submitted. Everything else about it is told after this.
+     * An operation was submitted. Everything else about it is told after this, and nothing about operations submitted before the
+     * observation began, except by {@link #issued} and {@link #over}.
      *
      * @param queue the queue
      * @param operation the operation
@@ -70,7 +71,7 @@ public interface QueueObserver {
     /**
      * An operation has its place on its stream, and its frontier; or is about to run on an unordered queue.
      *
-     * @param operation the operation
+     * @param operation the operation; without a number when it was submitted before the observation began
      * @param memory what it allocates or releases; null for neither
      */
     void issued(QueueOperation operation, @Nullable Reservation memory);
@@ -93,7 +94,7 @@ public interface QueueObserver {
     /**
      * An operation has ended, and has signalled or failed its fence.
      *
-     * @param operation the operation
+     * @param operation the operation; without a number when it was submitted before the observation began
      * @param failure why it failed; null on success
      */
     void over(QueueOperation operation, @Nullable IreeException failure);

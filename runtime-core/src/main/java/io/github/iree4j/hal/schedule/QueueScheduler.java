@@ -285,6 +285,17 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
+     * Reports the same from a backend that has to look, which need not while this returns false. May be called with locks of the backend held:
+     * checks no premises.
+     *
+     * @param operation one that was issued
+     * @return whether anything observes the queue
+     */
+    public final boolean seenToBegin(QueueOperation operation) {
+        return siblings.began(operation);
+    }
+
+    /**
      * Checks, with {@code -Diree4j.causal.assert=true}, whether all premises of an operation hold: called by backends that know
      * when an operation begins, and when it completes. One that began too early fails, with the premise and its values.
      *

@@ -76,6 +76,11 @@ final class HardwareQueue {
         return ticket;
     }
 
+    /** Under the lock: the last ticket that the driver took. */
+    long given() {
+        return given;
+    }
+
     /** Under the lock: submits the batch to the driver, in one call. */
     void flush() {
         if (gathered.isEmpty()) {
@@ -109,6 +114,7 @@ final class HardwareQueue {
         try {
             lane.submit(submissions);
             given = submissions.getLast().ticket();
+            streams.forEach(HardwareStream::lookAtHead);
             return null;
         } catch (IreeException e) {
             return e;

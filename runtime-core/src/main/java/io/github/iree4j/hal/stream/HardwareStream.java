@@ -301,7 +301,19 @@ final class HardwareStream implements FifoBackend {
             passed(head);
             ended.add(head);
         }
+        lookAtHead();
         settle();
+    }
+
+    /**
+     * Reports the begin of commands that the driver has, with nothing before them on the stream. Points that the hardware waits for may
+     * still hold them back.
+     */
+    void lookAtHead() {
+        StreamEntry head = begun.peek();
+        if (head != null && !head.seen && head.work != null && head.ticket <= queue.given()) {
+            head.seen = owner().seenToBegin(head.operation);
+        }
     }
 
     /** An entry is complete, and everything before it. */
@@ -311,8 +323,15 @@ final class HardwareStream implements FifoBackend {
     }
 
     private void startStep(StreamEntry entry) {
-        stepUnderWay = true;
+        stepBegins(entry);
         CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> runSteps(entry));
+    }
+
+    private void stepBegins(StreamEntry entry) {
+        stepUnderWay = true;
+        if (!entry.seen) { // without commands before it
+            entry.seen = owner().seenToBegin(entry.operation);
+        }
     }
 
     /** On its own thread, without a lock: runs a step, and directly following ones. */
@@ -403,7 +422,7 @@ final class HardwareStream implements FifoBackend {
         queue.flush();
         StreamEntry ahead = stepping;
         if (ahead != null && begun.peek() == ahead && ahead.ticket <= queue.reached()) {
-            stepUnderWay = true;
+            stepBegins(ahead);
             return ahead;
         }
         reached(ended);

@@ -33,6 +33,9 @@ final class StreamEntry {
     /** The ticket that marks its completion, for other queues to wait for; 0 while there is none. */
     long end;
 
+    /** Its begin was reported. */
+    boolean seen;
+
     /** The first failure. */
     @Nullable
     IreeException failure;

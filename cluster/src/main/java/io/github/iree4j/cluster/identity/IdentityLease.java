@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.identity;
 
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 
 /** A slot that a node holds for a limited time. Calls may block; safe from any thread. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.identity;
 
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

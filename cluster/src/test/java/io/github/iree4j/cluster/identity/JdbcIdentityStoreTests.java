@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.identity;
 
+import io.github.iree4j.hal.remote.NodeIdentity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.status.IreeException;

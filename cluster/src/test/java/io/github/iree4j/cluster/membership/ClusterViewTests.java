@@ -3,7 +3,7 @@ package io.github.iree4j.cluster.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.cluster.identity.NodeIdentity;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.List;

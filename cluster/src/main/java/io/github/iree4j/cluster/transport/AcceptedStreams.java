@@ -115,7 +115,7 @@ final class AcceptedStreams {
     private void complete(Half half) {
         Accepted[] streams = half.streams;
         GrpcConnection connection =
-                new GrpcConnection(half.peer.toString(), Arrays.asList(streams), executor, () -> {});
+                new GrpcConnection(half.peer.host() + ":" + half.peer.port(), Arrays.asList(streams), executor, () -> {});
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, self.encode());
         for (Accepted each : streams) {

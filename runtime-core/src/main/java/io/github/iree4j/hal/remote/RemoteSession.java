@@ -114,6 +114,17 @@ public final class RemoteSession {
     }
 
     /**
+     * Returns the axes of the peer that this node knows, for observers: a frame may name more of them at any time.
+     *
+     * @return a snapshot, in the order in which they became known
+     */
+    public List<Long> axes() {
+        synchronized (axes) {
+            return List.copyOf(axes);
+        }
+    }
+
+    /**
      * Waits for a semaphore that the peer has exported: the proxy reaches each value once the peer says so, with the frontier of that value. It
      * fails with the session.
      *

@@ -50,7 +50,7 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private static final Logger log = LoggerFactory.getLogger(JGroupsMembership.class);
     private static final String KEY = "iree";
-    private static final Duration JOIN_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final GroupOptions options;
     private final AtomicLong views = new AtomicLong();

@@ -53,7 +53,7 @@ final class FrameReader {
     }
 
     private void need(String field, long count) {
-        if (count > bytes.remaining()) {
+        if (count < 0 || count > bytes.remaining()) {
             throw corrupt("'%s' takes %d bytes at offset %d, %d are left"
                     .formatted(field, count, bytes.position(), bytes.remaining()));
         }

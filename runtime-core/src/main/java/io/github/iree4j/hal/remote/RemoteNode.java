@@ -33,6 +33,7 @@ public final class RemoteNode implements AutoCloseable {
     private final Executor slow;
     private final LongPredicate mayJoin;
     private final SemaphoreExports exports = new SemaphoreExports();
+    private final ContentCache content;
 
     // Guarded by this.
     private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
@@ -52,6 +53,7 @@ public final class RemoteNode implements AutoCloseable {
         this.listener = builder.listener;
         this.slow = builder.slow;
         this.mayJoin = builder.mayJoin;
+        this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
     }
 
@@ -90,6 +92,10 @@ public final class RemoteNode implements AutoCloseable {
 
     Executor slow() {
         return slow;
+    }
+
+    ContentCache content() {
+        return content;
     }
 
     SemaphoreExports exports() {
@@ -370,10 +376,27 @@ public final class RemoteNode implements AutoCloseable {
         session.whenOpen(List.of(action));
     }
 
-    /** Waits for a lane of a client: the owner of an axis that somebody named. Calls back now or later. */
+    /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
-        waiter.refused(new IreeException(
-                StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis))));
+        RemoteSession client = null;
+        IreeException refused = null;
+        synchronized (this) {
+            Long incarnation = slots.get(Axis.machine(axis) << 8 | Axis.session(axis));
+            if (incarnation != null) {
+                client = sessions.get(incarnation);
+                refused = client == null && failed.containsKey(incarnation) ? hasFailed(incarnation) : null;
+            }
+        }
+        if (client != null) {
+            client.server().whenLane(axis, waiter);
+        } else {
+            waiter.refused(
+                    refused != null
+                            ? refused
+                            : new IreeException(
+                                    StatusCode.NOT_FOUND,
+                                    "%s has no lane '%s'".formatted(identity, Axis.toString(axis))));
+        }
     }
 
     /**

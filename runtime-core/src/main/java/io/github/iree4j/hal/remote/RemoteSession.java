@@ -5,6 +5,10 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -46,6 +50,9 @@ public final class RemoteSession {
     private final Set<Long> axes = new LinkedHashSet<>(); // of the peer, registered here; guarded by itself
     private final Subscriptions subscriptions;
     private final Proxies proxies;
+    private final RemoteClient client;
+    private final RemoteServer server;
+    private final Transfers transfers;
     private final List<Runnable> waiting = new ArrayList<>(); // until the session is open; guarded by this
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
@@ -60,6 +67,9 @@ public final class RemoteSession {
         this.wire = new SessionWire(this);
         this.subscriptions = new Subscriptions(this, node.options().objectLimit());
         this.proxies = new Proxies(this);
+        this.client = new RemoteClient(this);
+        this.server = new RemoteServer(this);
+        this.transfers = new Transfers(this, node.options().chunkBytes());
     }
 
     // ---- For users.
@@ -138,6 +148,52 @@ public final class RemoteSession {
     }
 
     /**
+     * Opens a device of the peer. It looks like a device of this process, with memory that the host does not see: its queues are streams, which
+     * wait for each other, also for those of other peers' devices, without this node.
+     *
+     * @param id the id of one of {@link #devices()}
+     * @param options of the node's scheduling domain; a queue count of 0 is that of the device
+     * @return the device; the caller closes it. It is lost with the session
+     * @throws IreeException NOT_FOUND when there is no such device; UNAVAILABLE when the peer drains; the failure of the session
+     */
+    public Device openDevice(String id, DeviceOptions options) {
+        IreeException cause = failure();
+        if (cause == null) {
+            cause = draining;
+        }
+        if (cause != null) {
+            throw cause;
+        }
+        if (!options.schedulingDomain().equals(node.domain())) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "device '%s' of %s is opened in another scheduling domain than %s's".formatted(id, this, node));
+        }
+        List<RemoteDeviceInfo> all = devices();
+        for (int i = 0; i < all.size(); i++) {
+            RemoteDeviceInfo info = all.get(i);
+            if (info.id().equals(id)) {
+                int count = options.queueCount() == 0 ? info.queueCount() : options.queueCount();
+                RemoteDriver driver = new RemoteDriver(this, i, count);
+                try {
+                    return new StreamDevice(
+                            new DeviceInfo("remote", id + "@" + driver.incarnation(), info.name() + " of " + this),
+                            options,
+                            driver,
+                            StreamDevice.CLOSE_LIMIT);
+                } catch (RuntimeException | Error e) {
+                    driver.close();
+                    throw e;
+                }
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "%s serves no device '%s'; it serves: %s"
+                        .formatted(this, id, all.stream().map(RemoteDeviceInfo::id).toList()));
+    }
+
+    /**
      * Ends the subscription of a proxy.
      *
      * @param proxy a result of {@link #semaphore}; it stays where it is
@@ -194,8 +250,11 @@ public final class RemoteSession {
                 lost = List.copyOf(axes);
             }
             lost.forEach(axis -> tracker().fail(axis, cause));
+            transfers.failAll(cause); // before devices are lost: their memory goes with them
             proxies.failAll(cause);
             subscriptions.close();
+            server.failAll(cause);
+            client.failAll(cause);
             outboxes.values().forEach(Outbox::close);
             connection.close(cause);
             open();
@@ -348,6 +407,23 @@ public final class RemoteSession {
         return proxies;
     }
 
+    RemoteClient client() {
+        return client;
+    }
+
+    RemoteServer server() {
+        return server;
+    }
+
+    Transfers transfers() {
+        return transfers;
+    }
+
+    /** Whether this side dialed. */
+    boolean isDialer() {
+        return node.identity().incarnation() < Objects.requireNonNull(peer()).incarnation();
+    }
+
     Outbox outbox(PeerStream stream) {
         return Objects.requireNonNull(outboxes.get(stream));
     }
@@ -369,6 +445,9 @@ public final class RemoteSession {
     void resume(PeerStream stream) {
         if (stream == PeerStream.QUEUE) {
             subscriptions.resume();
+            client.resume();
+        } else if (stream == PeerStream.BULK) {
+            transfers.resume();
         }
     }
 

@@ -85,7 +85,19 @@ final class SessionWire implements PeerListener {
             case UNSUBSCRIBE -> session.subscriptions().unsubscribe(in);
             case ADVANCE -> session.proxies().advance(in);
             case FAIL -> session.proxies().fail(in);
-            default -> throw in.corrupt("not supported");
+            case OPEN_LANE -> session.server().openLane(in);
+            case CLOSE_LANE -> session.server().closeLane(in);
+            case ALLOCATE -> session.server().allocate(in);
+            case LOAD -> session.server().load(in);
+            case LOADED -> session.client().loaded(in);
+            case RECORD -> session.server().record(in);
+            case RELEASE -> session.server().release(in);
+            case COMMAND -> session.server().command(in);
+            case ACCEPTED -> session.client().accepted(in);
+            case COMPLETED -> session.client().completed(in);
+            case CREDIT -> session.transfers().credit(in);
+            case DATA -> session.transfers().data(in);
+            case ABORT -> session.transfers().abort(in);
         }
     }
 

@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,10 @@ final class RemoteLane implements Lane {
     /*
      * REMOTE-4: commands of a lane are sent, and complete, in the order of submission, each once: `pending` and `sent` change under
      * the lock, and only their heads leave. Timelines are raised without the lock.
+     *
+     * REMOTE-6: a command is complete here only after all that it waited for is: the peer may be ahead of the bytes of another
+     * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only once those are
+     * reached here; for points of the same peer, the order of BULK does it.
      */
 
     /** Submissions that wait here to be sent. */
@@ -51,12 +56,16 @@ final class RemoteLane implements Lane {
         @Nullable IreeException failure;
         List<Long> uploads = List.of();
         List<Long> incoming = List.of();
+        List<Point> waits = List.of();
 
         Entry(@Nullable Submission submission, long ticket) {
             this.submission = submission;
             this.ticket = ticket;
         }
     }
+
+    /** A point of another lane that the peer waits for. */
+    private record Point(RemoteTimeline timeline, long value) {}
 
     RemoteLane(RemoteDriver driver, long axis) {
         this.driver = driver;
@@ -137,7 +146,7 @@ final class RemoteLane implements Lane {
 
     private boolean sendNext() {
         Entry entry;
-        List<long[]> waits = new ArrayList<>(0);
+        List<Point> waits = new ArrayList<>(0);
         boolean first;
         synchronized (this) {
             entry = pending.peek();
@@ -158,7 +167,8 @@ final class RemoteLane implements Lane {
     }
 
     /** Collects the points that the peer waits for; false when the host has to signal one first, which then continues. */
-    private boolean isReady(Submission submission, List<long[]> waits) {
+    private boolean isReady(Submission submission, List<Point> waits) {
+        boolean moves = hasUploads(submission);
         for (int i = 0; i < submission.waitCount(); i++) {
             RemoteTimeline other = (RemoteTimeline) submission.waitTimeline(i);
             long value = submission.waitValue(i);
@@ -166,18 +176,23 @@ final class RemoteLane implements Lane {
             if (other.hasReached(value) || other.driver().isLost() || producer == this) {
                 continue;
             }
-            if (producer == null) {
+            if (producer == null || moves && producer.driver.session() != driver.session()) {
                 if (!other.isReachedOrThen(value, this::advance)) {
                     return false;
                 }
             } else {
-                waits.add(new long[] {producer.driver.incarnation(), producer.axis, value});
+                waits.add(new Point(other, value));
             }
         }
         return true;
     }
 
-    private void send(Entry entry, List<long[]> waits, boolean isFinal) {
+    private static boolean hasUploads(Submission submission) {
+        return submission.commands() instanceof RemoteCommands commands
+                && commands.steps().stream().anyMatch(Step.Upload.class::isInstance);
+    }
+
+    private void send(Entry entry, List<Point> waits, boolean isFinal) {
         List<Step> steps = entry.submission != null && entry.submission.commands() instanceof RemoteCommands commands
                 ? commands.steps()
                 : List.of();
@@ -185,6 +200,7 @@ final class RemoteLane implements Lane {
             pending.remove();
             entry.sequence = ++sequence;
             entry.downloads = 1; // until the frame is made
+            entry.waits = waits;
             sent.add(entry);
         }
         FrameWriter frame = new FrameWriter(FrameType.COMMAND)
@@ -193,7 +209,10 @@ final class RemoteLane implements Lane {
                 .u64(entry.ticket)
                 .u16(0)
                 .u8(waits.size());
-        waits.forEach(each -> frame.u64(each[0]).u64(each[1]).u64(each[2]));
+        for (Point each : waits) {
+            RemoteLane producer = Objects.requireNonNull(each.timeline.lane());
+            frame.u64(producer.driver.incarnation()).u64(producer.axis).u64(each.value);
+        }
         frame.u16(steps.size());
         boolean moves = false;
         for (Step step : steps) {
@@ -325,6 +344,9 @@ final class RemoteLane implements Lane {
         long reached = 0;
         synchronized (this) {
             for (Entry head; (head = sent.peek()) != null && head.completed && head.downloads == 0; ) {
+                if (!allReached(head)) {
+                    break; // REMOTE-6: continues when the last one is
+                }
                 sent.remove();
                 if (head.failure != null && head.submission != null) {
                     head.submission.fail(head.failure);
@@ -333,6 +355,15 @@ final class RemoteLane implements Lane {
             }
         }
         timeline.raise(reached);
+    }
+
+    private boolean allReached(Entry head) {
+        for (Point each : head.waits) {
+            if (!each.timeline.isReachedOrThen(each.value, this::retire)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     synchronized int inProgress() {

@@ -133,11 +133,9 @@ final class ServerLane {
             if (ended != null || commands.peek() != command) {
                 return; // abandoned
             }
-            commands.remove(); // REMOTE-5
-            busy = false;
         }
-        server.leave(command);
-        server.session()
+        server.session() // while it is the head: the next may end on another thread
+
                 .post(new FrameWriter(FrameType.COMPLETED)
                         .u64(axis)
                         .u64(command.sequence())
@@ -151,6 +149,14 @@ final class ServerLane {
                 throw e;
             }
         }
+        synchronized (this) {
+            if (ended != null) {
+                return;
+            }
+            commands.remove(); // REMOTE-5
+            busy = false;
+        }
+        server.leave(command);
         advance();
     }
 

@@ -24,6 +24,8 @@ enum FrameType {
     COMMAND(48, PeerStream.QUEUE),
     ACCEPTED(49, PeerStream.QUEUE),
     COMPLETED(50, PeerStream.QUEUE),
+    ASK(51, PeerStream.QUEUE),
+    TELL(52, PeerStream.QUEUE),
     CREDIT(64, PeerStream.BULK),
     DATA(65, PeerStream.BULK),
     ABORT(66, PeerStream.BULK);

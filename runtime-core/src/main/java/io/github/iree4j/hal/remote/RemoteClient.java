@@ -1,9 +1,11 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
@@ -16,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** What this node uses of a peer: devices, and on them memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
 final class RemoteClient {
@@ -163,6 +166,33 @@ final class RemoteClient {
         if (lane != null) { // closed meanwhile
             lane.completed(in, sequence, epoch, failure);
         }
+    }
+
+    /** The peer asks for a point of a lane that another node serves, which it cannot reach. */
+    void ask(FrameReader in) {
+        long axis = in.u64("axis");
+        long epoch = in.size("epoch");
+        in.end();
+        RemoteLane lane = session.node().lane(axis);
+        if (lane == null) {
+            tell(
+                    axis,
+                    epoch,
+                    new IreeException(
+                            StatusCode.NOT_FOUND,
+                            "%s has closed lane '%s'".formatted(session.node(), Axis.toString(axis))));
+        } else {
+            lane.whenReached(epoch, failure -> tell(axis, epoch, failure));
+        }
+    }
+
+    private void tell(long axis, long epoch, @Nullable IreeException failure) {
+        session.post(new FrameWriter(FrameType.TELL).u64(axis).u64(epoch).status(failure));
+    }
+
+    @Nullable
+    RemoteLane lane(long axis) {
+        return lanes.get(axis);
     }
 
     /** QUEUE has room again. */

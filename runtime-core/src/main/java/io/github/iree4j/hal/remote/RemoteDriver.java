@@ -131,6 +131,11 @@ final class RemoteDriver implements StreamDriver {
         return lost != null;
     }
 
+    @Nullable
+    IreeException failure() {
+        return lost;
+    }
+
     void checkNotLost() {
         IreeException cause = lost;
         if (cause != null) {

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -355,6 +356,14 @@ final class RemoteLane implements Lane {
             }
         }
         timeline.raise(reached);
+    }
+
+    /** Calls back once the lane has reached a value, with null, or is lost. */
+    void whenReached(long value, Consumer<@Nullable IreeException> action) {
+        Runnable look = () -> action.accept(timeline.hasReached(value) ? null : driver.failure());
+        if (timeline.isReachedOrThen(value, look)) {
+            look.run();
+        }
     }
 
     private boolean allReached(Entry head) {

@@ -376,6 +376,18 @@ public final class RemoteNode implements AutoCloseable {
         session.whenOpen(List.of(action));
     }
 
+    /** A lane of this node at any peer; null when it is closed. */
+    @Nullable
+    RemoteLane lane(long axis) {
+        for (RemoteSession each : sessions()) {
+            RemoteLane lane = each.client().lane(axis);
+            if (lane != null) {
+                return lane;
+            }
+        }
+        return null;
+    }
+
     /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
         RemoteSession client = null;

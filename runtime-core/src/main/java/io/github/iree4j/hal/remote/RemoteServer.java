@@ -49,6 +49,7 @@ final class RemoteServer {
     private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; kept until the session ends
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
+    private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
     private long allocated;
     private int inProgress; // commands
     private long queuedBytes;
@@ -384,7 +385,7 @@ final class RemoteServer {
             node.whenLane(axis, new Subscriptions.LaneWaiter() {
                 @Override
                 public void opened(TimelineSemaphore lane) {
-                    follow(wait, lane, epoch);
+                    lane.whenReached(epoch, (_, failure) -> settle(wait, failure, lane.frontierAt(epoch)));
                 }
 
                 @Override
@@ -399,30 +400,68 @@ final class RemoteServer {
                 try {
                     TimelineSemaphore proxy =
                             node.session(incarnation).proxies().subscribe(axis, epoch, true);
-                    follow(wait, proxy, epoch);
+                    proxy.whenReached(epoch, (_, failure) -> {
+                        if (failure == null) {
+                            settle(wait, null, proxy.frontierAt(epoch));
+                        } else {
+                            ask(wait, axis, epoch);
+                        }
+                    });
                     proxy.close();
                 } catch (IreeException e) {
-                    wait.fail(e);
+                    ask(wait, axis, epoch);
                 }
             });
         } catch (IreeException e) {
-            wait.fail(e);
+            ask(wait, axis, epoch);
         }
     }
 
-    private static void follow(TimelineSemaphore wait, TimelineSemaphore point, long epoch) {
-        point.whenReached(epoch, (_, failure) -> {
-            if (failure != null) {
-                wait.fail(failure);
-                return;
+    /**
+     * Asks the client about a lane of a node that this one cannot reach. To end the command instead would be wrong: those behind it rely on the
+     * point as well.
+     */
+    private void ask(TimelineSemaphore wait, long axis, long epoch) {
+        IreeException cause;
+        synchronized (this) {
+            cause = failure;
+            if (cause == null) {
+                asked.computeIfAbsent(List.of(axis, epoch), _ -> new ArrayList<>())
+                        .add(wait);
             }
-            Frontier frontier = point.frontierAt(epoch);
-            try {
-                wait.signal(1, frontier == null ? Frontier.UNKNOWN : frontier);
-            } catch (IreeException e) {
-                // Failed meanwhile, with the session of its client.
-            }
-        });
+        }
+        if (cause != null) {
+            wait.fail(cause);
+        } else {
+            session.post(new FrameWriter(FrameType.ASK).u64(axis).u64(epoch));
+        }
+    }
+
+    /** The client's answer: the point is reached, or never will be. */
+    void tell(FrameReader in) {
+        long axis = in.u64("axis");
+        long epoch = in.size("epoch");
+        IreeException cause = in.status(session + ": ");
+        in.end();
+        List<TimelineSemaphore> due;
+        synchronized (this) {
+            due = asked.remove(List.of(axis, epoch));
+        }
+        if (due != null) { // else answered before
+            due.forEach(each -> settle(each, cause, null));
+        }
+    }
+
+    private static void settle(TimelineSemaphore wait, @Nullable IreeException cause, @Nullable Frontier frontier) {
+        if (cause != null) {
+            wait.fail(cause);
+            return;
+        }
+        try {
+            wait.signal(1, frontier == null ? Frontier.UNKNOWN : frontier);
+        } catch (IreeException e) {
+            // Failed meanwhile, with the session of its client.
+        }
     }
 
     /** The session has failed. */
@@ -438,6 +477,7 @@ final class RemoteServer {
             sizes.clear();
             expected.values().forEach(waiting::addAll);
             expected.clear();
+            asked.clear(); // failed by their commands
         }
         waiting.forEach(each -> each.refused(cause));
         allLanes.forEach(each -> each.fail(cause));

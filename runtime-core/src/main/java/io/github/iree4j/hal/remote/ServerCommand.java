@@ -10,6 +10,8 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,41 +98,65 @@ final class ServerCommand {
         for (ServerObject each : used) {
             failure = failure == null ? each.failure() : failure;
         }
-        if (failure != null) {
-            end(lane, failure, Frontier.EMPTY);
-            return;
-        }
         Fence wait = null;
         if (!waits.isEmpty()) {
             wait = fence(Fence.of(
                     waits.stream().map(each -> new Fence.Entry(each, 1)).toList()));
         }
-        if (steps.isEmpty()) {
-            if (wait == null) {
-                end(lane, null, Frontier.EMPTY);
-                return;
-            }
+        if (failure != null) {
+            steps.clear();
+        }
+        if (steps.isEmpty() && wait != null) {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));
         }
-        int count = steps.size();
-        TimelineSemaphore progress = queue.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        progress.keepHistory();
-        for (int i = 0; i < count; i++) {
-            Fence signal = fence(Fence.at(progress, i + 1L));
+        Parts parts = new Parts(lane, waits.size() + steps.size() + 1, failure);
+        for (TimelineSemaphore each : waits) { // all of them, also if one fails
+            each.whenReached(1, (_, ended) -> parts.over(ended));
+        }
+        for (int i = 0; i < steps.size(); i++) {
+            TimelineSemaphore done = queue.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+            owned.add(done);
+            parts.last = done;
+            Fence signal = fence(Fence.at(done, 1));
             try {
                 steps.get(i).submit(queue, wait, signal);
             } catch (IreeException e) {
-                progress.fail(e);
+                done.fail(e);
             } catch (RuntimeException | Error e) { // the client must not hang
-                progress.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(i, e), e));
+                done.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(i, e), e));
             }
+            done.whenReached(1, (_, ended) -> parts.over(ended));
             wait = signal;
         }
-        progress.whenReached(count, (_, ended) -> {
-            Frontier frontier = ended == null ? progress.frontierAt(count) : null;
-            progress.close();
-            end(lane, ended, frontier == null ? Frontier.EMPTY : frontier);
-        });
+        parts.over(null);
+    }
+
+    /**
+     * What has to be over before the command is: its waits, also where a step has failed without them, since later commands may rely on them; each
+     * step, since a later one may fail while it runs; and the submission.
+     */
+    private final class Parts {
+        private final ServerLane lane;
+        private final AtomicInteger left;
+        private final AtomicReference<@Nullable IreeException> failure;
+        private volatile @Nullable TimelineSemaphore last;
+
+        Parts(ServerLane lane, int count, @Nullable IreeException failure) {
+            this.lane = lane;
+            this.left = new AtomicInteger(count);
+            this.failure = new AtomicReference<>(failure);
+        }
+
+        void over(@Nullable IreeException cause) {
+            if (cause != null) {
+                failure.compareAndSet(null, cause);
+            }
+            if (left.decrementAndGet() == 0) {
+                TimelineSemaphore end = last;
+                Frontier frontier = end == null || failure.get() != null ? null : end.frontierAt(1);
+                end(lane, failure.get(), frontier == null ? Frontier.EMPTY : frontier);
+            }
+        }
     }
 
     private Fence fence(Fence fence) {

@@ -95,6 +95,8 @@ final class SessionWire implements PeerListener {
             case COMMAND -> session.server().command(in);
             case ACCEPTED -> session.client().accepted(in);
             case COMPLETED -> session.client().completed(in);
+            case ASK -> session.client().ask(in);
+            case TELL -> session.server().tell(in);
             case CREDIT -> session.transfers().credit(in);
             case DATA -> session.transfers().data(in);
             case ABORT -> session.transfers().abort(in);

@@ -5,7 +5,10 @@ import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
@@ -158,11 +161,29 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private static ClusterView view(long number, View view, ClusterMember self) {
         List<List<ClusterMember>> mergedFrom = view instanceof MergeView merge
-                ? merge.getSubgroups().stream()
-                        .map(group -> members(group.getMembers(), self))
+                ? disjoint(merge.getSubgroups()).stream()
+                        .map(group -> members(group, self))
                         .toList()
                 : List.of();
         return new ClusterView(number, members(view.getMembers(), self), mergedFrom);
+    }
+
+    /**
+     * The groups of a merge without those members of which another group knows more. A node that was paused comes with the view it had before,
+     * in which it is together with those that have excluded it since; their view has a higher number.
+     */
+    static List<List<Address>> disjoint(List<View> groups) {
+        List<View> latest = new ArrayList<>(groups);
+        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId()).reversed());
+        Set<Address> seen = new HashSet<>();
+        List<List<Address>> disjoint = new ArrayList<>();
+        for (View group : latest) {
+            List<Address> members = group.getMembers().stream().filter(seen::add).toList();
+            if (!members.isEmpty()) {
+                disjoint.add(members);
+            }
+        }
+        return disjoint;
     }
 
     private static List<ClusterMember> members(List<Address> addresses, ClusterMember self) {

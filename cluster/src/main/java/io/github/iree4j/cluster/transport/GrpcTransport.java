@@ -56,7 +56,8 @@ public final class GrpcTransport implements AutoCloseable {
         this.options = options;
         this.handler = handler;
         timer.setRemoveOnCancelPolicy(true);
-        timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        timer.setKeepAliveTime(1, TimeUnit.SECONDS); // never shut down: connections may still end after this has closed
+        timer.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -184,6 +185,5 @@ public final class GrpcTransport implements AutoCloseable {
         if (listening != null) {
             listening.shutdownNow();
         }
-        timer.shutdown();
     }
 }

@@ -8,7 +8,11 @@ import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jgroups.Address;
+import org.jgroups.View;
+import org.jgroups.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** In one JVM, without a network. */
@@ -29,6 +33,18 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 Duration.ofMillis(500),
                 Duration.ofMillis(500),
                 null));
+    }
+
+    @Test
+    void aNodeThatWasPausedIsNoMemberOfTheGroupThatHasExcludedIt() {
+        Address paused = UUID.randomUUID();
+        Address two = UUID.randomUUID();
+        Address three = UUID.randomUUID();
+        View before = View.create(two, 5, two, three, paused);
+        View since = View.create(two, 6, two, three);
+        for (List<View> groups : List.of(List.of(before, since), List.of(since, before))) {
+            assertThat(JGroupsMembership.disjoint(groups)).containsExactly(List.of(two, three), List.of(paused));
+        }
     }
 
     @Test

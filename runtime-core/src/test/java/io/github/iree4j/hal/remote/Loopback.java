@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,7 @@ final class Loopback {
         private final Map<PeerStream, Boolean> refused = new EnumMap<>(PeerStream.class);
         private final Map<PeerStream, Boolean> held = new EnumMap<>(PeerStream.class);
         private final Map<PeerStream, Boolean> busy = new EnumMap<>(PeerStream.class);
+        private BiConsumer<PeerStream, byte[]> tap = (_, _) -> {};
         private UnaryOperator<byte[]> change = UnaryOperator.identity();
         @Nullable PeerListener receiver;
         @Nullable Link back;
@@ -81,6 +83,7 @@ final class Loopback {
                 head.get(bytes, 0, length);
                 body.get(bytes, length, body.remaining());
                 bytes = change.apply(bytes);
+                tap.accept(stream, bytes);
                 queue.add(new Event(bytes, null));
                 sent++;
                 if (random.nextInt(100) < repeats) {
@@ -136,9 +139,19 @@ final class Loopback {
         return connect(from, to, to.identity().incarnation());
     }
 
+    /** Also shows what the first sends. */
+    Link connect(RemoteNode from, RemoteNode to, BiConsumer<PeerStream, byte[]> tap) {
+        return connect(from, to, to.identity().incarnation(), tap);
+    }
+
     Link connect(RemoteNode from, RemoteNode to, long expected) {
+        return connect(from, to, expected, (_, _) -> {});
+    }
+
+    private Link connect(RemoteNode from, RemoteNode to, long expected, BiConsumer<PeerStream, byte[]> tap) {
         Link there = new Link("to-" + to.identity().incarnation());
         Link here = new Link("to-" + from.identity().incarnation());
+        there.tap = tap;
         there.back = here;
         here.back = there;
         synchronized (this) {

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The CPU of another node, over a transport in the process that delivers frames of different streams in any order. */
@@ -22,6 +23,19 @@ final class RemoteBackend implements Backend {
     private @Nullable Device served;
     private @Nullable RemoteNode client;
     private @Nullable RemoteNode server;
+
+    private final long far;
+    private final BiConsumer<PeerStream, byte[]> tap;
+
+    RemoteBackend() {
+        this(2, (_, _) -> {});
+    }
+
+    /** A backend whose server has an incarnation, and which shows what the client sends. */
+    RemoteBackend(long far, BiConsumer<PeerStream, byte[]> tap) {
+        this.far = far;
+        this.tap = tap;
+    }
 
     private static NodeIdentity unused(long incarnation) {
         int slot = SLOTS.getAndIncrement();
@@ -36,21 +50,21 @@ final class RemoteBackend implements Backend {
     private RemoteSession session() {
         RemoteNode from = client;
         if (from == null) {
-            NodeIdentity far = unused(2);
-            SchedulingDomain domain = TestNodes.domain(far);
+            NodeIdentity there = unused(far);
+            SchedulingDomain domain = TestNodes.domain(there);
             served = new LocalBackend().open(DeviceOptions.builder().queueCount(4).schedulingDomain(domain));
-            server = RemoteNode.builder(far, domain).device(served).build();
+            server = RemoteNode.builder(there, domain).device(served).build();
             AxisAllocator own = SchedulingDomain.ofProcess().axes();
             from = RemoteNode.builder(
                             new NodeIdentity(TestNodes.CLUSTER, own.machine(), own.session(), 1),
                             SchedulingDomain.ofProcess())
                     .build();
             client = from;
-            loopback.connect(from, server);
+            loopback.connect(from, server, tap);
             loopback.run();
             loopback.start();
         }
-        return from.session(2);
+        return from.session(far);
     }
 
     @Override

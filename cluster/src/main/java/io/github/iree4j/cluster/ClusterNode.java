@@ -458,7 +458,7 @@ public final class ClusterNode implements AutoCloseable {
             }
             synchronized (ClusterNode.this) {
                 link.open = true;
-                attempts.remove(peer.incarnation());
+                attempts.remove(link.peer.identity().incarnation());
                 ClusterNode.this.notifyAll();
             }
             log.info("{} has a session with {}", identity, link.peer);

@@ -10,8 +10,9 @@ import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -83,7 +84,7 @@ final class AcceptedStreams {
         call.setOnReadyThreshold(windows.apply(stream.ordinal()));
         ByteBuffer key = ByteBuffer.wrap(number);
         Half half;
-        boolean complete;
+        List<Accepted> complete;
         synchronized (this) {
             half = incomplete.get(key);
             if (half == null) {
@@ -101,21 +102,20 @@ final class AcceptedStreams {
             }
             half.streams[stream.ordinal()] = accepted;
             accepted.half = half;
-            complete = Arrays.stream(half.streams).allMatch(each -> each != null);
-            if (complete) {
+            complete = half.arrived();
+            if (complete.size() == half.streams.length) {
                 incomplete.remove(key);
             }
         }
-        if (complete) {
-            complete(half);
+        if (complete.size() == half.streams.length) {
+            complete(half.peer, complete);
         }
         return accepted;
     }
 
-    private void complete(Half half) {
-        Accepted[] streams = half.streams;
+    private void complete(ClusterMember peer, List<Accepted> streams) {
         GrpcConnection connection =
-                new GrpcConnection(half.peer.host() + ":" + half.peer.port(), Arrays.asList(streams), executor, () -> {});
+                new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, self.encode());
         for (Accepted each : streams) {
@@ -126,7 +126,7 @@ final class AcceptedStreams {
                 }
             }
         }
-        connection.start(handler.accepted(connection, half.peer));
+        connection.start(handler.accepted(connection, peer));
         for (Accepted each : streams) {
             if (each.over) { // before it had a connection
                 connection.ended(Status.CANCELLED);
@@ -140,11 +140,9 @@ final class AcceptedStreams {
                 return;
             }
         }
-        for (Accepted each : half.streams) {
-            if (each != null) {
-                synchronized (each) {
-                    each.end(status);
-                }
+        for (Accepted each : half.arrived()) {
+            synchronized (each) {
+                each.end(status);
             }
         }
     }
@@ -158,6 +156,17 @@ final class AcceptedStreams {
         Half(ByteBuffer key, ClusterMember peer) {
             this.key = key;
             this.peer = peer;
+        }
+
+        /** The streams that are there, by ordinal. */
+        List<Accepted> arrived() {
+            List<Accepted> arrived = new ArrayList<>();
+            for (Accepted each : streams) {
+                if (each != null) {
+                    arrived.add(each);
+                }
+            }
+            return arrived;
         }
     }
 

@@ -2,9 +2,8 @@ package io.github.iree4j.cluster.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.cluster.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,22 +23,9 @@ class ClusterProcessTests {
     private final List<NodeProcess> nodes = new ArrayList<>();
     private final HistoryCheck check = new HistoryCheck();
     private final String ports = IntStream.range(0, 3)
-            .map(node -> freePorts(10 * node))
+            .map(node -> FreePorts.three(30_000 + 30 * node + (int) (ProcessHandle.current().pid() % 2000)))
             .mapToObj(String::valueOf)
             .collect(Collectors.joining(","));
-
-    /** The first of three consecutive ports that are free. */
-    private static int freePorts(int offset) {
-        for (int port = 30_000 + offset + (int) (ProcessHandle.current().pid() % 2000); ; port += 30) {
-            try (ServerSocket first = new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket second = new ServerSocket(port + 1, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket third = new ServerSocket(port + 2, 1, InetAddress.getLoopbackAddress())) {
-                return first.getLocalPort();
-            } catch (IOException e) {
-                // Others.
-            }
-        }
-    }
 
     private NodeProcess start(int index) throws IOException {
         NodeProcess node = new NodeProcess(index, ports, directory);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Nodes of one cluster in this process, each with its own domain and a virtual device. */
+@SuppressWarnings("try") // closing may be interrupted
 final class TestNodes implements AutoCloseable {
     static final long CLUSTER = 0xC0FFEE;
 

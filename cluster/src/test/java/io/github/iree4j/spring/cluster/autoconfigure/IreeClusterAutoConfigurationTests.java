@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.JdbcIdentityStore;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
@@ -24,8 +25,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -60,23 +59,14 @@ class IreeClusterAutoConfigurationTests {
                     IreeClusterHealthAutoConfiguration.class,
                     IreeClusterMetricsAutoConfiguration.class));
     private final ApplicationContextRunner runner = alone.withPropertyValues(
-            "iree.cluster.enabled=true", "iree.cluster.identity.machine=3", "iree.cluster.bind.port=" + freePorts());
+            "iree.cluster.enabled=true", "iree.cluster.identity.machine=3", "iree.cluster.bind.port=" + ports());
 
     private ApplicationContextRunner node() {
         return runner.withPropertyValues("iree.cluster.identity.file=" + directory.resolve("identity"));
     }
 
-    /** The first of three consecutive ports that are free. */
-    static int freePorts() {
-        for (int port = 20_000 + (int) (ProcessHandle.current().pid() % 10_000); ; port += 3) {
-            try (ServerSocket first = new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket second = new ServerSocket(port + 1, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket third = new ServerSocket(port + 2, 1, InetAddress.getLoopbackAddress())) {
-                return first.getLocalPort();
-            } catch (IOException e) {
-                // The next three.
-            }
-        }
+    private static int ports() {
+        return FreePorts.three(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
     }
 
     @Test
@@ -167,7 +157,7 @@ class IreeClusterAutoConfigurationTests {
     void theEndOfAHostNameIsTheMachineIndex() {
         alone.withPropertyValues(
                         "iree.cluster.enabled=true",
-                        "iree.cluster.bind.port=" + freePorts(),
+                        "iree.cluster.bind.port=" + ports(),
                         "iree.cluster.identity.file=" + directory.resolve("identity"),
                         "HOSTNAME=inference-12")
                 .run(context -> assertThat(context.getBean(LeaseKeeper.class)
@@ -213,7 +203,7 @@ class IreeClusterAutoConfigurationTests {
     void nodesWithCertificatesOfOneAuthorityMeet() throws Exception {
         TestCertificates authority = new TestCertificates(directory);
         Path store = authority.issue("node", "ip:127.0.0.1");
-        int first = freePorts();
+        int first = ports();
         String[] common = {
             "iree.cluster.enabled=true",
             "iree.cluster.ssl.bundle=nodes",

@@ -15,11 +15,15 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** In one JVM over loopback, in plain text. */
@@ -175,6 +179,44 @@ class GrpcTransportTests {
             near.send(PeerStream.BULK, NOTHING, chunk);
         }
         assertThat(near.closed).isEmpty();
+    }
+
+    @Test
+    @Tag("nightly")
+    void howFastChunksAndSmallFramesAre() throws InterruptedException {
+        connect();
+        End near = Ends.take(one.dialed);
+        End far = Ends.take(two.accepted);
+        int chunks = 4000;
+        CountDownLatch all = new CountDownLatch(2 * chunks);
+        far.check = (_, _) -> all.countDown();
+        ByteBuffer chunk = ByteBuffer.allocateDirect(256 << 10);
+        long began = 0;
+        for (int i = 0; i < 2 * chunks; i++) {
+            if (i == chunks) {
+                began = System.nanoTime();
+            }
+            near.send(PeerStream.BULK, NOTHING, chunk);
+        }
+        all.await();
+        double seconds = (System.nanoTime() - began) / 1e9;
+        System.out.println("random: %.0f MB/s in chunks".formatted(chunks * (double) chunk.capacity() / seconds / 1e6));
+        BlockingQueue<Long> echoes = new LinkedBlockingQueue<>();
+        ByteBuffer small = ByteBuffer.allocate(300);
+        far.check = (stream, _) -> far.connection.trySend(stream, small.duplicate(), NOTHING);
+        near.check = (_, _) -> echoes.add(System.nanoTime());
+        long[] nanos = new long[20_000];
+        for (int i = -nanos.length; i < nanos.length; i++) {
+            long sent = System.nanoTime();
+            near.send(PeerStream.QUEUE, small, NOTHING);
+            long took = Ends.take(echoes) - sent;
+            if (i >= 0) {
+                nanos[i] = took;
+            }
+        }
+        Arrays.sort(nanos);
+        System.out.println("random: %d us there and back, median; %d us 99th percentile"
+                .formatted(nanos[nanos.length / 2] / 1000, nanos[nanos.length * 99 / 100] / 1000));
     }
 
     @Test

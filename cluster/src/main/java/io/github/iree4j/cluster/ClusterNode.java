@@ -67,7 +67,9 @@ public final class ClusterNode implements AutoCloseable {
         boolean dialing;
         long pauseNanos = FIRST_PAUSE_NANOS;
         long notBefore;
-        @Nullable IreeException failure;
+
+        @Nullable
+        IreeException failure;
     }
 
     /**
@@ -170,8 +172,7 @@ public final class ClusterNode implements AutoCloseable {
             if (next.find(each.identity().incarnation()) == null) {
                 node.fail(
                         each.identity().incarnation(),
-                        new IreeException(
-                                StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
+                        new IreeException(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
             }
         }
         listener.viewChanged(next);
@@ -234,7 +235,8 @@ public final class ClusterNode implements AutoCloseable {
                 if (twin && view.members().indexOf(each) < view.members().indexOf(self)) {
                     cause = new IreeException(
                             StatusCode.ALREADY_EXISTS,
-                            "%s and %s have the same machine index; give each node one of its own".formatted(each, self));
+                            "%s and %s have the same machine index; give each node one of its own"
+                                    .formatted(each, self));
                 } else if (!twin && failure != null && view.yields(identity.incarnation(), other)) {
                     cause = new IreeException(
                             StatusCode.ABORTED,
@@ -453,7 +455,8 @@ public final class ClusterNode implements AutoCloseable {
                     || !session.toString().endsWith(link.describe())) {
                 session.fail(new IreeException(
                         StatusCode.PERMISSION_DENIED,
-                        "%s says that it is %s, and its connection was opened by another node".formatted(session, peer)));
+                        "%s says that it is %s, and its connection was opened by another node"
+                                .formatted(session, peer)));
                 return;
             }
             synchronized (ClusterNode.this) {

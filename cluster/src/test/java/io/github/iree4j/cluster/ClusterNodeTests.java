@@ -41,8 +41,8 @@ class ClusterNodeTests {
 
         Node(int incarnation, int machine) {
             NodeIdentity identity = new NodeIdentity(7, machine, 1, incarnation);
-            SchedulingDomain domain = SchedulingDomain.create(
-                    AxisAllocator.create(1, machine), FrontierTracker.create(), 12);
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(1, machine), FrontierTracker.create(), 12);
             node = new ClusterNode(
                     identity,
                     RemoteNode.builder(identity, domain),
@@ -79,7 +79,9 @@ class ClusterNodeTests {
         Node started = new Node(incarnation, incarnation);
         for (Node each : nodes) {
             if (each.node.fenced() == null) {
-                assertThat(each.node.awaitSessions(SOON)).as("%s connects", each.node).isTrue();
+                assertThat(each.node.awaitSessions(SOON))
+                        .as("%s connects", each.node)
+                        .isTrue();
             }
         }
         return started;

@@ -102,7 +102,8 @@ final class Ring implements DisposableBean {
                 Fence written = keep(opened, Fence.at(timeline, 2));
                 queue.read(ready, taken, file, 0, buffer, 0, bytes, 0);
                 int machine = places.get(place).machine() + 1; // 0 is what an untouched token has
-                queue.fill(taken, written, buffer, (long) stage * Integer.BYTES, Integer.BYTES, machine, Integer.BYTES, 0);
+                queue.fill(
+                        taken, written, buffer, (long) stage * Integer.BYTES, Integer.BYTES, machine, Integer.BYTES, 0);
                 queue.write(written, keep(opened, Fence.at(timeline, OPERATIONS)), buffer, 0, file, 0, bytes, 0);
             }
             long submitted = System.nanoTime();
@@ -138,9 +139,12 @@ final class Ring implements DisposableBean {
         if (node != null) {
             for (ClusterPeer peer : node.peers()) {
                 RemoteSession session = peer.session();
-                if (session != null && session.draining() == null && !session.devices().isEmpty()) {
+                if (session != null
+                        && session.draining() == null
+                        && !session.devices().isEmpty()) {
                     Device device = remote.computeIfAbsent(session, this::open);
-                    places.add(new Place(peer.member().identity(), peer.member().identity().machine(), device));
+                    places.add(new Place(
+                            peer.member().identity(), peer.member().identity().machine(), device));
                 }
             }
             remote.forEach((session, device) -> {

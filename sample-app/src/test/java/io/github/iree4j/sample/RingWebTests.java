@@ -27,13 +27,18 @@ class RingWebTests {
                 .extractingPath("$.stages[*].machine")
                 .asArray()
                 .containsExactly(0, 0, 0, 0, 0);
-        assertThat(result).bodyJson().extractingPath("$.stages[*].epoch").asArray().doesNotHaveDuplicates();
+        assertThat(result)
+                .bodyJson()
+                .extractingPath("$.stages[*].epoch")
+                .asArray()
+                .doesNotHaveDuplicates();
     }
 
     @Test
     void moreStagesThanAllowedAreABadRequest() {
         for (String stages : new String[] {"0", "257", "many"}) {
-            assertThat(mvc.post().uri("/pipelines/ring?stages=" + stages).exchange()).hasStatus(400);
+            assertThat(mvc.post().uri("/pipelines/ring?stages=" + stages).exchange())
+                    .hasStatus(400);
         }
     }
 }

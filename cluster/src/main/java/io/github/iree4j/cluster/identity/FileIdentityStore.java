@@ -1,7 +1,7 @@
 package io.github.iree4j.cluster.identity;
 
-import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -167,7 +167,8 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private void write(int session) throws IOException {
-        String content = "iree4j-identity 1 cluster=%016x machine=%d session=%d\n".formatted(clusterId, machine, session);
+        String content =
+                "iree4j-identity 1 cluster=%016x machine=%d session=%d\n".formatted(clusterId, machine, session);
         Path next = sibling(".next");
         steps.accept("write");
         try (FileChannel channel = FileChannel.open(
@@ -248,7 +249,8 @@ public final class FileIdentityStore implements IdentityStore {
                 throw failure("cannot be read: " + e, e);
             }
             throw new IreeException(
-                    StatusCode.ABORTED, "identity file '" + file + "' no longer holds " + identity + ", or its lock is gone");
+                    StatusCode.ABORTED,
+                    "identity file '" + file + "' no longer holds " + identity + ", or its lock is gone");
         }
 
         @Override

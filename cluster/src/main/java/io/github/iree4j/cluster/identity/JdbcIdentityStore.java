@@ -1,7 +1,7 @@
 package io.github.iree4j.cluster.identity;
 
-import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.security.SecureRandom;
@@ -29,21 +29,18 @@ public final class JdbcIdentityStore implements IdentityStore {
 
     private static final int SECONDS_PER_STATEMENT = 10;
     private static final int MOST_CONFLICTS = 1000;
-    private static final String[] SCHEMA = {
-        """
+    private static final String[] SCHEMA = {"""
         create table if not exists iree_cluster (
             name varchar(200) not null primary key,
             cluster_id bigint not null,
-            incarnation bigint not null)""",
-        """
+            incarnation bigint not null)""", """
         create table if not exists iree_cluster_slot (
             cluster_name varchar(200) not null,
             machine int not null,
             session_epoch int not null,
             incarnation bigint not null,
             expires_at bigint not null,
-            primary key (cluster_name, machine))"""
-    };
+            primary key (cluster_name, machine))"""};
 
     private final DataSource database;
     private final String cluster;
@@ -97,7 +94,8 @@ public final class JdbcIdentityStore implements IdentityStore {
                 long expires = now(connection) + duration.toMillis();
                 if (take(connection, free, incarnation, expires)) {
                     return new Held(
-                            new NodeIdentity(clusterId, free.machine, free.session + 1, incarnation), duration.toMillis());
+                            new NodeIdentity(clusterId, free.machine, free.session + 1, incarnation),
+                            duration.toMillis());
                 }
             }
             throw new IreeException(
@@ -304,13 +302,15 @@ public final class JdbcIdentityStore implements IdentityStore {
                 return;
             }
             try {
-                run("release the lease of " + identity, connection -> update(
-                        connection,
-                        "update iree_cluster_slot set expires_at = 0"
-                                + " where cluster_name = ? and machine = ? and incarnation = ?",
-                        cluster,
-                        identity.machine(),
-                        identity.incarnation()));
+                run(
+                        "release the lease of " + identity,
+                        connection -> update(
+                                connection,
+                                "update iree_cluster_slot set expires_at = 0"
+                                        + " where cluster_name = ? and machine = ? and incarnation = ?",
+                                cluster,
+                                identity.machine(),
+                                identity.incarnation()));
             } catch (IreeException e) {
                 if (e.code() != StatusCode.UNAVAILABLE) {
                     throw e;

@@ -1,7 +1,7 @@
 package io.github.iree4j.cluster.identity;
 
-import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

@@ -117,7 +117,10 @@ public final class JGroupsMembership implements ClusterMembership {
         stack.add(new MERGE3().setMinInterval(1000).setMaxInterval(3000));
         if (options.address() != null) {
             // Without an address of its own it listens everywhere and probes itself.
-            stack.add(new FD_SOCK2().setBindAddress(options.address()).setOffset(1).setPortRange(1));
+            stack.add(new FD_SOCK2()
+                    .setBindAddress(options.address())
+                    .setOffset(1)
+                    .setPortRange(1));
         }
         stack.add(new FD_ALL3()
                 .setTimeout(options.timeout().toMillis())
@@ -174,11 +177,13 @@ public final class JGroupsMembership implements ClusterMembership {
      */
     static List<List<Address>> disjoint(List<View> groups) {
         List<View> latest = new ArrayList<>(groups);
-        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId()).reversed());
+        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId())
+                .reversed());
         Set<Address> seen = new HashSet<>();
         List<List<Address>> disjoint = new ArrayList<>();
         for (View group : latest) {
-            List<Address> members = group.getMembers().stream().filter(seen::add).toList();
+            List<Address> members =
+                    group.getMembers().stream().filter(seen::add).toList();
             if (!members.isEmpty()) {
                 disjoint.add(members);
             }

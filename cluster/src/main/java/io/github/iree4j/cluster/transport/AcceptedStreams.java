@@ -98,7 +98,8 @@ final class AcceptedStreams {
                 afterTimeout.accept(() -> drop(begun, Status.DEADLINE_EXCEEDED.withDescription("streams are missing")));
             }
             if (!half.peer.equals(peer) || half.streams[stream.ordinal()] != null) {
-                return accepted.refuse(Status.INVALID_ARGUMENT.withDescription("a connection has one stream of a kind"));
+                return accepted.refuse(
+                        Status.INVALID_ARGUMENT.withDescription("a connection has one stream of a kind"));
             }
             half.streams[stream.ordinal()] = accepted;
             accepted.half = half;
@@ -114,8 +115,7 @@ final class AcceptedStreams {
     }
 
     private void complete(ClusterMember peer, List<Accepted> streams) {
-        GrpcConnection connection =
-                new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
+        GrpcConnection connection = new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, self.encode());
         for (Accepted each : streams) {

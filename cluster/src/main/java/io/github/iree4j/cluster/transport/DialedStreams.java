@@ -96,7 +96,8 @@ final class DialedStreams {
                 return;
             }
         }
-        GrpcConnection established = new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
+        GrpcConnection established =
+                new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
         connection = established;
         established.start(handler.dialed(established, peer));
     }

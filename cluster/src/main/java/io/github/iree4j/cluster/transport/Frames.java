@@ -51,15 +51,14 @@ final class Frames {
     static IreeException failure(String peer, Status status) {
         String reason = status.getDescription();
         Throwable cause = status.getCause();
-        StatusCode code =
-                switch (status.getCode()) {
-                    case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
-                    case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
-                    case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
-                    case UNIMPLEMENTED -> StatusCode.INCOMPATIBLE;
-                    case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
-                    default -> StatusCode.UNAVAILABLE;
-                };
+        StatusCode code = switch (status.getCode()) {
+            case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
+            case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
+            case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
+            case UNIMPLEMENTED -> StatusCode.INCOMPATIBLE;
+            case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
+            default -> StatusCode.UNAVAILABLE;
+        };
         return new IreeException(
                 code,
                 "connection to %s ended: %s%s%s"

@@ -101,8 +101,8 @@ public final class GrpcTransport implements AutoCloseable {
                     e);
         }
         ClusterMember member = new ClusterMember(identity, host, listening.getPort());
-        accepted.set(new AcceptedStreams(
-                handler, member, options.tls() != null, this::window, timer, this::afterTimeout));
+        accepted.set(
+                new AcceptedStreams(handler, member, options.tls() != null, this::window, timer, this::afterTimeout));
         self = member;
         server.set(listening);
         return member;
@@ -131,8 +131,7 @@ public final class GrpcTransport implements AutoCloseable {
                 StatusCode.DEADLINE_EXCEEDED,
                 "%s did not answer within %d ms"
                         .formatted(peer, options.connectTimeout().toMillis()))));
-        streams.open(
-                from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
+        streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
     }
 
     private ManagedChannel channel(ClusterMember peer) {

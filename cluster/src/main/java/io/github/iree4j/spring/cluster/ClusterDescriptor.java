@@ -27,12 +27,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param failed the incarnations that have failed, with the cause
  */
 public record ClusterDescriptor(
-        Self self,
-        Lease lease,
-        @Nullable String fenced,
-        long views,
-        List<Member> members,
-        Map<Long, String> failed)
+        Self self, Lease lease, @Nullable String fenced, long views, List<Member> members, Map<Long, String> failed)
         implements OperationResponseBody {
 
     /**
@@ -175,7 +170,9 @@ public record ClusterDescriptor(
                 session != null || failure == null ? null : failure.toString(),
                 session == null
                         ? List.of()
-                        : session.devices().stream().map(ClusterDescriptor::served).toList(),
+                        : session.devices().stream()
+                                .map(ClusterDescriptor::served)
+                                .toList(),
                 session == null ? null : streams(session.statistics()),
                 session == null
                         ? List.of()

@@ -102,8 +102,8 @@ class FileIdentityStoreTests extends IdentityStoreContract {
     @Test
     void aFileOfAnotherClusterOrMachineIsRefused() {
         open().acquire(LEASE).release();
-        for (IdentityStore other : List.of(
-                new FileIdentityStore(file(), CLUSTER + 1, 3), new FileIdentityStore(file(), CLUSTER, 4))) {
+        for (IdentityStore other :
+                List.of(new FileIdentityStore(file(), CLUSTER + 1, 3), new FileIdentityStore(file(), CLUSTER, 4))) {
             assertThat(failure(() -> other.acquire(LEASE)).code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
         }
     }

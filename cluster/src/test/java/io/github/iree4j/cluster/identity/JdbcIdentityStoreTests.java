@@ -1,8 +1,8 @@
 package io.github.iree4j.cluster.identity;
 
-import io.github.iree4j.hal.remote.NodeIdentity;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.sql.Connection;
@@ -76,8 +76,9 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
         try (ExecutorService threads = Executors.newFixedThreadPool(nodes)) {
             List<Callable<NodeIdentity>> starts = new ArrayList<>();
             for (int i = 0; i < nodes; i++) {
-                starts.add(() ->
-                        new JdbcIdentityStore(database, "busy", nodes).acquire(LEASE).identity());
+                starts.add(() -> new JdbcIdentityStore(database, "busy", nodes)
+                        .acquire(LEASE)
+                        .identity());
             }
             for (Future<NodeIdentity> each : threads.invokeAll(starts)) {
                 machines.add(each.get().machine());
@@ -92,7 +93,8 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
 
     @Test
     void clustersOfOneDatabaseDoNotShareSlots() {
-        NodeIdentity one = new JdbcIdentityStore(database, "one", 2).acquire(LEASE).identity();
+        NodeIdentity one =
+                new JdbcIdentityStore(database, "one", 2).acquire(LEASE).identity();
         NodeIdentity other =
                 new JdbcIdentityStore(database, "other", 2).acquire(LEASE).identity();
         assertThat(one.machine()).isEqualTo(other.machine());

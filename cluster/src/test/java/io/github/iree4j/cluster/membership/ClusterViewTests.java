@@ -81,7 +81,8 @@ class ClusterViewTests {
     void exactlyOneOfTwoYieldsWhateverTheGroups() {
         Random random = new Random(2);
         for (int round = 0; round < 500; round++) {
-            List<List<ClusterMember>> groups = Stream.generate(() -> (List<ClusterMember>) new java.util.ArrayList<ClusterMember>())
+            List<List<ClusterMember>> groups = Stream.generate(
+                            () -> (List<ClusterMember>) new java.util.ArrayList<ClusterMember>())
                     .limit(1 + random.nextInt(4))
                     .toList();
             int members = 2 + random.nextInt(8);

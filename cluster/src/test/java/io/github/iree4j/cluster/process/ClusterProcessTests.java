@@ -23,7 +23,8 @@ class ClusterProcessTests {
     private final List<NodeProcess> nodes = new ArrayList<>();
     private final HistoryCheck check = new HistoryCheck();
     private final String ports = IntStream.range(0, 3)
-            .map(node -> FreePorts.three(30_000 + 30 * node + (int) (ProcessHandle.current().pid() % 2000)))
+            .map(node -> FreePorts.three(
+                    30_000 + 30 * node + (int) (ProcessHandle.current().pid() % 2000)))
             .mapToObj(String::valueOf)
             .collect(Collectors.joining(","));
 
@@ -124,7 +125,8 @@ class ClusterProcessTests {
         startAll();
         nodes.getFirst().command("fill 5000");
         String line = nodes.getFirst().await("fill");
-        System.out.println("random: small operation on another node, median and 99th percentile in microseconds: " + line);
+        System.out.println(
+                "random: small operation on another node, median and 99th percentile in microseconds: " + line);
         assertThat(Long.parseLong(line.split(" ")[1])).isLessThan(5_000);
     }
 }

@@ -79,15 +79,18 @@ final class NodeMain {
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(
                 2, Thread.ofPlatform().daemon().name("test-timer-", 0).factory());
         long acquired = System.nanoTime();
-        LeaseKeeper lease = new LeaseKeeper(
-                store.acquire(LEASE), LEASE, acquired, System::nanoTime, timer, this::fenced);
+        LeaseKeeper lease =
+                new LeaseKeeper(store.acquire(LEASE), LEASE, acquired, System::nanoTime, timer, this::fenced);
         timer.scheduleWithFixedDelay(lease::look, 1, 1, TimeUnit.SECONDS);
         NodeIdentity identity = lease.identity();
         say("identity", identity.incarnation(), identity.machine(), identity.session());
         domain = SchedulingDomain.create(
                 AxisAllocator.create(identity.session(), identity.machine()), FrontierTracker.create(), 12);
         runtime = IreeRuntime.builder()
-                .device("local", "local", DeviceOptions.builder().schedulingDomain(domain).build())
+                .device(
+                        "local",
+                        "local",
+                        DeviceOptions.builder().schedulingDomain(domain).build())
                 .build();
         here = Place.of(runtime.device());
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -163,9 +166,14 @@ final class NodeMain {
         for (ClusterPeer peer : node.peers()) {
             RemoteSession session = peer.session();
             if (session != null) {
-                places.add(remote.computeIfAbsent(session, each -> Place.of(each.openDevice(
-                        each.devices().getFirst().id(),
-                        DeviceOptions.builder().schedulingDomain(domain).queueCount(1).build()))));
+                places.add(remote.computeIfAbsent(
+                        session,
+                        each -> Place.of(each.openDevice(
+                                each.devices().getFirst().id(),
+                                DeviceOptions.builder()
+                                        .schedulingDomain(domain)
+                                        .queueCount(1)
+                                        .build()))));
             }
         }
         return places;
@@ -215,9 +223,14 @@ final class NodeMain {
                 timelines.get(stage).await(1, Duration.ofSeconds(60));
                 Frontier frontier = timelines.get(stage).frontierAt(1);
                 boolean known = frontier != null && frontier.hasProducer();
-                boolean complete = frontier == null || frontier.isTainted() || domain.tracker().isComplete(frontier);
+                boolean complete = frontier == null
+                        || frontier.isTainted()
+                        || domain.tracker().isComplete(frontier);
                 say(
-                        "end", id, stage, "OK",
+                        "end",
+                        id,
+                        stage,
+                        "OK",
                         known ? Axis.toString(frontier.producerAxis()) : "-",
                         known ? frontier.producerEpoch() : 0,
                         complete);
@@ -254,7 +267,8 @@ final class NodeMain {
 
     public static void main(String[] arguments) throws IOException {
         int index = Integer.parseInt(arguments[0]);
-        List<Integer> ports = Arrays.stream(arguments[1].split(",")).map(Integer::valueOf).toList();
+        List<Integer> ports =
+                Arrays.stream(arguments[1].split(",")).map(Integer::valueOf).toList();
         NodeMain main = new NodeMain(index, ports.get(index), ports, Path.of(arguments[2]));
         try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line; (line = commands.readLine()) != null; ) {

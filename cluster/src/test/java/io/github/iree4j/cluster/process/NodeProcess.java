@@ -65,7 +65,9 @@ final class NodeProcess implements AutoCloseable {
     String await(Predicate<String> wanted, String what) throws InterruptedException {
         for (; ; ) {
             String line = lines.poll(60, TimeUnit.SECONDS);
-            assertThat(line).as("node %d says %s; it said %s", index, what, tail()).isNotNull();
+            assertThat(line)
+                    .as("node %d says %s; it said %s", index, what, tail())
+                    .isNotNull();
             history.add(line);
             if (wanted.test(line)) {
                 return line;
@@ -89,7 +91,9 @@ final class NodeProcess implements AutoCloseable {
     /** Sends a signal: KILL, STOP or CONT. */
     void signal(String name) {
         try {
-            new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start().waitFor();
+            new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                    .start()
+                    .waitFor();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

@@ -261,8 +261,7 @@ class GrpcTransportTests {
     @Test
     void aPortInUseIsUnavailable() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, LOOPBACK)) {
-            GrpcTransport transport =
-                    new GrpcTransport(TransportOptions.of(LOOPBACK, taken.getLocalPort()), one);
+            GrpcTransport transport = new GrpcTransport(TransportOptions.of(LOOPBACK, taken.getLocalPort()), one);
             opened.add(transport);
             assertThatThrownBy(() -> transport.listen(identity(1), HOST))
                     .isInstanceOfSatisfying(IreeException.class, e -> {

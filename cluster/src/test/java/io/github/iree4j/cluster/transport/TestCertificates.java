@@ -35,7 +35,10 @@ public final class TestCertificates {
         Path store = directory.resolve(name + ".p12");
         try {
             Files.copy(authority, store);
-            keytool(store, "-genkeypair -keyalg EC -signer authority -alias " + name + " -dname CN=" + name + " -ext san=" + hosts);
+            keytool(
+                    store,
+                    "-genkeypair -keyalg EC -signer authority -alias " + name + " -dname CN=" + name + " -ext san="
+                            + hosts);
             // Of the authority, nodes have the certificate and not the key.
             KeyStore keys = load(store);
             Certificate certificate = keys.getCertificate("authority");
@@ -56,7 +59,8 @@ public final class TestCertificates {
             KeyStore keys = load(store);
             KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             managers.init(keys, PASSWORD.toCharArray());
-            TrustManagerFactory authorities = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            TrustManagerFactory authorities =
+                    TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             authorities.init(keys);
             return new Tls(List.of(managers.getKeyManagers()), List.of(authorities.getTrustManagers()));
         } catch (IOException | GeneralSecurityException e) {
@@ -78,7 +82,8 @@ public final class TestCertificates {
         command.addAll(List.of(arguments.split(" ")));
         command.addAll(List.of("-keystore", store.toString(), "-storepass", PASSWORD));
         try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() != 0) {
                 throw new AssertionError(command + ": " + output);

@@ -68,7 +68,10 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         looking = scheduler.scheduleWithFixedDelay(node::look, interval);
         try {
             if (!node.awaitSessions(sessions)) {
-                log.warn("{} has no session with some of {} yet", node.identity(), node.view().members());
+                log.warn(
+                        "{} has no session with some of {} yet",
+                        node.identity(),
+                        node.view().members());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

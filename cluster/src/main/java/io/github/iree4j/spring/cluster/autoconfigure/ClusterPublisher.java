@@ -23,8 +23,7 @@ final class ClusterPublisher implements ClusterListener {
      *
      * @param executor calls the listeners, which may block
      */
-    ClusterPublisher(
-            NodeIdentity identity, IreeEvents events, ApplicationEventPublisher publisher, Executor executor) {
+    ClusterPublisher(NodeIdentity identity, IreeEvents events, ApplicationEventPublisher publisher, Executor executor) {
         this.identity = identity;
         this.events = events;
         this.publisher = publisher;

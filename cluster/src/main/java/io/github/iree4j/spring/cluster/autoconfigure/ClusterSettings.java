@@ -43,7 +43,9 @@ final class ClusterSettings {
             this.ssl = name == null || known == null ? null : known.getBundle(name);
         } catch (NoSuchSslBundleException e) {
             throw invalid(
-                    "ssl.bundle", name, "No SSL bundle has that name. Define it under 'spring.ssl.bundle', or name another.");
+                    "ssl.bundle",
+                    name,
+                    "No SSL bundle has that name. Define it under 'spring.ssl.bundle', or name another.");
         }
         int port = properties.bind().port();
         if (port < 1 || port > LAST_FIRST_PORT) {
@@ -89,7 +91,8 @@ final class ClusterSettings {
                     "Other machines reach '%s', and without TLS any of them could run programs here. Name an SSL bundle, or set 'iree.cluster.insecure=true' where the network is closed to others."
                             .formatted(address.getHostAddress()));
         }
-        TransportOptions usual = TransportOptions.of(InetAddress.getLoopbackAddress(), properties.bind().port());
+        TransportOptions usual = TransportOptions.of(
+                InetAddress.getLoopbackAddress(), properties.bind().port());
         return new TransportOptions(
                 address,
                 properties.bind().port(),
@@ -168,7 +171,9 @@ final class ClusterSettings {
     /** The port of membership is the one behind that of data. */
     private InetSocketAddress membership(String host) {
         Matcher parts = HOST_AND_PORT.matcher(host);
-        int port = parts.matches() ? Integer.parseInt(parts.group(2)) : properties.bind().port();
+        int port = parts.matches()
+                ? Integer.parseInt(parts.group(2))
+                : properties.bind().port();
         if (port < 1 || port > LAST_FIRST_PORT) {
             throw invalid("discovery.static", host, "The port must be within [1, %d].".formatted(LAST_FIRST_PORT));
         }

@@ -115,7 +115,10 @@ public final class IreeClusterAutoConfiguration {
     @Bean(destroyMethod = "release")
     @ConditionalOnMissingBean
     LeaseKeeper ireeLease(
-            IdentityStore store, IreeClusterProperties properties, Fence fence, SimpleAsyncTaskScheduler ireeClusterScheduler) {
+            IdentityStore store,
+            IreeClusterProperties properties,
+            Fence fence,
+            SimpleAsyncTaskScheduler ireeClusterScheduler) {
         Duration duration = properties.identity().leaseDuration();
         if (duration.toMillis() < LOOKS_PER_LEASE) {
             throw ClusterSettings.invalid("identity.lease-duration", duration, "It must be at least 15 ms.");
@@ -199,7 +202,9 @@ public final class IreeClusterAutoConfiguration {
         for (String name : names) {
             if (!runtime.options().devices().contains(name)) {
                 throw ClusterSettings.invalid(
-                        "serve", names, "Devices are %s.".formatted(runtime.options().devices()));
+                        "serve",
+                        names,
+                        "Devices are %s.".formatted(runtime.options().devices()));
             }
         }
         return names.stream().map(runtime::device).toList();

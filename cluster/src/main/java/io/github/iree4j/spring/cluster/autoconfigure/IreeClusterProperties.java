@@ -70,7 +70,8 @@ public record IreeClusterProperties(
      * @param port First of three consecutive ports: data, membership, failure detection.
      */
     public record Bind(
-            @DefaultValue("127.0.0.1") String address, @DefaultValue("7600") int port) {}
+            @DefaultValue("127.0.0.1") String address,
+            @DefaultValue("7600") int port) {}
 
     /**
      * How this node finds the others.

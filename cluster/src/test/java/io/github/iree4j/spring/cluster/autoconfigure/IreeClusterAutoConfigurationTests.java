@@ -24,7 +24,6 @@ import io.github.iree4j.spring.cluster.ClusterHealthIndicator;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -74,8 +73,8 @@ class IreeClusterAutoConfigurationTests {
         alone.run(context -> {
             assertThat(context).doesNotHaveBean(ClusterNode.class).doesNotHaveBean(IdentityStore.class);
             assertThat(context.getBean(SchedulingDomain.class)).isSameAs(SchedulingDomain.ofProcess());
-            assertThat(Thread.getAllStackTraces().keySet()).noneMatch(thread -> thread.getName()
-                    .startsWith("iree-cluster"));
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .noneMatch(thread -> thread.getName().startsWith("iree-cluster"));
         });
     }
 
@@ -91,7 +90,8 @@ class IreeClusterAutoConfigurationTests {
             int expected = session;
             node().run(context -> {
                 assertThat(context).hasNotFailed();
-                assertThat(context.getBean(LeaseKeeper.class).identity().session()).isEqualTo(expected);
+                assertThat(context.getBean(LeaseKeeper.class).identity().session())
+                        .isEqualTo(expected);
                 long axis = context.getBean(io.github.iree4j.IreeRuntime.class)
                         .device()
                         .queue(0)
@@ -111,17 +111,21 @@ class IreeClusterAutoConfigurationTests {
                     ClusterDescriptor cluster = (ClusterDescriptor) endpoint.part("cluster", null);
                     assertThat(cluster.self().machine()).isEqualTo(3);
                     assertThat(cluster.lease().state()).isEqualTo(LeaseKeeper.State.HELD);
-                    assertThat(cluster.members()).singleElement().satisfies(member -> assertThat(member.state())
-                            .isEqualTo("self"));
+                    assertThat(cluster.members())
+                            .singleElement()
+                            .satisfies(member -> assertThat(member.state()).isEqualTo("self"));
                     assertThat(endpoint.iree().selectors()).contains("cluster");
                     assertThat(context.getBean(ClusterHealthIndicator.class)
                                     .health()
                                     .getStatus())
                             .isEqualTo(Status.UP);
                     SimpleMeterRegistry registry = context.getBean(SimpleMeterRegistry.class);
-                    context.getBean(io.github.iree4j.spring.cluster.ClusterMetrics.class).bindTo(registry);
-                    assertThat(registry.get("iree.cluster.members").gauge().value()).isEqualTo(1);
-                    assertThat(registry.get("iree.cluster.fenced").gauge().value()).isZero();
+                    context.getBean(io.github.iree4j.spring.cluster.ClusterMetrics.class)
+                            .bindTo(registry);
+                    assertThat(registry.get("iree.cluster.members").gauge().value())
+                            .isEqualTo(1);
+                    assertThat(registry.get("iree.cluster.fenced").gauge().value())
+                            .isZero();
                 });
     }
 
@@ -147,10 +151,8 @@ class IreeClusterAutoConfigurationTests {
 
     @Test
     void aFileIsNeededToCountSessions() {
-        runner.run(context -> assertThat(context)
-                .getFailure()
-                .rootCause()
-                .hasMessageContaining("iree.cluster.identity.file"));
+        runner.run(context ->
+                assertThat(context).getFailure().rootCause().hasMessageContaining("iree.cluster.identity.file"));
     }
 
     @Test
@@ -160,9 +162,8 @@ class IreeClusterAutoConfigurationTests {
                         "iree.cluster.bind.port=" + ports(),
                         "iree.cluster.identity.file=" + directory.resolve("identity"),
                         "HOSTNAME=inference-12")
-                .run(context -> assertThat(context.getBean(LeaseKeeper.class)
-                                .identity()
-                                .machine())
+                .run(context -> assertThat(
+                                context.getBean(LeaseKeeper.class).identity().machine())
                         .isEqualTo(12));
     }
 
@@ -235,7 +236,8 @@ class IreeClusterAutoConfigurationTests {
                             assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
                             assertThat(two.getBean(ClusterNode.class).peers())
                                     .singleElement()
-                                    .satisfies(peer -> assertThat(peer.session()).isNotNull());
+                                    .satisfies(
+                                            peer -> assertThat(peer.session()).isNotNull());
                             assertThat(one.getBean(ClusterNode.class).view().members())
                                     .hasSize(2);
                         }));

@@ -55,8 +55,8 @@ final class CommandReader {
                 long pattern = in.u64("pattern");
                 int width = in.u8("width");
                 if (target != null) {
-                    command.add((queue, wait, signal) -> queue.fill(
-                            wait, signal, RemoteServer.buffer(target), offset, length, pattern, width, 0));
+                    command.add((queue, wait, signal) ->
+                            queue.fill(wait, signal, RemoteServer.buffer(target), offset, length, pattern, width, 0));
                 }
             }
             case Step.COPY -> {
@@ -83,10 +83,10 @@ final class CommandReader {
                 long offset = in.size("offset");
                 long length = in.size("length");
                 if (target != null) {
-                    TransferFile file = command.own(
-                            new TransferFile(server.session().transfers(), transfer, length, true));
-                    command.add((queue, wait, signal) -> queue.read(
-                            wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
+                    TransferFile file =
+                            command.own(new TransferFile(server.session().transfers(), transfer, length, true));
+                    command.add((queue, wait, signal) ->
+                            queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
                 }
             }
             case Step.DOWNLOAD -> {
@@ -95,10 +95,10 @@ final class CommandReader {
                 long offset = in.size("offset");
                 long length = in.size("length");
                 if (source != null) {
-                    TransferFile file = command.own(
-                            new TransferFile(server.session().transfers(), transfer, length, false));
-                    command.add((queue, wait, signal) -> queue.write(
-                            wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
+                    TransferFile file =
+                            command.own(new TransferFile(server.session().transfers(), transfer, length, false));
+                    command.add((queue, wait, signal) ->
+                            queue.write(wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
                 }
             }
             case Step.UPDATE -> {

@@ -109,7 +109,8 @@ final class RemoteClient {
         try {
             MessageDigest sha = MessageDigest.getInstance("SHA-256");
             for (long at = 0; at < bytes.byteSize(); at += 1 << 20) {
-                sha.update(bytes.asSlice(at, Math.min(1 << 20, bytes.byteSize() - at)).toArray(ValueLayout.JAVA_BYTE));
+                sha.update(bytes.asSlice(at, Math.min(1 << 20, bytes.byteSize() - at))
+                        .toArray(ValueLayout.JAVA_BYTE));
             }
             return sha.digest();
         } catch (NoSuchAlgorithmException e) {

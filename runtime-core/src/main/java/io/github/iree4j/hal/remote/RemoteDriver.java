@@ -58,7 +58,8 @@ final class RemoteDriver implements StreamDriver {
         this.kinds = new MemoryKinds(far, null, near, near);
         client.add(this);
         for (int i = 0; i < laneCount; i++) {
-            RemoteLane lane = new RemoteLane(this, session.node().domain().axes().allocate(CausalDomain.QUEUE));
+            RemoteLane lane =
+                    new RemoteLane(this, session.node().domain().axes().allocate(CausalDomain.QUEUE));
             lanes.add(lane);
             client.open(lane, device, i % info.queueCount());
         }
@@ -253,7 +254,9 @@ final class RemoteDriver implements StreamDriver {
             List<ExecutableExport> exports = load.exports().get(LOAD_SECONDS, TimeUnit.SECONDS);
             return new RemoteExecutable(this, handle, params.format(), exports);
         } catch (ExecutionException e) {
-            throw e.getCause() instanceof IreeException failure ? failure.during("loading code") : new IllegalStateException(e);
+            throw e.getCause() instanceof IreeException failure
+                    ? failure.during("loading code")
+                    : new IllegalStateException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(StatusCode.CANCELLED, "interrupted while %s loads code".formatted(session), e);

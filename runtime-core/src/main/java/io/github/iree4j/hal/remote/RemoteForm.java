@@ -141,7 +141,8 @@ final class RemoteForm implements CommandForm {
         }
         byte[] body = new byte[out.size() - FrameWriter.HEAD];
         out.finish().get(FrameWriter.HEAD, body);
-        FrameWriter whole = new FrameWriter(FrameType.RECORD).u16(slots.size()).u32(count).bytes(body);
+        FrameWriter whole =
+                new FrameWriter(FrameType.RECORD).u16(slots.size()).u32(count).bytes(body);
         byte[] result = new byte[whole.size() - FrameWriter.HEAD];
         whole.finish().get(FrameWriter.HEAD, result);
         return result;
@@ -206,8 +207,8 @@ final class RemoteForm implements CommandForm {
 
     private int slot(int at, int lengthOf, boolean written) {
         long[] code = recording.code();
-        List<Long> key = List.of(
-                code[at], code[at + 1], code[lengthOf + 2], lengthOf == at ? -1L : lengthOf, written ? 1L : 0L);
+        List<Long> key =
+                List.of(code[at], code[at + 1], code[lengthOf + 2], lengthOf == at ? -1L : lengthOf, written ? 1L : 0L);
         Integer known = slotOf.get(key);
         if (known != null) {
             return known;

@@ -33,6 +33,9 @@ final class RemoteLane implements Lane {
     /** Submissions that wait here to be sent. */
     private static final int PENDING_LIMIT = 1 << 14;
 
+    /** Bytes of commands in progress at which no further one is sent. */
+    private static final long SENT_BYTES_LIMIT = 2 << 20;
+
     /** Bytes of an upload that go with its command when their content is known to be final. */
     private static final int INLINE = 32 << 10;
 
@@ -42,6 +45,7 @@ final class RemoteLane implements Lane {
     private final ArrayDeque<Entry> pending = new ArrayDeque<>(); // guarded by this, like the rest
     private final ArrayDeque<Entry> sent = new ArrayDeque<>();
     private long sequence;
+    private long sentBytes;
     private long acknowledged;
     private boolean advancing; // a thread is in advance(); another leaves a note
     private boolean again;
@@ -53,8 +57,12 @@ final class RemoteLane implements Lane {
         final long ticket;
         long sequence;
         int downloads; // that have not arrived
+        long bytes; // of its frame
         boolean completed;
-        @Nullable IreeException failure;
+
+        @Nullable
+        IreeException failure;
+
         List<Long> uploads = List.of();
         List<Long> incoming = List.of();
         List<Point> waits = List.of();
@@ -154,6 +162,7 @@ final class RemoteLane implements Lane {
             if (entry == null
                     || closed
                     || driver.isLost()
+                    || sentBytes > SENT_BYTES_LIMIT
                     || sent.size() >= driver.session().peerLimits().commandWindow()
                     || !driver.session().outbox(PeerStream.QUEUE).hasRoom()) {
                 return false;
@@ -220,6 +229,10 @@ final class RemoteLane implements Lane {
             write(entry, step, frame, isFinal && !moves);
             moves |= step instanceof Step.Download;
         }
+        synchronized (this) {
+            entry.bytes = frame.size();
+            sentBytes += entry.bytes;
+        }
         driver.session().post(frame);
         downloaded(entry, null);
     }
@@ -244,13 +257,20 @@ final class RemoteLane implements Lane {
             case Step.Upload upload -> {
                 long size = upload.bytes().byteSize();
                 if (isFinal && size <= INLINE && frame.size() + size < SessionWire.FRAME_LIMIT / 2) {
-                    frame.u8(Step.UPDATE).u64(upload.target()).u64(upload.offset()).u32((int) size);
+                    frame.u8(Step.UPDATE)
+                            .u64(upload.target())
+                            .u64(upload.offset())
+                            .u32((int) size);
                     frame.bytes(upload.bytes().toArray(ValueLayout.JAVA_BYTE));
                 } else {
                     long number = transfers.next();
                     entry.uploads = plus(entry.uploads, number);
                     transfers.send(number, 0, upload.bytes(), 0, () -> null, _ -> {});
-                    frame.u8(Step.UPLOAD).u64(number).u64(upload.target()).u64(upload.offset()).u64(size);
+                    frame.u8(Step.UPLOAD)
+                            .u64(number)
+                            .u64(upload.target())
+                            .u64(upload.offset())
+                            .u64(size);
                 }
             }
             case Step.Download download -> {
@@ -337,7 +357,6 @@ final class RemoteLane implements Lane {
             entry.incoming.forEach(transfers::cancel);
         }
         retire();
-        advance();
     }
 
     /** Ends the commands at the head that are complete, in order. */
@@ -349,13 +368,17 @@ final class RemoteLane implements Lane {
                     break; // REMOTE-6: continues when the last one is
                 }
                 sent.remove();
+                sentBytes -= head.bytes;
                 if (head.failure != null && head.submission != null) {
                     head.submission.fail(head.failure);
                 }
                 reached = head.ticket;
             }
         }
-        timeline.raise(reached);
+        if (reached > 0) {
+            timeline.raise(reached);
+            advance(); // the window has room
+        }
     }
 
     /** Calls back once the lane has reached a value, with null, or is lost. */

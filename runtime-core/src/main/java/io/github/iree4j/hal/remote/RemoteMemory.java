@@ -17,7 +17,8 @@ final class RemoteMemory extends DriverMemory {
     private final @Nullable MemorySegment bytes;
     private boolean mirrored; // guarded by this
 
-    private RemoteMemory(RemoteDriver driver, long handle, long size, @Nullable Arena arena, @Nullable MemorySegment bytes) {
+    private RemoteMemory(
+            RemoteDriver driver, long handle, long size, @Nullable Arena arena, @Nullable MemorySegment bytes) {
         super(handle, 0, bytes == null ? 0 : bytes.address());
         this.driver = driver;
         this.handle = handle;

@@ -74,8 +74,7 @@ final class RemoteServer {
                 return object;
             }
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
+        throw new IreeException(StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
     }
 
     private ServerObject add(FrameReader in, long handle, String what) {
@@ -84,7 +83,11 @@ final class RemoteServer {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %s has %d objects here, the limit is %d; release some"
-                                .formatted(in.type, session, objects.size(), node.options().objectLimit()));
+                                .formatted(
+                                        in.type,
+                                        session,
+                                        objects.size(),
+                                        node.options().objectLimit()));
             }
             if (handle == 0 || objects.containsKey(handle)) {
                 throw in.corrupt("handle %d is taken".formatted(handle));
@@ -123,12 +126,16 @@ final class RemoteServer {
                     new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%d bytes for %s, which has %d of the %d bytes that one peer may have"
-                                    .formatted(size, session, before, node.options().memoryLimit())));
+                                    .formatted(
+                                            size,
+                                            session,
+                                            before,
+                                            node.options().memoryLimit())));
             return;
         }
         object.make(node.slow(), () -> {
-            BufferParams params = new BufferParams(
-                    MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
+            BufferParams params =
+                    new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
             return device.allocator().allocate(params, size);
         });
     }
@@ -194,10 +201,12 @@ final class RemoteServer {
                     handle,
                     new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,
-                            "%d bytes of code, the limit is %d".formatted(length, node.options().contentLimit())));
+                            "%d bytes of code, the limit is %d"
+                                    .formatted(length, node.options().contentLimit())));
             return;
         }
-        MemorySegment content = Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length);
+        MemorySegment content =
+                Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length);
         session.transfers().receive(transfer, 0, content, true, () -> null, cause -> {
             if (cause != null) {
                 refuse(object, handle, cause);
@@ -219,8 +228,7 @@ final class RemoteServer {
             ServerObject object, long handle, Device device, String format, MemorySegment content, int[] constants) {
         object.make(node.slow(), () -> {
             try {
-                Executable executable =
-                        device.createExecutable(new ExecutableParams(format, content, null, constants));
+                Executable executable = device.createExecutable(new ExecutableParams(format, content, null, constants));
                 FrameWriter frame = new FrameWriter(FrameType.LOADED)
                         .u64(handle)
                         .status(null)
@@ -355,7 +363,11 @@ final class RemoteServer {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %s has %d commands in progress, more than the %d per lane that were granted"
-                                .formatted(in.type, session, inProgress, node.options().commandWindow()));
+                                .formatted(
+                                        in.type,
+                                        session,
+                                        inProgress,
+                                        node.options().commandWindow()));
             }
             if (queuedBytes + bytes > QUEUED_BYTES_LIMIT) {
                 throw new IreeException(

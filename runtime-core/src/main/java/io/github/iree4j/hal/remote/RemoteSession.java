@@ -190,7 +190,8 @@ public final class RemoteSession {
         throw new IreeException(
                 StatusCode.NOT_FOUND,
                 "%s serves no device '%s'; it serves: %s"
-                        .formatted(this, id, all.stream().map(RemoteDeviceInfo::id).toList()));
+                        .formatted(
+                                this, id, all.stream().map(RemoteDeviceInfo::id).toList()));
     }
 
     /**

@@ -22,8 +22,8 @@ final class ServerLane {
     private final RemoteServer server;
     private final long axis;
     private final DeviceQueue queue;
-    private final TimelineSemaphore timeline = TimelineSemaphore.create(
-            SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+    private final TimelineSemaphore timeline =
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;
     private long lastEpoch;
@@ -84,8 +84,7 @@ final class ServerLane {
             command.abandon(cause);
             return;
         }
-        server.session()
-                .post(new FrameWriter(FrameType.ACCEPTED).u64(axis).u64(command.sequence()));
+        server.session().post(new FrameWriter(FrameType.ACCEPTED).u64(axis).u64(command.sequence()));
         advance();
     }
 
@@ -135,7 +134,6 @@ final class ServerLane {
             }
         }
         server.session() // while it is the head: the next may end on another thread
-
                 .post(new FrameWriter(FrameType.COMPLETED)
                         .u64(axis)
                         .u64(command.sequence())

@@ -35,8 +35,7 @@ final class ServerObject extends Resource {
             } catch (IreeException e) {
                 why = e;
             } catch (RuntimeException | Error e) { // commands that use it must not hang
-                why = new IreeException(
-                        StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
+                why = new IreeException(StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
             }
             settle(result, why);
             release();
@@ -84,8 +83,7 @@ final class ServerObject extends Resource {
             }
             if (!type.isInstance(made)) {
                 throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT,
-                        "%s is used as a %s".formatted(what, type.getSimpleName()));
+                        StatusCode.INVALID_ARGUMENT, "%s is used as a %s".formatted(what, type.getSimpleName()));
             }
             return type.cast(made);
         }

@@ -48,12 +48,7 @@ final class TransferFile extends HalFile {
             long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
         long bytes = source.byteSize();
         transfers.send(
-                number,
-                offset,
-                source,
-                bytes,
-                stop,
-                failure -> completion.ended(failure == null ? bytes : 0, failure));
+                number, offset, source, bytes, stop, failure -> completion.ended(failure == null ? bytes : 0, failure));
     }
 
     @Override

@@ -235,10 +235,10 @@ final class Transfers {
                         return;
                     }
                     int size = (int) Math.min(left, chunk);
-                    FrameWriter head = new FrameWriter(FrameType.DATA)
-                            .u64(transfer.number)
-                            .u64(transfer.base + transfer.sent);
-                    ByteBuffer body = transfer.source.asSlice(transfer.sent, size).asByteBuffer();
+                    FrameWriter head =
+                            new FrameWriter(FrameType.DATA).u64(transfer.number).u64(transfer.base + transfer.sent);
+                    ByteBuffer body =
+                            transfer.source.asSlice(transfer.sent, size).asByteBuffer();
                     if (!session.outbox(PeerStream.BULK).tryPost(head, body)) {
                         return; // resume() continues
                     }
@@ -340,8 +340,7 @@ final class Transfers {
             return;
         }
         if (tell && cause != null) {
-            session.post(
-                    new FrameWriter(FrameType.ABORT).u64(transfer.number).status(cause));
+            session.post(new FrameWriter(FrameType.ABORT).u64(transfer.number).status(cause));
         }
         transfer.done.accept(cause);
     }

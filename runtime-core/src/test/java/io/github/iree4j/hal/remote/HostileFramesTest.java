@@ -104,7 +104,9 @@ class HostileFramesTest {
         public void close() {
             node.close();
             device.close(); // waits for what runs
-            assertThat(device.allocator().statistics().bytesLive()).as("bytes left").isZero();
+            assertThat(device.allocator().statistics().bytesLive())
+                    .as("bytes left")
+                    .isZero();
         }
     }
 
@@ -149,8 +151,23 @@ class HostileFramesTest {
             commands.finish();
             long value = 0;
             for (int i = 0; i < 3; i++) {
-                device.queue(0).fill(value == 0 ? null : Fence.at(timeline, value), Fence.at(timeline, ++value), buffer, 0, 64, 7, 4, 0);
-                device.queue(1).execute(Fence.at(timeline, value), Fence.at(timeline, ++value), commands, BindingTable.of(buffer), 0);
+                device.queue(0)
+                        .fill(
+                                value == 0 ? null : Fence.at(timeline, value),
+                                Fence.at(timeline, ++value),
+                                buffer,
+                                0,
+                                64,
+                                7,
+                                4,
+                                0);
+                device.queue(1)
+                        .execute(
+                                Fence.at(timeline, value),
+                                Fence.at(timeline, ++value),
+                                commands,
+                                BindingTable.of(buffer),
+                                0);
                 device.queue(0)
                         .dispatch(
                                 Fence.at(timeline, value),
@@ -161,7 +178,8 @@ class HostileFramesTest {
                                 new int[0],
                                 BindingTable.of(buffer, host, host),
                                 0);
-                device.queue(1).copy(Fence.at(timeline, value), Fence.at(timeline, ++value), host, 0, buffer, 0, 4096, 0);
+                device.queue(1)
+                        .copy(Fence.at(timeline, value), Fence.at(timeline, ++value), host, 0, buffer, 0, 4096, 0);
             }
             timeline.await(value, Duration.ofSeconds(60));
             byte[] bytes = new byte[4096];
@@ -284,7 +302,9 @@ class HostileFramesTest {
         for (Sent each : frames) {
             server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
         }
-        assertThat(server.node.sessions()).as("commands fail, the session does not").hasSize(1);
+        assertThat(server.node.sessions())
+                .as("commands fail, the session does not")
+                .hasSize(1);
         server.awaitEnds(5);
         server.close();
     }

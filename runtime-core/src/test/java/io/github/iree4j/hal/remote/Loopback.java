@@ -55,8 +55,13 @@ final class Loopback {
         private final Map<PeerStream, Boolean> busy = new EnumMap<>(PeerStream.class);
         private BiConsumer<PeerStream, byte[]> tap = (_, _) -> {};
         private UnaryOperator<byte[]> change = UnaryOperator.identity();
-        @Nullable PeerListener receiver;
-        @Nullable Link back;
+
+        @Nullable
+        PeerListener receiver;
+
+        @Nullable
+        Link back;
+
         private boolean closed;
         long sent;
 
@@ -242,9 +247,10 @@ final class Loopback {
                             return;
                         }
                         try {
-                            if (links.stream().noneMatch(link -> link.receiver != null
-                                    && java.util.Arrays.stream(PeerStream.values())
-                                            .anyMatch(link::isReady))) {
+                            if (links.stream()
+                                    .noneMatch(link -> link.receiver != null
+                                            && java.util.Arrays.stream(PeerStream.values())
+                                                    .anyMatch(link::isReady))) {
                                 wait();
                             }
                         } catch (InterruptedException e) {

@@ -52,7 +52,8 @@ final class RemoteBackend implements Backend {
         if (from == null) {
             NodeIdentity there = unused(far);
             SchedulingDomain domain = TestNodes.domain(there);
-            served = new LocalBackend().open(DeviceOptions.builder().queueCount(4).schedulingDomain(domain));
+            served = new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(4).schedulingDomain(domain));
             server = RemoteNode.builder(there, domain).device(served).build();
             AxisAllocator own = SchedulingDomain.ofProcess().axes();
             from = RemoteNode.builder(

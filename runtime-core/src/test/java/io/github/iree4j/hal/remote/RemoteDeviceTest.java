@@ -24,9 +24,7 @@ class RemoteDeviceTest {
         RemoteBackend backend = new RemoteBackend();
         try (Device device = backend.open(DeviceOptions.builder().queueCount(2));
                 Buffer buffer = device.allocator()
-                        .allocate(
-                                new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT),
-                                1 << 16);
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 1 << 16);
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Fence filled = Fence.at(timeline, 1)) {
             device.queue(0).fill(null, filled, buffer, 0, 1 << 16, 0x01020304, 4, 0);

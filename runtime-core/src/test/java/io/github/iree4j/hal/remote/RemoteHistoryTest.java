@@ -44,7 +44,8 @@ class RemoteHistoryTest {
         for (int i = 1; i <= 3; i++) {
             NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, (int) seed, i);
             var domain = TestNodes.domain(identity);
-            Device cpu = new LocalBackend().open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
+            Device cpu = new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
             opened.addFirst(cpu);
             RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
             opened.addFirst(node);
@@ -79,8 +80,8 @@ class RemoteHistoryTest {
             devices.add(device);
             kernels.add(JavaKernels.load(device));
             opened.addFirst(kernels.getLast());
-            Buffer buffer = device.allocator()
-                    .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 4096);
+            Buffer buffer =
+                    device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 4096);
             buffers.add(buffer);
             opened.addFirst(buffer);
         }

@@ -42,7 +42,8 @@ class RemotePipelineTest {
         for (int i = 1; i <= 3; i++) {
             NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
             var domain = TestNodes.domain(identity);
-            Device cpu = new LocalBackend().open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
+            Device cpu = new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
             opened.addFirst(cpu);
             RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
             opened.addFirst(node);
@@ -63,7 +64,10 @@ class RemotePipelineTest {
         RemoteSession session = first.session(node);
         Device device = session.openDevice(
                 session.devices().getFirst().id(),
-                DeviceOptions.builder().queueCount(2).schedulingDomain(first.domain()).build());
+                DeviceOptions.builder()
+                        .queueCount(2)
+                        .schedulingDomain(first.domain())
+                        .build());
         opened.addFirst(device);
         return device;
     }
@@ -82,7 +86,8 @@ class RemotePipelineTest {
         Device three = far(3);
         int stages = 64;
         try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
-                Buffer a = two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+                Buffer a =
+                        two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
                 Buffer b = three.allocator()
                         .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64)) {
             links.getFirst().hold(PeerStream.QUEUE, true); // node 2 has nothing of it yet
@@ -125,8 +130,8 @@ class RemotePipelineTest {
                 Fence first = Fence.at(onTwo, 1);
                 Fence second = Fence.at(onThree, 1);
                 Fence third = Fence.at(free, 1)) {
-            Buffer buffer = three.allocator()
-                    .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+            Buffer buffer =
+                    three.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
             two.queue(0).barrier(wait, first, 0);
             three.queue(0).barrier(first, second, 0);
             loopback.cut(links.getFirst()); // 1 to 2
@@ -174,7 +179,9 @@ class RemotePipelineTest {
             two.queue(0).fill(null, fine, buffer, 0, 64, 1, 1, 0);
             fine.await(LIMIT);
             assertFails(failed);
-            assertThat(one.failure()).hasMessageContaining("kernel failed on purpose").hasMessageContaining("node 2");
+            assertThat(one.failure())
+                    .hasMessageContaining("kernel failed on purpose")
+                    .hasMessageContaining("node 2");
             assertThat(two.failure()).isNull();
             buffer.close();
         }

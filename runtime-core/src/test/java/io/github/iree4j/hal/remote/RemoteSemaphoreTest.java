@@ -27,7 +27,7 @@ class RemoteSemaphoreTest {
     private final long axis = owner.domain().axes().allocate(CausalDomain.HOST);
 
     @AfterEach
-    void closeAll() throws Exception {
+    void closeAll() {
         nodes.close();
         semaphore.close();
     }
@@ -92,7 +92,8 @@ class RemoteSemaphoreTest {
             }
             for (long at = 1; at <= proxy.value(); at++) {
                 Frontier frontier = proxy.frontierAt(at);
-                assertThat(frontier.producerEpoch()).as("seed %d at %d: the owner has reached that", seed, at)
+                assertThat(frontier.producerEpoch())
+                        .as("seed %d at %d: the owner has reached that", seed, at)
                         .isGreaterThanOrEqualTo(at)
                         .isLessThanOrEqualTo(value);
             }
@@ -136,7 +137,8 @@ class RemoteSemaphoreTest {
         assertThat(unknown.failure().code()).isEqualTo(StatusCode.NOT_FOUND);
 
         TimelineSemaphore second = TimelineSemaphore.create(0);
-        TimelineSemaphore proxy = other.session(1).semaphore(owner.export(second).id(), 1);
+        TimelineSemaphore proxy =
+                other.session(1).semaphore(owner.export(second).id(), 1);
         RemoteSession session = other.session(1);
         loopback.run();
         loopback.cut(link);

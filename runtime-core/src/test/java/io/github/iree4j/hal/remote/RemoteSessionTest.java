@@ -25,7 +25,7 @@ class RemoteSessionTest {
     private Loopback loopback = new Loopback(1);
 
     @AfterEach
-    void closeAll() throws Exception {
+    void closeAll() {
         nodes.close();
     }
 
@@ -72,7 +72,8 @@ class RemoteSessionTest {
         RemoteNode two = nodes.node(2);
         loopback.connect(two, one);
         loopback.run();
-        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed FAILED_PRECONDITION ?", "2: failed FAILED_PRECONDITION ?");
+        assertThat(nodes.events)
+                .containsExactlyInAnyOrder("1: failed FAILED_PRECONDITION ?", "2: failed FAILED_PRECONDITION ?");
         loopback.connect(one, two); // an attempt in vain is not held against anyone
         loopback.run();
         assertThat(one.session(2).isOpen()).isTrue();
@@ -168,7 +169,11 @@ class RemoteSessionTest {
         PeerListener late = link.receiver;
         late.received(
                 PeerStream.QUEUE,
-                new FrameWriter(FrameType.ADVANCE).u64(1).u64(7).frontier(Frontier.of(axis(one), 7)).finish());
+                new FrameWriter(FrameType.ADVANCE)
+                        .u64(1)
+                        .u64(7)
+                        .frontier(Frontier.of(axis(one), 7))
+                        .finish());
         assertThat(at.statistics().framesDropped()).isEqualTo(before + 1);
         assertThat(two.domain().tracker().completed(axis(one))).isZero();
         assertThat(at.failure()).isSameAs(LOST);

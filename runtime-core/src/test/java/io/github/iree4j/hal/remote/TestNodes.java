@@ -16,7 +16,7 @@ final class TestNodes implements AutoCloseable {
     static final long CLUSTER = 0xC0FFEE;
 
     final List<String> events = new ArrayList<>(); // opened 2, failed 2 CODE
-    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final List<Runnable> opened = new ArrayList<>();
     final VirtualClock clock = VirtualClock.automatic();
 
     /** A node whose machine and incarnation are the number. */
@@ -37,13 +37,13 @@ final class TestNodes implements AutoCloseable {
                 .unorderedQueue(2)
                 .fifoQueues(1)
                 .build();
-        opened.addFirst(device);
+        opened.addFirst(device::close);
         RemoteNode node = RemoteNode.builder(identity, domain)
                 .device(device)
                 .options(options)
                 .listener(new Events(identity.incarnation()))
                 .build();
-        opened.addFirst(node);
+        opened.addFirst(node::close);
         return node;
     }
 
@@ -85,9 +85,7 @@ final class TestNodes implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
+    public void close() {
+        opened.forEach(Runnable::run);
     }
 }

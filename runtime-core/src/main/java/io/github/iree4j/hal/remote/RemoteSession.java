@@ -433,12 +433,15 @@ public final class RemoteSession {
         return Objects.requireNonNull(peer, "admitted").limits();
     }
 
-    /** Sends a frame, now or when there is room; a peer that does not read is failed. */
+    /**
+     * Sends a frame, now or when there is room. A peer that does not read is failed by the end of its connection: the caller may hold locks, and
+     * what fails calls back.
+     */
     void post(FrameWriter frame) {
         try {
             outbox(frame.type.stream).post(frame);
         } catch (IreeException e) {
-            fail(e);
+            connection.close(e);
         }
     }
 

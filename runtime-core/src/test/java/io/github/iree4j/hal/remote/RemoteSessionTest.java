@@ -194,6 +194,24 @@ class RemoteSessionTest {
     }
 
     @Test
+    void aPeerThatDoesNotReadIsFailed() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.run();
+        loopback.capacity(1);
+        link.hold(PeerStream.QUEUE, true);
+        RemoteSession session = one.session(2);
+        for (int i = 0; i < 70; i++) {
+            session.post(new FrameWriter(FrameType.UNSUBSCRIBE).bytes(new byte[1 << 20]));
+        }
+        assertThat(session.statistics().bytesWaiting()).isLessThanOrEqualTo(Outbox.HARD_LIMIT);
+        loopback.run();
+        assertThat(two.sessions()).isEmpty();
+        assertThat(nodes.events).contains("2: failed RESOURCE_EXHAUSTED 1");
+    }
+
+    @Test
     void aNodeThatLeavesTellsItsPeersAndTakesNoNewOnes() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);

@@ -74,7 +74,9 @@ class TransfersTest {
             assertThat(received.get(i)).as("seed %d, transfer %d", seed, i).isEqualTo(sent.get(i));
         }
         assertThat(to().count()).isZero();
-        assertThat(sender.session(2).statistics().bytesWaiting()).as("no chunk is queued").isZero();
+        assertThat(sender.session(2).statistics().bytesWaiting())
+                .as("no chunk is queued")
+                .isZero();
     }
 
     @Test

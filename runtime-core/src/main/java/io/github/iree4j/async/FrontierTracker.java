@@ -69,6 +69,16 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
+     * Returns whether an axis is registered. Does not lock.
+     *
+     * @param axis the axis
+     * @return true for ever once it was registered
+     */
+    public boolean isRegistered(long axis) {
+        return axes.findAcquire(axis) != null;
+    }
+
+    /**
      * Returns how far an axis has completed; a failed or retired axis keeps its epoch. Does not lock.
      *
      * @param axis the axis, registered or not

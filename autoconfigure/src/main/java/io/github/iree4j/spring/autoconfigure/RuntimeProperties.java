@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
@@ -86,11 +87,12 @@ final class RuntimeProperties {
         if (channel.equals(IreeProperties.Device.Channel.DEFAULT)) {
             return;
         }
-        checked(key + ".count", channel.count(), () -> {
-            if (channel.count() == null) {
+        Integer count = channel.count();
+        checked(key + ".count", count, () -> {
+            if (count == null) {
                 throw new IllegalArgumentException("it must be set where '" + key + "' is: a group has participants");
             }
-            return ChannelParams.of(ChannelParams.DEFAULT, channel.count());
+            return ChannelParams.of(ChannelParams.DEFAULT, count);
         });
         checked(key + ".id", channel.id(), () -> ChannelParams.of(id(channel.id()), ChannelParams.DEFAULT, 1));
         checked(
@@ -100,7 +102,7 @@ final class RuntimeProperties {
                         id(channel.id()),
                         channel.group(),
                         channel.rank() == null ? ChannelParams.DEFAULT : channel.rank(),
-                        channel.count()))));
+                        Objects.requireNonNull(count)))));
     }
 
     /** An id is of any bytes, which properties cannot hold. */

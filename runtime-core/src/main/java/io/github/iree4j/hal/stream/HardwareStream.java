@@ -210,7 +210,7 @@ final class HardwareStream implements FifoBackend {
     public boolean canWaitFor(FifoBackend producer, long epoch) {
         // A reserved ticket is eventually submitted; any other is not a point before its submission.
         return producer instanceof HardwareStream other
-                && other.device == device
+                && (other.device == device || device.driver().canWaitForLanesOf(other.device.driver()))
                 && (other.queue.reserves || other.point(epoch) >= 0);
     }
 

@@ -99,6 +99,16 @@ public interface StreamDriver extends AutoCloseable {
         return null;
     }
 
+    /**
+     * Returns whether submissions of this driver can wait for tickets of another driver's lanes, without the host and before these are reached.
+     *
+     * @param other the driver of another device of the same scheduling domain
+     * @return false where the host waits, which is what this method returns unless overridden
+     */
+    default boolean canWaitForLanesOf(StreamDriver other) {
+        return false;
+    }
+
     // ---- Memory.
 
     /**

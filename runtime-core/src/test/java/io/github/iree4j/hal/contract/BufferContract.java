@@ -158,6 +158,7 @@ public abstract class BufferContract extends DeviceContract {
 
     @Test
     void importsHostMemoryWithoutCopying() {
+        assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());
             Owner owner = new Owner();
@@ -173,6 +174,7 @@ public abstract class BufferContract extends DeviceContract {
 
     @Test
     void importsOnlyMemoryThatKernelsCanUse() {
+        assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(2 * backend.importGranularity(), backend.importGranularity());
             assertFails(
@@ -198,6 +200,7 @@ public abstract class BufferContract extends DeviceContract {
 
     @Test
     void memoryFreedUnderAnImportIsNotTouched() {
+        assume(Capability.HOST_IMPORTS);
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
             buffer = closed(device.allocator()

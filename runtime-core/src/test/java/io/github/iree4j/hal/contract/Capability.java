@@ -17,6 +17,9 @@ public enum Capability {
     /** Operations of which the host awaits only the last are reported in one completion: the driver is not woken for each submission. */
     GATHERED_COMPLETIONS("the hardware of this device notifies the host of each operation"),
 
+    /** Memory of the host can be used in place. */
+    HOST_IMPORTS("this device does not see memory of the host"),
+
     /** Devices create channels, and execute collectives. */
     COLLECTIVES("this device has no collectives");
 

@@ -50,6 +50,7 @@ public abstract class ConstantContract extends DeviceContract {
 
     /** A constant that counts up from 0, as a module has it. */
     private Buffer constant() {
+        assume(Capability.HOST_IMPORTS);
         SealedMemory memory = closed(SealedMemory.create(LENGTH * 4L));
         MemorySegment.copy(ORIGINAL, 0, memory.writable(), INT, 0, LENGTH);
         return closed(device.allocator().importHost(CONSTANT, memory.seal(), null));
@@ -246,6 +247,7 @@ public abstract class ConstantContract extends DeviceContract {
 
     @Test
     void otherMemoryThatIsReadOnlyIsNotWritten() {
+        assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());
             Buffer lent = closed(

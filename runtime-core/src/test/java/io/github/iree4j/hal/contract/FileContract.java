@@ -130,6 +130,7 @@ public abstract class FileContract extends DeviceContract {
 
     @Test
     void memoryOfUsersIsReadIntoToo() throws IOException {
+        assume(Capability.HOST_IMPORTS);
         int[] numbers = numbers(100_000);
         HalFile source = file(path(numbers));
         try (Arena arena = Arena.ofShared()) {

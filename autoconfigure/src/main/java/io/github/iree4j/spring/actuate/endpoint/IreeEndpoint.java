@@ -79,6 +79,7 @@ public final class IreeEndpoint {
     private final IreeEvents events;
     private final @Nullable FlightRecorder recorder;
     private final Supplier<List<Problem>> problems;
+    private final List<EndpointPart> parts;
 
     /**
      * Creates an endpoint for one runtime.
@@ -89,25 +90,28 @@ public final class IreeEndpoint {
      * @param problems returns the problems that are known
      */
     public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events, Supplier<List<Problem>> problems) {
-        this(runtime, programs, events, problems, null);
+        this(runtime, programs, events, problems, null, List.of());
     }
 
     /**
-     * Creates an endpoint for one runtime with a recorder.
+     * Creates an endpoint for one runtime with a recorder and parts of other modules.
      *
      * @param runtime the runtime whose devices to show
      * @param programs the programs to show
      * @param events the recent events
      * @param problems returns the problems that are known
      * @param recorder the flight recorder; null for none
+     * @param parts what other modules add
      */
     public IreeEndpoint(
             IreeRuntime runtime,
             Programs programs,
             IreeEvents events,
             Supplier<List<Problem>> problems,
-            @Nullable FlightRecorder recorder) {
+            @Nullable FlightRecorder recorder,
+            List<EndpointPart> parts) {
         this.recorder = recorder;
+        this.parts = List.copyOf(parts);
         this.runtime = runtime;
         this.programs = programs;
         this.events = events;
@@ -128,13 +132,15 @@ public final class IreeEndpoint {
                 programs.activeCalls(),
                 waiting(),
                 problems.get().size(),
-                SELECTORS);
+                Stream.concat(SELECTORS.stream(), parts.stream().map(EndpointPart::name))
+                        .toList());
     }
 
     /**
      * Returns one part.
      *
-     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording; live for all but the recording
+     * @param part devices, queues, frontiers, taint, pools, memory, modules, timelines, problems, events or recording; live for all but the recording; or what another module
+     *     adds
      * @param since for events, live and the recording, the cursor of the previous response; all that is retained when absent
      * @return the part, or null when there is none of that name
      */
@@ -167,7 +173,12 @@ public final class IreeEndpoint {
                         timelines(),
                         events(since));
             case "recording" -> recording(since == null ? 0 : since);
-            default -> null;
+            default ->
+                parts.stream()
+                        .filter(each -> each.name().equals(part))
+                        .findFirst()
+                        .map(EndpointPart::read)
+                        .orElse(null);
         };
     }
 

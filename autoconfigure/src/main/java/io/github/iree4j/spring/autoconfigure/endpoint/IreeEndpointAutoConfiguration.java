@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.actuate.endpoint.IreeLabEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -37,7 +38,8 @@ public final class IreeEndpointAutoConfiguration {
             Programs programs,
             IreeEvents events,
             ObjectProvider<Watchdog> watchdog,
-            ObjectProvider<FlightRecorder> recorder) {
+            ObjectProvider<FlightRecorder> recorder,
+            ObjectProvider<EndpointPart> parts) {
         return new IreeEndpoint(
                 runtime,
                 programs,
@@ -45,7 +47,8 @@ public final class IreeEndpointAutoConfiguration {
                 () -> watchdog.stream()
                         .flatMap(each -> each.problems().stream())
                         .toList(),
-                recorder.getIfAvailable());
+                recorder.getIfAvailable(),
+                parts.orderedStream().toList());
     }
 
     @Bean

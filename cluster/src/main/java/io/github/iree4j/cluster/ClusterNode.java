@@ -1,0 +1,480 @@
+package io.github.iree4j.cluster;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.ClusterMembership;
+import io.github.iree4j.cluster.membership.ClusterView;
+import io.github.iree4j.cluster.transport.GrpcTransport;
+import io.github.iree4j.cluster.transport.PeerHandler;
+import io.github.iree4j.cluster.transport.TransportOptions;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.PeerConnection;
+import io.github.iree4j.hal.remote.PeerListener;
+import io.github.iree4j.hal.remote.RemoteNode;
+import io.github.iree4j.hal.remote.RemoteSession;
+import io.github.iree4j.hal.remote.SessionListener;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This process as a member of a cluster: has a session with each node that membership shows, and fails those that it loses.
+ *
+ * <p>The end of a connection, a view without the node, and a farewell all fail the node's incarnation, once and for good. Two nodes that have
+ * failed each other and still see each other cannot talk under these names; {@link ClusterView#yields} decides which one is fenced and takes a
+ * new identity. Thread-safe.
+ */
+public final class ClusterNode implements AutoCloseable {
+    /*
+     * Of two nodes the one with the lower incarnation dials: when it sees the other, and again after a pause while it sees it and there is no
+     * session. Views are handled one at a time by the executor, since failing a peer may run many callbacks.
+     */
+    private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
+    private static final long FIRST_PAUSE_NANOS = 200_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
+
+    private final NodeIdentity identity;
+    private final RemoteNode node;
+    private final GrpcTransport transport;
+    private final ClusterMembership membership;
+    private final String host;
+    private final long graceNanos;
+    private final LongSupplier nanoTime;
+    private final Executor executor;
+    private final ClusterListener listener;
+
+    // Guarded by this.
+    private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; connected, perhaps without a session
+    private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
+    private final Map<Long, IreeException> rejected = new HashMap<>(); // by peers that have failed this node
+    private final Map<Long, Long> conflicts = new HashMap<>(); // since when a peer is both seen and failed
+    private @Nullable ClusterMember self;
+    private ClusterView view = new ClusterView(0, List.of(), List.of());
+    private @Nullable IreeException fenced;
+    private boolean closed;
+    private long views;
+
+    /** An attempt to connect. */
+    private static final class Attempt {
+        boolean dialing;
+        long pauseNanos = FIRST_PAUSE_NANOS;
+        long notBefore;
+
+        @Nullable
+        IreeException failure;
+    }
+
+    /**
+     * Creates a node that is not part of a cluster yet.
+     *
+     * @param identity who it is, leased
+     * @param builder makes its sessions; with devices and options
+     * @param transport how it listens and connects
+     * @param membership who else is there; left when this closes
+     * @param host the host name or address that its peers use
+     * @param grace how long a peer may be both seen and failed before one of the two is fenced: longer than it takes to notice that a process has
+     *     died
+     * @param nanoTime the clock
+     * @param executor runs one task at a time, in order
+     * @param listener learns what happens
+     */
+    public ClusterNode(
+            NodeIdentity identity,
+            RemoteNode.Builder builder,
+            TransportOptions transport,
+            ClusterMembership membership,
+            String host,
+            Duration grace,
+            LongSupplier nanoTime,
+            Executor executor,
+            ClusterListener listener) {
+        this.identity = identity;
+        this.membership = membership;
+        this.host = host;
+        this.graceNanos = grace.toNanos();
+        this.nanoTime = nanoTime;
+        this.executor = executor;
+        this.listener = listener;
+        this.transport = new GrpcTransport(transport, new Connections());
+        this.node = builder.membership(this::sees).listener(new Sessions()).build();
+    }
+
+    /**
+     * Listens, and joins the cluster. May block for some seconds.
+     *
+     * @throws IreeException UNAVAILABLE when the port is in use or the membership cannot be joined
+     */
+    public void start() {
+        ClusterMember member = transport.listen(identity, host);
+        synchronized (this) {
+            self = member;
+        }
+        membership.join(member, next -> executor.execute(() -> see(next)));
+    }
+
+    /**
+     * Waits until there is a session with each node that this one sees.
+     *
+     * @param limit how long to wait at most
+     * @return whether that is so
+     */
+    public synchronized boolean awaitSessions(Duration limit) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (fenced == null && !closed && (views == 0 || !isConnected())) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            wait(left / 1_000_000 + 1);
+        }
+        return fenced == null && !closed;
+    }
+
+    private boolean isConnected() {
+        for (ClusterMember each : view.members()) {
+            PeerLink link = links.get(each.identity().incarnation());
+            if (each.identity().incarnation() != identity.incarnation() && (link == null || !link.open)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Connects to peers whose pause is over, and decides conflicts. To be called regularly, about twice a second. Does not block. */
+    public void look() {
+        executor.execute(this::connect);
+        executor.execute(() -> decide(false));
+    }
+
+    private void see(ClusterView next) {
+        ClusterView before;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            before = view;
+            view = next;
+            views++;
+            notifyAll();
+            attempts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
+            conflicts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
+        }
+        log.info("{} sees {}", identity, next.members());
+        for (ClusterMember each : before.members()) {
+            if (next.find(each.identity().incarnation()) == null) {
+                node.fail(
+                        each.identity().incarnation(),
+                        new IreeException(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
+            }
+        }
+        listener.viewChanged(next);
+        connect();
+        if (!next.mergedFrom().isEmpty()) {
+            decide(true);
+        }
+    }
+
+    private void connect() {
+        List<ClusterMember> due = new ArrayList<>();
+        synchronized (this) {
+            if (closed || fenced != null) {
+                return;
+            }
+            long now = nanoTime.getAsLong();
+            Map<Long, IreeException> failures = node.failures();
+            for (ClusterMember each : view.members()) {
+                long incarnation = each.identity().incarnation();
+                if (incarnation <= identity.incarnation()
+                        || links.containsKey(incarnation)
+                        || failures.containsKey(incarnation)
+                        || rejected.containsKey(incarnation)) {
+                    continue;
+                }
+                Attempt attempt = attempts.get(incarnation);
+                if (attempt == null) {
+                    attempt = new Attempt();
+                    attempts.put(incarnation, attempt);
+                } else if (attempt.dialing || attempt.notBefore - now > 0) {
+                    continue;
+                }
+                attempt.dialing = true;
+                due.add(each);
+            }
+        }
+        due.forEach(transport::dial);
+    }
+
+    /** Fences this node if it and a peer that it sees have failed each other, and it is the one that yields. */
+    private void decide(boolean atOnce) {
+        IreeException cause = null;
+        synchronized (this) {
+            if (closed || fenced != null) {
+                return;
+            }
+            long now = nanoTime.getAsLong();
+            Map<Long, IreeException> failures = node.failures();
+            for (ClusterMember each : view.members()) {
+                long other = each.identity().incarnation();
+                IreeException failure = failures.getOrDefault(other, rejected.get(other));
+                boolean twin = each.identity().machine() == identity.machine() && !each.equals(self);
+                if (failure == null && !twin) {
+                    continue;
+                }
+                long since = conflicts.computeIfAbsent(other, _ -> now);
+                if (!atOnce && now - since < graceNanos) {
+                    continue;
+                }
+                if (twin && view.members().indexOf(each) < view.members().indexOf(self)) {
+                    cause = new IreeException(
+                            StatusCode.ALREADY_EXISTS,
+                            "%s and %s have the same machine index; give each node one of its own"
+                                    .formatted(each, self));
+                } else if (!twin && failure != null && view.yields(identity.incarnation(), other)) {
+                    cause = new IreeException(
+                            StatusCode.ABORTED,
+                            "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
+                                    .formatted(each, identity, failure.getMessage()),
+                            failure);
+                }
+            }
+        }
+        if (cause != null) {
+            fence(cause);
+        }
+    }
+
+    /**
+     * Takes this node out of the cluster: its sessions fail, and it leaves. Its devices go on for this process. Idempotent.
+     *
+     * @param cause why
+     */
+    public void fence(IreeException cause) {
+        synchronized (this) {
+            if (fenced != null || closed) {
+                return;
+            }
+            fenced = cause;
+            notifyAll();
+        }
+        log.error("{} is fenced: {}", identity, cause.getMessage());
+        node.close();
+        executor.execute(() -> {
+            membership.leave();
+            transport.close();
+        });
+        listener.fenced(cause);
+    }
+
+    /**
+     * Tells peers that this node accepts no more work.
+     *
+     * @param reason why
+     */
+    public void goAway(String reason) {
+        node.goAway(reason);
+    }
+
+    /** Ends all sessions and leaves the cluster. May block for some seconds; idempotent. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            notifyAll();
+        }
+        membership.leave();
+        node.close();
+        transport.close();
+    }
+
+    /**
+     * Returns whether an incarnation is in the view.
+     *
+     * @param incarnation a node
+     * @return true if this node sees it
+     */
+    public synchronized boolean sees(long incarnation) {
+        return view.find(incarnation) != null;
+    }
+
+    /**
+     * Returns this node as its peers know it.
+     *
+     * @return the member; null before {@link #start()}
+     */
+    public synchronized @Nullable ClusterMember self() {
+        return self;
+    }
+
+    /**
+     * Returns who this node is.
+     *
+     * @return the identity
+     */
+    public NodeIdentity identity() {
+        return identity;
+    }
+
+    /**
+     * Returns the sessions of the runtime.
+     *
+     * @return the node, borrowed
+     */
+    public RemoteNode remote() {
+        return node;
+    }
+
+    /**
+     * Returns who is there.
+     *
+     * @return the last view; empty before the first
+     */
+    public synchronized ClusterView view() {
+        return view;
+    }
+
+    /**
+     * Returns how many views there were.
+     *
+     * @return the number
+     */
+    public synchronized long views() {
+        return views;
+    }
+
+    /**
+     * Returns why this node is out of the cluster.
+     *
+     * @return the cause; null while it is not
+     */
+    public synchronized @Nullable IreeException fenced() {
+        return fenced;
+    }
+
+    /**
+     * Returns where this node stands with the others that it sees.
+     *
+     * @return a snapshot, in the order of the view, without this node
+     */
+    public List<ClusterPeer> peers() {
+        Map<Long, RemoteSession> open = new HashMap<>();
+        for (RemoteSession session : node.sessions()) {
+            NodeIdentity peer = session.peer();
+            if (peer != null && session.isOpen()) {
+                open.put(peer.incarnation(), session);
+            }
+        }
+        Map<Long, IreeException> failures = node.failures();
+        List<ClusterPeer> peers = new ArrayList<>();
+        synchronized (this) {
+            for (ClusterMember each : view.members()) {
+                long incarnation = each.identity().incarnation();
+                if (each.equals(self)) {
+                    continue;
+                }
+                Attempt attempt = attempts.get(incarnation);
+                IreeException failure = failures.getOrDefault(
+                        incarnation, rejected.getOrDefault(incarnation, attempt == null ? null : attempt.failure));
+                peers.add(new ClusterPeer(each, open.get(incarnation), failure));
+            }
+        }
+        return peers;
+    }
+
+    private PeerLink link(PeerConnection connection, ClusterMember peer) {
+        PeerLink link = new PeerLink(peer, connection, this::ended);
+        synchronized (this) {
+            links.putIfAbsent(peer.identity().incarnation(), link);
+        }
+        return link;
+    }
+
+    private void ended(PeerLink link, IreeException cause) {
+        synchronized (this) {
+            long incarnation = link.peer.identity().incarnation();
+            links.remove(incarnation, link);
+            if (!link.open && cause.code() == StatusCode.ABORTED) {
+                rejected.put(incarnation, cause);
+            }
+            unreachable(link.peer, cause);
+        }
+    }
+
+    private synchronized void unreachable(ClusterMember peer, IreeException cause) {
+        Attempt attempt = attempts.get(peer.identity().incarnation());
+        if (attempt != null) {
+            attempt.dialing = false;
+            attempt.failure = cause;
+            attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
+            attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /** What the transport tells. */
+    private final class Connections implements PeerHandler {
+        @Override
+        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
+            PeerLink link = link(connection, peer);
+            return link.attach(node.accept(link));
+        }
+
+        @Override
+        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
+            PeerLink link = link(connection, peer);
+            return link.attach(node.dial(link, peer.identity().incarnation()));
+        }
+
+        @Override
+        public void unreachable(ClusterMember peer, IreeException cause) {
+            log.warn("{} cannot connect to {}: {}", identity, peer, cause.getMessage());
+            ClusterNode.this.unreachable(peer, cause);
+        }
+    }
+
+    /** What the runtime's sessions tell. */
+    private final class Sessions implements SessionListener {
+        @Override
+        public void opened(RemoteSession session) {
+            NodeIdentity peer = session.peer();
+            PeerLink link;
+            synchronized (ClusterNode.this) {
+                link = peer == null ? null : links.get(peer.incarnation());
+            }
+            if (link == null
+                    || !link.peer.identity().equals(peer)
+                    || !session.toString().endsWith(link.describe())) {
+                session.fail(new IreeException(
+                        StatusCode.PERMISSION_DENIED,
+                        "%s says that it is %s, and its connection was opened by another node"
+                                .formatted(session, peer)));
+                return;
+            }
+            synchronized (ClusterNode.this) {
+                link.open = true;
+                attempts.remove(link.peer.identity().incarnation());
+                ClusterNode.this.notifyAll();
+            }
+            log.info("{} has a session with {}", identity, link.peer);
+            listener.connected(link.peer);
+        }
+
+        @Override
+        public void failed(RemoteSession session, IreeException cause) {
+            NodeIdentity peer = session.peer();
+            log.warn("{} lost {}: {}", identity, session, cause.getMessage());
+            if (peer != null) {
+                listener.failed(peer.incarnation(), cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+package io.github.iree4j.cluster.identity;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An {@link IdentityStore} for a node whose machine index is configured: a file of its own counts the sessions.
+ *
+ * <p>The next session is on disk before it is granted, so a crash at any point skips a session at most. A lock on a second file keeps other
+ * processes out while the lease is held; the lease does not end by itself. Nothing keeps two nodes with the same machine index and different
+ * files apart until they meet, and a file that is lost or restored from a copy grants sessions again: the volume must follow the index.
+ */
+public final class FileIdentityStore implements IdentityStore {
+    /*
+     * The file is one line, replaced as a whole: write a temporary file, force it, rename it, force the directory. The lock is on a file of
+     * its own, since a lock belongs to the file that the rename replaces.
+     */
+    private static final Pattern CONTENT =
+            Pattern.compile("iree4j-identity 1 cluster=([0-9a-f]{16}) machine=([0-9]{1,3}) session=([0-9]{1,3})\\R?");
+    private static final int MOST_BYTES = 128;
+
+    /** Files locked by this process. Opening and closing a second channel on one would release the lock of the first. */
+    private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
+
+    private final Path file;
+    private final long clusterId;
+    private final int machine;
+    private final Consumer<String> steps;
+
+    /**
+     * Creates a store on a file, which need not exist.
+     *
+     * @param file where the sessions are counted; its directory exists or can be created
+     * @param clusterId the cluster's id; a file of another cluster is refused
+     * @param machine the machine index, 0 to 255
+     */
+    public FileIdentityStore(Path file, long clusterId, int machine) {
+        this(file, clusterId, machine, _ -> {});
+    }
+
+    /** With what is told before each step; for tests that stop in the middle. */
+    FileIdentityStore(Path file, long clusterId, int machine, Consumer<String> steps) {
+        if (machine < 0 || machine > Axis.MAXIMUM_MACHINE) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "machine index " + machine + " is not within [0, " + Axis.MAXIMUM_MACHINE + "]");
+        }
+        this.file = file.toAbsolutePath();
+        this.clusterId = clusterId;
+        this.machine = machine;
+        this.steps = steps;
+    }
+
+    @Override
+    public IdentityLease acquire(Duration duration) {
+        Lock lock = lock();
+        try {
+            int session = lastSession() + 1;
+            if (session > Axis.MAXIMUM_SESSION) {
+                throw Slots.exhausted(machine);
+            }
+            write(session);
+            return new Held(new NodeIdentity(clusterId, machine, session, incarnation(session)), lock);
+        } catch (IOException e) {
+            lock.release();
+            throw failure("cannot be written: " + e, e);
+        } catch (RuntimeException e) {
+            lock.release();
+            throw e;
+        }
+    }
+
+    /** Orders the sessions of one machine, and differs between machines. */
+    private long incarnation(int session) {
+        return (long) session << 8 | machine;
+    }
+
+    private Lock lock() {
+        Path path = sibling(".lock");
+        if (!LOCKED.add(path)) {
+            throw held();
+        }
+        FileChannel channel = null;
+        boolean locked = false;
+        try {
+            Files.createDirectories(directory());
+            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                throw held();
+            }
+            locked = true;
+            return new Lock(path, channel, lock);
+        } catch (OverlappingFileLockException e) { // by another class loader, or through a link
+            throw held();
+        } catch (IOException e) {
+            throw failure("cannot be locked: " + e, e);
+        } finally {
+            if (!locked) {
+                close(channel);
+                LOCKED.remove(path);
+            }
+        }
+    }
+
+    private IreeException held() {
+        return new IreeException(
+                StatusCode.ALREADY_EXISTS,
+                "identity file '%s' is in use by another node; give each node a file and a machine index of its own"
+                        .formatted(file));
+    }
+
+    private int lastSession() throws IOException {
+        String content;
+        try {
+            if (Files.size(file) > MOST_BYTES) {
+                throw damaged("has " + Files.size(file) + " bytes, more than " + MOST_BYTES);
+            }
+            content = Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            return 0;
+        }
+        Matcher fields = CONTENT.matcher(content);
+        if (!fields.matches()) {
+            throw damaged("does not begin with 'iree4j-identity 1'");
+        }
+        long ofCluster = Long.parseUnsignedLong(fields.group(1), 16);
+        if (ofCluster != clusterId || Integer.parseInt(fields.group(2)) != machine) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "identity file '%s' belongs to machine index %s of cluster %s, not to %d of %016x; use another file"
+                            .formatted(file, fields.group(2), fields.group(1), machine, clusterId));
+        }
+        int session = Integer.parseInt(fields.group(3));
+        if (session < 1 || session > Axis.MAXIMUM_SESSION) {
+            throw damaged("has session " + session + ", not within [1, " + Axis.MAXIMUM_SESSION + "]");
+        }
+        return session;
+    }
+
+    private IreeException damaged(String how) {
+        return new IreeException(
+                StatusCode.DATA_LOSS,
+                "identity file '%s' %s; restore it, or take a machine index that was never used: which sessions of index %d were used is unknown"
+                        .formatted(file, how, machine));
+    }
+
+    private void write(int session) throws IOException {
+        String content =
+                "iree4j-identity 1 cluster=%016x machine=%d session=%d\n".formatted(clusterId, machine, session);
+        Path next = sibling(".next");
+        steps.accept("write");
+        try (FileChannel channel = FileChannel.open(
+                next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.US_ASCII));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            steps.accept("force");
+            channel.force(true);
+        }
+        steps.accept("rename");
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        steps.accept("force the directory");
+        try (FileChannel directory = FileChannel.open(directory(), StandardOpenOption.READ)) {
+            directory.force(true);
+        }
+        steps.accept("grant");
+    }
+
+    private Path directory() {
+        return file.resolveSibling(".").normalize();
+    }
+
+    private Path sibling(String suffix) {
+        return file.resolveSibling(file.getFileName() + suffix);
+    }
+
+    private IreeException failure(String how, IOException cause) {
+        return new IreeException(StatusCode.UNAVAILABLE, "identity file '" + file + "' " + how, cause);
+    }
+
+    private static void close(@Nullable FileChannel channel) {
+        if (channel != null) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                // Nothing was written through it.
+            }
+        }
+    }
+
+    /** The lock of a lease. */
+    private record Lock(Path path, FileChannel channel, FileLock lock) {
+        boolean isHeld() {
+            return lock.isValid();
+        }
+
+        void release() {
+            close(channel);
+            LOCKED.remove(path);
+        }
+    }
+
+    /** A lease. */
+    private final class Held implements IdentityLease {
+        private final NodeIdentity identity;
+        private final Lock lock;
+        private final AtomicBoolean released = new AtomicBoolean();
+
+        Held(NodeIdentity identity, Lock lock) {
+            this.identity = identity;
+            this.lock = lock;
+        }
+
+        @Override
+        public NodeIdentity identity() {
+            return identity;
+        }
+
+        @Override
+        public void renew() {
+            try {
+                if (lock.isHeld() && lastSession() == identity.session()) {
+                    return;
+                }
+            } catch (IOException e) {
+                throw failure("cannot be read: " + e, e);
+            }
+            throw new IreeException(
+                    StatusCode.ABORTED,
+                    "identity file '" + file + "' no longer holds " + identity + ", or its lock is gone");
+        }
+
+        @Override
+        public void release() {
+            if (released.compareAndSet(false, true)) {
+                lock.release();
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+package io.github.iree4j.cluster.identity;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLIntegrityConstraintViolationException;
+import java.sql.Statement;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+
+/**
+ * An {@link IdentityStore} in a database: one row per cluster, and one per machine index that was ever used. Rows are never deleted.
+ *
+ * <p>Every change is one statement that compares what it replaces, so any isolation level will do. Leases end by the database's clock;
+ * clocks of nodes need not agree with it. Of the free indices the one with the fewest used sessions is granted.
+ */
+public final class JdbcIdentityStore implements IdentityStore {
+
+    private static final int SECONDS_PER_STATEMENT = 10;
+    private static final int MOST_CONFLICTS = 1000;
+    private static final String[] SCHEMA = {"""
+        create table if not exists iree_cluster (
+            name varchar(200) not null primary key,
+            cluster_id bigint not null,
+            incarnation bigint not null)""", """
+        create table if not exists iree_cluster_slot (
+            cluster_name varchar(200) not null,
+            machine int not null,
+            session_epoch int not null,
+            incarnation bigint not null,
+            expires_at bigint not null,
+            primary key (cluster_name, machine))"""};
+
+    private final DataSource database;
+    private final String cluster;
+    private final int machines;
+
+    /**
+     * Creates a store. Connects at the first lease.
+     *
+     * @param database where the tables are
+     * @param cluster the cluster's name, at most 200 characters
+     * @param machines how many machine indices there are, 1 to 256
+     */
+    public JdbcIdentityStore(DataSource database, String cluster, int machines) {
+        if (machines < 1 || machines > Axis.MAXIMUM_MACHINE + 1) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%d machine indices are not within [1, %d]".formatted(machines, Axis.MAXIMUM_MACHINE + 1));
+        }
+        this.database = database;
+        this.cluster = cluster;
+        this.machines = machines;
+    }
+
+    /** Creates the tables unless they exist. */
+    public void createTables() {
+        try {
+            execute(SCHEMA);
+        } catch (IreeException first) {
+            execute(SCHEMA); // another node may have created them in between, which some databases report as a failure
+        }
+    }
+
+    private void execute(String... statements) {
+        run("create its tables", connection -> {
+            try (Statement statement = connection.createStatement()) {
+                for (String each : statements) {
+                    statement.execute(each);
+                }
+            }
+            return 0;
+        });
+    }
+
+    @Override
+    public IdentityLease acquire(Duration duration) {
+        return run("lease a slot", connection -> {
+            long clusterId = clusterId(connection);
+            for (int conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+                Slot free = findFree(connection);
+                long incarnation = nextIncarnation(connection);
+                long expires = now(connection) + duration.toMillis();
+                if (take(connection, free, incarnation, expires)) {
+                    return new Held(
+                            new NodeIdentity(clusterId, free.machine, free.session + 1, incarnation),
+                            duration.toMillis());
+                }
+            }
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met those of other nodes");
+        });
+    }
+
+    private long clusterId(Connection connection) throws SQLException {
+        for (; ; ) {
+            Row row = select(connection, "select cluster_id from iree_cluster where name = ?", cluster);
+            if (row.isPresent) {
+                return row.value;
+            }
+            try {
+                update(
+                        connection,
+                        "insert into iree_cluster (name, cluster_id, incarnation) values (?, ?, 0)",
+                        cluster,
+                        new SecureRandom().nextLong());
+            } catch (SQLException e) {
+                orDuplicate(e);
+            }
+        }
+    }
+
+    private long nextIncarnation(Connection connection) throws SQLException {
+        for (; ; ) {
+            long last = select(connection, "select incarnation from iree_cluster where name = ?", cluster).value;
+            String sql = "update iree_cluster set incarnation = ? where name = ? and incarnation = ?";
+            if (update(connection, sql, last + 1, cluster, last) == 1) {
+                return last + 1;
+            }
+        }
+    }
+
+    /** The free machine index with the fewest used sessions. */
+    private Slot findFree(Connection connection) throws SQLException {
+        List<Slot> slots = new ArrayList<>();
+        try (PreparedStatement query = prepare(
+                        connection,
+                        "select machine, session_epoch, incarnation, expires_at from iree_cluster_slot"
+                                + " where cluster_name = ?",
+                        cluster);
+                ResultSet rows = query.executeQuery()) {
+            while (rows.next()) {
+                slots.add(new Slot(rows.getInt(1), rows.getInt(2), rows.getLong(3), rows.getLong(4)));
+            }
+        }
+        for (int machine = 0; machine < machines; machine++) {
+            int index = machine;
+            if (slots.stream().noneMatch(slot -> slot.machine == index)) {
+                return new Slot(index, 0, 0, 0);
+            }
+        }
+        long now = now(connection);
+        List<Slot> free = slots.stream()
+                .filter(slot -> slot.machine < machines && slot.expires <= now)
+                .toList();
+        return free.stream()
+                .filter(slot -> slot.session < Axis.MAXIMUM_SESSION)
+                .min(Comparator.comparingInt(Slot::session).thenComparing(Slot::machine))
+                .orElseThrow(() -> Slots.noneFree(machines, !free.isEmpty()));
+    }
+
+    private boolean take(Connection connection, Slot free, long incarnation, long expires) throws SQLException {
+        if (free.session > 0) {
+            return update(
+                            connection,
+                            "update iree_cluster_slot set session_epoch = ?, incarnation = ?, expires_at = ?"
+                                    + " where cluster_name = ? and machine = ? and incarnation = ? and expires_at = ?",
+                            free.session + 1,
+                            incarnation,
+                            expires,
+                            cluster,
+                            free.machine,
+                            free.incarnation,
+                            free.expires)
+                    == 1;
+        }
+        try {
+            update(
+                    connection,
+                    "insert into iree_cluster_slot (cluster_name, machine, session_epoch, incarnation, expires_at)"
+                            + " values (?, ?, 1, ?, ?)",
+                    cluster,
+                    free.machine,
+                    incarnation,
+                    expires);
+            return true;
+        } catch (SQLException e) {
+            orDuplicate(e);
+            return false;
+        }
+    }
+
+    /** Milliseconds on the database's clock. */
+    private static long now(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.setQueryTimeout(SECONDS_PER_STATEMENT);
+            try (ResultSet rows = statement.executeQuery("select current_timestamp")) {
+                rows.next();
+                Timestamp now = rows.getTimestamp(1);
+                return now.getTime();
+            }
+        }
+    }
+
+    private static Row select(Connection connection, String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement query = prepare(connection, sql, parameters);
+                ResultSet rows = query.executeQuery()) {
+            return rows.next() ? new Row(true, rows.getLong(1)) : new Row(false, 0);
+        }
+    }
+
+    private static int update(Connection connection, String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, parameters)) {
+            return statement.executeUpdate();
+        }
+    }
+
+    private static PreparedStatement prepare(Connection connection, String sql, Object... parameters)
+            throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        statement.setQueryTimeout(SECONDS_PER_STATEMENT);
+        for (int i = 0; i < parameters.length; i++) {
+            statement.setObject(i + 1, parameters[i]);
+        }
+        return statement;
+    }
+
+    /** Rethrows what is not the violation of a key: another node was faster. */
+    private static void orDuplicate(SQLException e) throws SQLException {
+        boolean duplicate = e instanceof SQLIntegrityConstraintViolationException
+                || e.getSQLState() != null && e.getSQLState().startsWith("23");
+        if (!duplicate) {
+            throw e;
+        }
+    }
+
+    private <T> T run(String what, Work<T> work) {
+        try (Connection connection = database.getConnection()) {
+            boolean auto = connection.getAutoCommit();
+            connection.setAutoCommit(true);
+            try {
+                return work.run(connection);
+            } finally {
+                connection.setAutoCommit(auto);
+            }
+        } catch (SQLException e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "the identity store of cluster '%s' could not %s: %s".formatted(cluster, what, e.getMessage()),
+                    e);
+        }
+    }
+
+    /** Statements on a connection that commits each. */
+    private interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    private record Row(boolean isPresent, long value) {}
+
+    private record Slot(int machine, int session, long incarnation, long expires) {}
+
+    /** A lease. */
+    private final class Held implements IdentityLease {
+        private final NodeIdentity identity;
+        private final long millis;
+        private final AtomicBoolean released = new AtomicBoolean();
+
+        Held(NodeIdentity identity, long millis) {
+            this.identity = identity;
+            this.millis = millis;
+        }
+
+        @Override
+        public NodeIdentity identity() {
+            return identity;
+        }
+
+        @Override
+        public void renew() {
+            int rows = run("renew the lease of " + identity, connection -> {
+                long now = now(connection);
+                return update(
+                        connection,
+                        "update iree_cluster_slot set expires_at = ?"
+                                + " where cluster_name = ? and machine = ? and incarnation = ? and expires_at > ?",
+                        now + millis,
+                        cluster,
+                        identity.machine(),
+                        identity.incarnation(),
+                        now);
+            });
+            if (rows != 1) {
+                throw new IreeException(StatusCode.ABORTED, "the lease of " + identity + " has ended");
+            }
+        }
+
+        @Override
+        public void release() {
+            if (!released.compareAndSet(false, true)) {
+                return;
+            }
+            try {
+                run(
+                        "release the lease of " + identity,
+                        connection -> update(
+                                connection,
+                                "update iree_cluster_slot set expires_at = 0"
+                                        + " where cluster_name = ? and machine = ? and incarnation = ?",
+                                cluster,
+                                identity.machine(),
+                                identity.incarnation()));
+            } catch (IreeException e) {
+                if (e.code() != StatusCode.UNAVAILABLE) {
+                    throw e;
+                }
+                // It ends by itself.
+            }
+        }
+    }
+}

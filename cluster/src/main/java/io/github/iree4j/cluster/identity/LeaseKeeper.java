@@ -1,0 +1,217 @@
+package io.github.iree4j.cluster.identity;
+
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews a lease after a third of its duration, and fences the node when five sixths have passed without success, so that it has stopped
+ * using its slot before the store may grant the machine index to another.
+ *
+ * <p>The owner calls {@link #look()} regularly, at least every twelfth of the duration. The time of a renewal is the one before it was sent:
+ * the store counts from a later one. Thread-safe.
+ */
+public final class LeaseKeeper {
+
+    private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
+
+    /** Where a lease stands. */
+    public enum State {
+        /** The node may use its slot. */
+        HELD,
+        /** The lease was lost, or may be about to end. The node must not use its slot, ever again. */
+        FENCED,
+        /** The owner gave it back. */
+        RELEASED
+    }
+
+    private final IdentityLease lease;
+    private final long nanos;
+    private final LongSupplier nanoTime;
+    private final Executor executor;
+    private final Consumer<IreeException> fence;
+
+    private State state = State.HELD; // guarded by this, like the rest
+    private long renewed;
+    private long tried;
+    private boolean renewing;
+    private long renewals;
+    private long lastRenewalNanos;
+    private @Nullable IreeException failure;
+
+    /**
+     * Creates a keeper of a lease that has just been acquired.
+     *
+     * @param lease the lease; {@link #release()} ends it
+     * @param duration its duration
+     * @param acquired the time before it was requested, in nanoseconds of the clock
+     * @param nanoTime the clock, which does not go back
+     * @param executor runs renewals, which may block
+     * @param fence called once when the lease is lost, on the thread that finds out; MUST NOT block
+     */
+    public LeaseKeeper(
+            IdentityLease lease,
+            Duration duration,
+            long acquired,
+            LongSupplier nanoTime,
+            Executor executor,
+            Consumer<IreeException> fence) {
+        this.lease = lease;
+        this.nanos = duration.toNanos();
+        this.renewed = acquired;
+        this.tried = acquired;
+        this.nanoTime = nanoTime;
+        this.executor = executor;
+        this.fence = fence;
+    }
+
+    /**
+     * Returns whose lease it is.
+     *
+     * @return the identity
+     */
+    public NodeIdentity identity() {
+        return lease.identity();
+    }
+
+    /** Renews the lease if that is due, and fences the node if it is too late. Does not block. */
+    public void look() {
+        long now = nanoTime.getAsLong();
+        IreeException lost = null;
+        boolean due = false;
+        synchronized (this) {
+            if (state != State.HELD) {
+                return;
+            }
+            long age = now - renewed;
+            if (age >= nanos / 6 * 5) {
+                lost = new IreeException(
+                        StatusCode.ABORTED,
+                        "the lease of %s was last renewed %d ms ago, and it lasts %d ms%s"
+                                .formatted(
+                                        identity(),
+                                        age / 1_000_000,
+                                        nanos / 1_000_000,
+                                        failure == null ? "" : "; " + failure.getMessage()),
+                        failure);
+                state = State.FENCED;
+            } else if (!renewing && age >= nanos / 3 && now - tried >= nanos / 12) {
+                renewing = true;
+                tried = now;
+                due = true;
+            }
+        }
+        if (lost != null) {
+            fence(lost);
+        } else if (due) {
+            try {
+                executor.execute(() -> renew(now));
+            } catch (RejectedExecutionException e) {
+                ended(new IreeException(StatusCode.UNAVAILABLE, "no thread to renew the lease of " + identity(), e));
+            }
+        }
+    }
+
+    private void renew(long sent) {
+        try {
+            lease.renew();
+        } catch (IreeException e) {
+            ended(e);
+            return;
+        } catch (RuntimeException e) {
+            ended(new IreeException(StatusCode.UNAVAILABLE, "cannot renew the lease of " + identity() + ": " + e, e));
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            renewing = false;
+            failure = null;
+            late = state != State.HELD;
+            if (!late) {
+                renewed = sent;
+                renewals++;
+                lastRenewalNanos = nanoTime.getAsLong() - sent;
+            }
+        }
+        if (late) {
+            lease.release();
+        }
+    }
+
+    private void ended(IreeException e) {
+        boolean lost;
+        synchronized (this) {
+            renewing = false;
+            failure = e;
+            lost = e.code() == StatusCode.ABORTED && state == State.HELD;
+            if (lost) {
+                state = State.FENCED;
+            }
+        }
+        if (lost) {
+            fence(e);
+        } else {
+            log.warn("the lease of {} could not be renewed: {}", identity(), e.getMessage());
+        }
+    }
+
+    private void fence(IreeException cause) {
+        log.error("fenced: {}", cause.getMessage());
+        fence.accept(cause);
+    }
+
+    /** Gives the lease back. May block; does nothing the second time. A fenced lease is given back too, since nothing uses it now. */
+    public void release() {
+        synchronized (this) {
+            if (state == State.RELEASED) {
+                return;
+            }
+            state = State.RELEASED;
+        }
+        lease.release();
+    }
+
+    /**
+     * Returns where the lease stands, by the clock and not by the last {@link #look()}.
+     *
+     * @return the state
+     */
+    public synchronized State state() {
+        return state == State.HELD && nanoTime.getAsLong() - renewed >= nanos / 6 * 5 ? State.FENCED : state;
+    }
+
+    /**
+     * Returns how long ago the lease was renewed.
+     *
+     * @return the age
+     */
+    public synchronized Duration age() {
+        return Duration.ofNanos(nanoTime.getAsLong() - renewed);
+    }
+
+    /**
+     * Returns how long the last renewal took.
+     *
+     * @return the time; zero before the first
+     */
+    public synchronized Duration lastRenewal() {
+        return Duration.ofNanos(lastRenewalNanos);
+    }
+
+    /**
+     * Returns how often the lease was renewed.
+     *
+     * @return the number of renewals
+     */
+    public synchronized long renewals() {
+        return renewals;
+    }
+}

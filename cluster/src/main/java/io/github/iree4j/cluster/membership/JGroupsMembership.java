@@ -1,0 +1,245 @@
+package io.github.iree4j.cluster.membership;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
+import org.jgroups.Address;
+import org.jgroups.JChannel;
+import org.jgroups.MergeView;
+import org.jgroups.Receiver;
+import org.jgroups.View;
+import org.jgroups.protocols.FD_ALL3;
+import org.jgroups.protocols.FD_SOCK2;
+import org.jgroups.protocols.FRAG2;
+import org.jgroups.protocols.MERGE3;
+import org.jgroups.protocols.MFC;
+import org.jgroups.protocols.SHARED_LOOPBACK;
+import org.jgroups.protocols.SHARED_LOOPBACK_PING;
+import org.jgroups.protocols.TCP;
+import org.jgroups.protocols.TCPPING;
+import org.jgroups.protocols.TP;
+import org.jgroups.protocols.UFC;
+import org.jgroups.protocols.UNICAST3;
+import org.jgroups.protocols.VERIFY_SUSPECT2;
+import org.jgroups.protocols.dns.DNS_PING;
+import org.jgroups.protocols.pbcast.GMS;
+import org.jgroups.protocols.pbcast.NAKACK2;
+import org.jgroups.protocols.pbcast.STABLE;
+import org.jgroups.stack.AddressGenerator;
+import org.jgroups.stack.Protocol;
+import org.jgroups.util.ExtendedUUID;
+import org.jgroups.util.TLS;
+import org.jgroups.util.TLSClientAuth;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@link ClusterMembership} by JGroups. Only membership: a node sends no messages of its own through the channel, since load on it delays
+ * the detection of failures.
+ *
+ * <p>A node's {@link ClusterMember} is part of its address in the group, so that a view says how to reach its members.
+ */
+public final class JGroupsMembership implements ClusterMembership {
+
+    private static final Logger log = LoggerFactory.getLogger(JGroupsMembership.class);
+    private static final String KEY = "iree";
+    private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
+
+    private final GroupOptions options;
+    private final AtomicLong views = new AtomicLong();
+    private @Nullable JChannel channel; // guarded by this
+
+    /**
+     * Creates a membership that has not joined.
+     *
+     * @param options how to find and watch the other nodes
+     */
+    public JGroupsMembership(GroupOptions options) {
+        this.options = options;
+    }
+
+    @Override
+    public synchronized void join(ClusterMember self, Consumer<ClusterView> views) {
+        if (channel != null) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
+        }
+        JChannel joining = null;
+        try {
+            joining = new JChannel(stack());
+            joining.setName(self.identity().toString());
+            joining.addAddressGenerator(new Addresses(self));
+            joining.setReceiver(new Views(self, views));
+            joining.connect(options.cluster());
+            channel = joining;
+        } catch (Exception e) { // as declared
+            if (joining != null) {
+                joining.close();
+            }
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "cannot join cluster '%s' from %s port %d: %s"
+                            .formatted(options.cluster(), options.address(), options.port(), e),
+                    e);
+        }
+    }
+
+    @Override
+    public void leave() {
+        JChannel leaving;
+        synchronized (this) {
+            leaving = channel;
+            channel = null;
+        }
+        if (leaving != null) {
+            leaving.setReceiver(null);
+            leaving.close();
+        }
+    }
+
+    /** From the transport up. */
+    private List<Protocol> stack() throws Exception {
+        List<Protocol> stack = new ArrayList<>();
+        TP transport = transport();
+        transport.useVirtualThreads(false); // three times slower with them
+        transport.disableDiagnostics();
+        stack.add(transport);
+        stack.add(discovery());
+        stack.add(new MERGE3().setMinInterval(1000).setMaxInterval(3000));
+        if (options.address() != null) {
+            // Without an address of its own it listens everywhere and probes itself.
+            stack.add(new FD_SOCK2()
+                    .setBindAddress(options.address())
+                    .setOffset(1)
+                    .setPortRange(1));
+        }
+        stack.add(new FD_ALL3()
+                .setTimeout(options.timeout().toMillis())
+                .setInterval(options.interval().toMillis()));
+        stack.add(new VERIFY_SUSPECT2().setTimeout(options.verify().toMillis()));
+        stack.add(new NAKACK2().useMcastXmit(false));
+        stack.add(new UNICAST3());
+        stack.add(new STABLE());
+        stack.add(new GMS().setJoinTimeout(JOIN_TIMEOUT.toMillis()).printLocalAddress(false));
+        stack.add(new UFC());
+        stack.add(new MFC());
+        stack.add(new FRAG2());
+        return stack;
+    }
+
+    private TP transport() {
+        InetAddress address = options.address();
+        if (address == null) {
+            return new SHARED_LOOPBACK();
+        }
+        TCP tcp = new TCP();
+        tcp.setSockConnTimeout((int) options.timeout().toMillis() / 2);
+        SSLContext ssl = options.ssl();
+        if (ssl != null) {
+            tcp.tls(new TLS().enabled(true).setSSLContext(ssl).setClientAuth(TLSClientAuth.NEED));
+        }
+        tcp.setBindAddress(address);
+        tcp.setBindPort(options.port());
+        tcp.setPortRange(0);
+        return tcp;
+    }
+
+    private Protocol discovery() {
+        return switch (options.discovery()) {
+            case GroupOptions.Discovery.Static list ->
+                new TCPPING().setInitialHosts(list.hosts()).setPortRange(0);
+            case GroupOptions.Discovery.Dns dns -> new DNS_PING().dnsQuery(dns.query());
+            case GroupOptions.Discovery.Jvm _ -> new SHARED_LOOPBACK_PING();
+        };
+    }
+
+    private static ClusterView view(long number, View view, ClusterMember self) {
+        List<List<ClusterMember>> mergedFrom = view instanceof MergeView merge
+                ? disjoint(merge.getSubgroups()).stream()
+                        .map(group -> members(group, self))
+                        .toList()
+                : List.of();
+        return new ClusterView(number, members(view.getMembers(), self), mergedFrom);
+    }
+
+    /**
+     * The groups of a merge without those members of which another group knows more. A node that was paused comes with the view it had before,
+     * in which it is together with those that have excluded it since; their view has a higher number.
+     */
+    static List<List<Address>> disjoint(List<View> groups) {
+        List<View> latest = new ArrayList<>(groups);
+        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId())
+                .reversed());
+        Set<Address> seen = new HashSet<>();
+        List<List<Address>> disjoint = new ArrayList<>();
+        for (View group : latest) {
+            List<Address> members =
+                    group.getMembers().stream().filter(seen::add).toList();
+            if (!members.isEmpty()) {
+                disjoint.add(members);
+            }
+        }
+        return disjoint;
+    }
+
+    private static List<ClusterMember> members(List<Address> addresses, ClusterMember self) {
+        List<ClusterMember> members = new ArrayList<>();
+        for (Address address : addresses) {
+            byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
+            if (bytes == null) {
+                log.warn("{} is in the group of {} and no node", address, self);
+                continue;
+            }
+            try {
+                ClusterMember member = ClusterMember.decode(bytes);
+                if (member.identity().clusterId() == self.identity().clusterId()) {
+                    members.add(member);
+                } else {
+                    log.warn("{} is in the group of {} and of another causal domain", member, self);
+                }
+            } catch (IreeException e) {
+                log.warn("{} is in the group of {} and no node: {}", address, self, e.getMessage());
+            }
+        }
+        return members;
+    }
+
+    /** Addresses that carry the member. A class of its own, since the interface has two methods of which JGroups calls either. */
+    private record Addresses(ClusterMember self) implements AddressGenerator {
+        @Override
+        @SuppressWarnings("deprecation") // abstract all the same
+        public Address generateAddress() {
+            return generateAddress(self.identity().toString());
+        }
+
+        @Override
+        public Address generateAddress(String name) {
+            return ExtendedUUID.randomUUID(name).put(KEY, self.encode());
+        }
+    }
+
+    /** Calls the listener; JGroups installs one view at a time. */
+    private final class Views implements Receiver {
+        private final ClusterMember self;
+        private final Consumer<ClusterView> listener;
+
+        Views(ClusterMember self, Consumer<ClusterView> listener) {
+            this.self = self;
+            this.listener = listener;
+        }
+
+        @Override
+        public void viewAccepted(View view) {
+            listener.accept(view(views.incrementAndGet(), view, self));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * Which nodes are alive. A {@link io.github.iree4j.cluster.membership.ClusterMembership} reports views; the data between nodes does not go
+ * through it.
+ */
+@NullMarked
+package io.github.iree4j.cluster.membership;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,259 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes connections of the streams that other nodes open. A connection is complete when its third stream has arrived; one that is not is dropped
+ * when its time is over.
+ */
+final class AcceptedStreams {
+
+    /** Connections that may be incomplete at one time. */
+    static final int MOST_INCOMPLETE = 64;
+
+    private static final int CONNECTION_BYTES = 16;
+
+    private final PeerHandler handler;
+    private final ClusterMember self;
+    private final boolean tls;
+    private final IntFunction<Integer> windows;
+    private final Executor executor;
+    private final Consumer<Runnable> afterTimeout;
+    private final Map<ByteBuffer, Half> incomplete = new HashMap<>(); // guarded by this
+
+    /**
+     * Creates a set without streams.
+     *
+     * @param windows bytes that may wait to be written, by the ordinal of the stream
+     * @param afterTimeout runs a task when a connection that begins now must be complete
+     */
+    AcceptedStreams(
+            PeerHandler handler,
+            ClusterMember self,
+            boolean tls,
+            IntFunction<Integer> windows,
+            Executor executor,
+            Consumer<Runnable> afterTimeout) {
+        this.handler = handler;
+        this.self = self;
+        this.tls = tls;
+        this.windows = windows;
+        this.executor = executor;
+        this.afterTimeout = afterTimeout;
+    }
+
+    /** Accepts one kind of stream. */
+    ServerCallHandler<InputStream, InputStream> accept(PeerStream stream) {
+        return (call, headers) -> accept(stream, call, headers);
+    }
+
+    private ServerCall.Listener<InputStream> accept(
+            PeerStream stream, ServerCall<InputStream, InputStream> call, Metadata headers) {
+        Accepted accepted = new Accepted(stream, call);
+        byte[] node = headers.get(Frames.NODE);
+        byte[] number = headers.get(Frames.CONNECTION);
+        if (node == null || number == null || number.length != CONNECTION_BYTES) {
+            return accepted.refuse(Status.INVALID_ARGUMENT.withDescription("not a node of iree4j"));
+        }
+        ClusterMember peer;
+        try {
+            peer = ClusterMember.decode(node);
+            if (tls) {
+                CertificateNames.check(call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION), peer.host());
+            }
+        } catch (IreeException e) {
+            return accepted.refuse(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+        }
+        call.setOnReadyThreshold(windows.apply(stream.ordinal()));
+        ByteBuffer key = ByteBuffer.wrap(number);
+        Half half;
+        List<Accepted> complete;
+        synchronized (this) {
+            half = incomplete.get(key);
+            if (half == null) {
+                if (incomplete.size() >= MOST_INCOMPLETE) {
+                    return accepted.refuse(Status.RESOURCE_EXHAUSTED.withDescription(
+                            MOST_INCOMPLETE + " connections are incomplete, the limit"));
+                }
+                half = new Half(key, peer);
+                incomplete.put(key, half);
+                Half begun = half;
+                afterTimeout.accept(() -> drop(begun, Status.DEADLINE_EXCEEDED.withDescription("streams are missing")));
+            }
+            if (!half.peer.equals(peer) || half.streams[stream.ordinal()] != null) {
+                return accepted.refuse(
+                        Status.INVALID_ARGUMENT.withDescription("a connection has one stream of a kind"));
+            }
+            half.streams[stream.ordinal()] = accepted;
+            accepted.half = half;
+            complete = half.arrived();
+            if (complete.size() == half.streams.length) {
+                incomplete.remove(key);
+            }
+        }
+        if (complete.size() == half.streams.length) {
+            complete(half.peer, complete);
+        }
+        return accepted;
+    }
+
+    private void complete(ClusterMember peer, List<Accepted> streams) {
+        GrpcConnection connection = new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
+        Metadata headers = new Metadata();
+        headers.put(Frames.NODE, self.encode());
+        for (Accepted each : streams) {
+            each.connection = connection;
+            synchronized (each) {
+                if (!each.over) {
+                    each.call.sendHeaders(headers);
+                }
+            }
+        }
+        connection.start(handler.accepted(connection, peer));
+        for (Accepted each : streams) {
+            if (each.over) { // before it had a connection
+                connection.ended(Status.CANCELLED);
+            }
+        }
+    }
+
+    private void drop(Half half, Status status) {
+        synchronized (this) {
+            if (!incomplete.remove(half.key, half)) {
+                return;
+            }
+        }
+        for (Accepted each : half.arrived()) {
+            synchronized (each) {
+                each.end(status);
+            }
+        }
+    }
+
+    /** A connection, some of whose streams have arrived. */
+    private static final class Half {
+        final ByteBuffer key;
+        final ClusterMember peer;
+        final @Nullable Accepted[] streams = new Accepted[PeerStream.values().length];
+
+        Half(ByteBuffer key, ClusterMember peer) {
+            this.key = key;
+            this.peer = peer;
+        }
+
+        /** The streams that are there, by ordinal. */
+        List<Accepted> arrived() {
+            List<Accepted> arrived = new ArrayList<>();
+            for (Accepted each : streams) {
+                if (each != null) {
+                    arrived.add(each);
+                }
+            }
+            return arrived;
+        }
+    }
+
+    /** A stream that a peer opened. */
+    private final class Accepted extends ServerCall.Listener<InputStream> implements StreamEnd {
+        final PeerStream stream;
+        final ServerCall<InputStream, InputStream> call;
+        volatile @Nullable Half half;
+        volatile @Nullable GrpcConnection connection;
+        volatile boolean over; // set once, by either side
+        private boolean closed; // guarded by this
+
+        Accepted(PeerStream stream, ServerCall<InputStream, InputStream> call) {
+            this.stream = stream;
+            this.call = call;
+        }
+
+        synchronized Accepted refuse(Status status) {
+            end(status);
+            return this;
+        }
+
+        @Override
+        public boolean isReady() {
+            return !over && call.isReady();
+        }
+
+        @Override
+        public void send(InputStream message) {
+            call.sendMessage(message);
+        }
+
+        @Override
+        public void request() {
+            call.request(1);
+        }
+
+        @Override
+        public void end(Status status) {
+            if (!closed) {
+                closed = true;
+                over = true;
+                try {
+                    call.close(status, new Metadata());
+                } catch (IllegalStateException e) {
+                    // The peer has ended it.
+                }
+            }
+        }
+
+        @Override
+        public void onMessage(InputStream message) {
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.received(stream, message);
+            }
+        }
+
+        @Override
+        public void onReady() {
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.ready(stream);
+            }
+        }
+
+        @Override
+        public void onHalfClose() {
+            over(Status.CANCELLED.withDescription("the peer ended it"));
+        }
+
+        @Override
+        public void onCancel() {
+            over(Status.CANCELLED.withDescription("the peer or the network ended it"));
+        }
+
+        private void over(Status status) {
+            over = true;
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.ended(status);
+                return;
+            }
+            Half begun = half;
+            if (begun != null) {
+                drop(begun, status);
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of a connection that this node dials. The connection is established when the peer has answered on each. */
+final class DialedStreams {
+    private final PeerHandler handler;
+    private final ClusterMember peer;
+    private final Executor executor;
+    private final Runnable ended;
+    private final Dialed[] streams = new Dialed[PeerStream.values().length];
+    private int answered; // guarded by this, like the rest
+    private boolean over;
+    private volatile @Nullable GrpcConnection connection;
+
+    DialedStreams(PeerHandler handler, ClusterMember peer, Executor executor, Runnable ended) {
+        this.handler = handler;
+        this.peer = peer;
+        this.executor = executor;
+        this.ended = ended;
+    }
+
+    /**
+     * Opens the streams.
+     *
+     * @param channels by the ordinal of the stream
+     * @param windows bytes that may wait to be written, by the ordinal of the stream
+     */
+    void open(ClusterMember self, byte[] number, IntFunction<ManagedChannel> channels, IntFunction<Integer> windows) {
+        for (PeerStream stream : PeerStream.values()) {
+            CallOptions options = CallOptions.DEFAULT.withOnReadyThreshold(windows.apply(stream.ordinal()));
+            streams[stream.ordinal()] =
+                    new Dialed(stream, channels.apply(stream.ordinal()).newCall(Frames.method(stream), options));
+        }
+        for (Dialed each : streams) {
+            Metadata headers = new Metadata();
+            headers.put(Frames.NODE, self.encode());
+            headers.put(Frames.CONNECTION, number);
+            try {
+                each.call.start(each, headers);
+            } catch (IllegalStateException e) {
+                return; // an earlier one has failed and cancelled this one
+            }
+        }
+    }
+
+    /** Gives up, unless the connection is established. */
+    void giveUp(IreeException cause) {
+        synchronized (this) {
+            if (over || answered == streams.length) {
+                return;
+            }
+            over = true;
+        }
+        endAll(Status.CANCELLED.withDescription(cause.getMessage()));
+        ended.run();
+        handler.unreachable(peer, cause);
+    }
+
+    private void endAll(Status status) {
+        for (Dialed each : streams) {
+            synchronized (each) {
+                each.end(status);
+            }
+        }
+    }
+
+    private void answered(Metadata headers) {
+        byte[] node = headers.get(Frames.NODE);
+        try {
+            ClusterMember there = node == null ? null : ClusterMember.decode(node);
+            if (there == null || !there.identity().equals(peer.identity())) {
+                giveUp(new IreeException(
+                        StatusCode.NOT_FOUND, "%s answers, and this node dialed %s".formatted(there, peer)));
+                return;
+            }
+        } catch (IreeException e) {
+            giveUp(e);
+            return;
+        }
+        synchronized (this) {
+            if (over || ++answered < streams.length) {
+                return;
+            }
+        }
+        GrpcConnection established =
+                new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
+        connection = established;
+        established.start(handler.dialed(established, peer));
+    }
+
+    private void closed(Status status) {
+        GrpcConnection established = connection;
+        if (established != null) {
+            established.ended(status);
+        } else {
+            giveUp(Frames.failure(peer.toString(), status));
+        }
+    }
+
+    /** A stream that this node opens. */
+    private final class Dialed extends ClientCall.Listener<InputStream> implements StreamEnd {
+        private final PeerStream stream;
+        private final ClientCall<InputStream, InputStream> call;
+        private boolean ended; // guarded by this
+
+        Dialed(PeerStream stream, ClientCall<InputStream, InputStream> call) {
+            this.stream = stream;
+            this.call = call;
+        }
+
+        @Override
+        public boolean isReady() {
+            return call.isReady();
+        }
+
+        @Override
+        public void send(InputStream message) {
+            call.sendMessage(message);
+        }
+
+        @Override
+        public void request() {
+            call.request(1);
+        }
+
+        @Override
+        public void end(Status status) {
+            if (!ended) {
+                ended = true;
+                call.cancel(status.getDescription(), null);
+            }
+        }
+
+        @Override
+        public void onHeaders(Metadata headers) {
+            answered(headers);
+        }
+
+        @Override
+        public void onMessage(InputStream message) {
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.received(stream, message);
+            }
+        }
+
+        @Override
+        public void onReady() {
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.ready(stream);
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            closed(status);
+        }
+    }
+}

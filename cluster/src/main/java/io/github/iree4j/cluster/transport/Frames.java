@@ -1,0 +1,164 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.Drainable;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+
+/** Frames as messages of gRPC: the bytes as they are, one message each. */
+final class Frames {
+
+    static final String SERVICE = "iree4j.Peer";
+
+    /** Who the sender is, a {@code ClusterMember}. */
+    static final Metadata.Key<byte[]> NODE = Metadata.Key.of("iree-node-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    /** Which connection a stream belongs to, 16 random bytes. */
+    static final Metadata.Key<byte[]> CONNECTION =
+            Metadata.Key.of("iree-connection-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    private static final int COPY_BYTES = 64 << 10;
+
+    private Frames() {}
+
+    static MethodDescriptor<InputStream, InputStream> method(PeerStream stream) {
+        return MethodDescriptor.<InputStream, InputStream>newBuilder()
+                .setType(MethodType.BIDI_STREAMING)
+                .setFullMethodName(MethodDescriptor.generateFullMethodName(
+                        SERVICE, stream.name().toLowerCase(Locale.ROOT)))
+                .setRequestMarshaller(Raw.INSTANCE)
+                .setResponseMarshaller(Raw.INSTANCE)
+                .build();
+    }
+
+    /** A frame to send. gRPC copies it before the call that sends it returns. */
+    static InputStream outgoing(ByteBuffer head, ByteBuffer body) {
+        return new Outgoing(head, body);
+    }
+
+    /** How a stream ended. */
+    static IreeException failure(String peer, Status status) {
+        String reason = status.getDescription();
+        Throwable cause = status.getCause();
+        StatusCode code = switch (status.getCode()) {
+            case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
+            case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
+            case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
+            case UNIMPLEMENTED -> StatusCode.INCOMPATIBLE;
+            case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
+            default -> StatusCode.UNAVAILABLE;
+        };
+        return new IreeException(
+                code,
+                "connection to %s ended: %s%s%s"
+                        .formatted(
+                                peer,
+                                status.getCode(),
+                                reason == null ? "" : ", " + reason,
+                                cause == null || cause.getMessage() == null ? "" : ", " + cause.getMessage()),
+                cause);
+    }
+
+    /** Passes messages as streams of their bytes. */
+    private static final class Raw implements MethodDescriptor.Marshaller<InputStream> {
+        private static final Raw INSTANCE = new Raw();
+
+        @Override
+        public InputStream stream(InputStream value) {
+            return value;
+        }
+
+        @Override
+        public InputStream parse(InputStream stream) {
+            return stream;
+        }
+    }
+
+    /** What gRPC reads of a frame to send. */
+    private static final class Outgoing extends InputStream implements KnownLength, Drainable {
+        private final ByteBuffer head;
+        private final ByteBuffer body;
+
+        Outgoing(ByteBuffer head, ByteBuffer body) {
+            this.head = head;
+            this.body = body;
+        }
+
+        @Override
+        public int available() {
+            return head.remaining() + body.remaining();
+        }
+
+        @Override
+        public int drainTo(OutputStream target) throws IOException {
+            int length = available();
+            write(head, target);
+            write(body, target);
+            return length;
+        }
+
+        private static void write(ByteBuffer from, OutputStream target) throws IOException {
+            if (from.hasArray()) {
+                target.write(from.array(), from.arrayOffset() + from.position(), from.remaining());
+                from.position(from.limit());
+                return;
+            }
+            byte[] copy = new byte[Math.min(COPY_BYTES, from.remaining())];
+            while (from.hasRemaining()) {
+                int length = Math.min(copy.length, from.remaining());
+                from.get(copy, 0, length);
+                target.write(copy, 0, length);
+            }
+        }
+
+        @Override
+        public int read() {
+            return head.hasRemaining() ? head.get() & 0xFF : body.hasRemaining() ? body.get() & 0xFF : -1;
+        }
+    }
+
+    /** Reads frames that arrive, one at a time. */
+    static final class Incoming {
+        private ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 10);
+
+        /** The bytes of a message, valid until the next call. */
+        ByteBuffer read(InputStream message) throws IOException {
+            int length = message.available();
+            HasByteBuffer direct = message instanceof HasByteBuffer some && some.byteBufferSupported() ? some : null;
+            if (direct != null) {
+                ByteBuffer first = direct.getByteBuffer();
+                if (first != null && first.remaining() == length) {
+                    return first.asReadOnlyBuffer();
+                }
+            }
+            if (buffer.capacity() < length) {
+                buffer = ByteBuffer.allocateDirect(Math.max(length, 2 * buffer.capacity()));
+            }
+            buffer.clear();
+            if (direct == null) {
+                buffer.put(message.readNBytes(length));
+            }
+            while (direct != null && buffer.position() < length) {
+                ByteBuffer part = direct.getByteBuffer();
+                if (part == null || !part.hasRemaining()) {
+                    throw new IOException("a message of %d bytes ended after %d".formatted(length, buffer.position()));
+                }
+                int bytes = part.remaining();
+                buffer.put(part);
+                message.skipNBytes(bytes);
+            }
+            return buffer.flip().asReadOnlyBuffer();
+        }
+    }
+}

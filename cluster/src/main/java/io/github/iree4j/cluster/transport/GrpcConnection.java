@@ -1,0 +1,159 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.hal.remote.PeerConnection;
+import io.github.iree4j.hal.remote.PeerListener;
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection of three streams of gRPC. The first stream that ends ends the others.
+ *
+ * <p>Messages are requested one at a time, so a listener that is slow slows its peer down through the windows of HTTP/2, and nothing
+ * accumulates. A stream is written under its own lock, which no call of the listener takes.
+ */
+final class GrpcConnection implements PeerConnection {
+    /*
+     * gRPC calls a stream's listener from one thread at a time. Between start() and the end of the connection the listener is set; requests for
+     * messages begin in start(), so none arrive before.
+     */
+    private static final AtomicLong CONNECTIONS = new AtomicLong();
+
+    private final String peer;
+    private final StreamEnd[] streams = new StreamEnd[PeerStream.values().length];
+    private final Frames.Incoming[] readers = new Frames.Incoming[PeerStream.values().length];
+    private final Executor later;
+    private final Runnable ended;
+    private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>(); // why it has ended, set once
+    private final AtomicBoolean told = new AtomicBoolean(); // whether the listener knows
+    private volatile @Nullable PeerListener listener;
+
+    /**
+     * Creates a connection whose streams are open.
+     *
+     * @param peer how messages describe it, with a number that no other connection has
+     * @param streams by ordinal
+     * @param later runs tasks soon, without locks
+     * @param ended called once, when the connection has ended
+     */
+    GrpcConnection(String peer, List<? extends StreamEnd> streams, Executor later, Runnable ended) {
+        this.peer = peer + " #" + CONNECTIONS.incrementAndGet();
+        this.later = later;
+        this.ended = ended;
+        for (PeerStream stream : PeerStream.values()) {
+            this.streams[stream.ordinal()] = streams.get(stream.ordinal());
+            this.readers[stream.ordinal()] = new Frames.Incoming();
+        }
+    }
+
+    /** Begins to deliver. */
+    void start(PeerListener receiver) {
+        listener = receiver;
+        IreeException already = end.get();
+        if (already != null) {
+            tell(already);
+            return;
+        }
+        for (PeerStream stream : PeerStream.values()) {
+            receiver.ready(stream); // it may have become ready before there was a receiver
+            streams[stream.ordinal()].request();
+        }
+    }
+
+    @Override
+    public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
+        StreamEnd to = streams[stream.ordinal()];
+        synchronized (to) {
+            if (end.get() != null) {
+                return true;
+            }
+            if (!to.isReady()) {
+                return false;
+            }
+            try {
+                to.send(Frames.outgoing(head, body));
+            } catch (IllegalStateException e) {
+                // It ended a moment ago, which the listener learns.
+            }
+            return true;
+        }
+    }
+
+    /** A message has arrived. */
+    void received(PeerStream stream, InputStream message) {
+        PeerListener receiver = listener;
+        try (message) {
+            if (receiver == null || end.get() != null) {
+                return;
+            }
+            receiver.received(stream, readers[stream.ordinal()].read(message));
+        } catch (IOException e) {
+            fail(
+                    Status.DATA_LOSS.withDescription(String.valueOf(e.getMessage())),
+                    new IreeException(StatusCode.DATA_LOSS, "connection to " + peer + ": " + e.getMessage(), e));
+            return;
+        }
+        streams[stream.ordinal()].request();
+    }
+
+    /** A stream may have room. */
+    void ready(PeerStream stream) {
+        PeerListener receiver = listener;
+        if (receiver != null && end.get() == null) {
+            receiver.ready(stream);
+        }
+    }
+
+    /** A stream has ended at the peer or in between. */
+    void ended(Status status) {
+        fail(Status.CANCELLED.withDescription("another stream of the connection ended"), Frames.failure(peer, status));
+    }
+
+    @Override
+    public void close(IreeException cause) {
+        if (end.compareAndSet(null, cause)) {
+            endStreams(Status.CANCELLED.withDescription(cause.toString()));
+            ended.run();
+            later.execute(() -> tell(cause));
+        }
+    }
+
+    private void fail(Status status, IreeException cause) {
+        if (end.compareAndSet(null, cause)) {
+            endStreams(status);
+            ended.run();
+            tell(cause);
+        }
+    }
+
+    private void endStreams(Status status) {
+        for (StreamEnd each : streams) {
+            synchronized (each) {
+                each.end(status);
+            }
+        }
+    }
+
+    /** Tells the listener, once there is one. */
+    private void tell(IreeException cause) {
+        PeerListener receiver = listener;
+        if (receiver != null && told.compareAndSet(false, true)) {
+            receiver.closed(cause);
+        }
+    }
+
+    @Override
+    public String describe() {
+        return peer;
+    }
+}

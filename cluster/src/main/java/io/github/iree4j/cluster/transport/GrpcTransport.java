@@ -1,0 +1,188 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.ChannelCredentials;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.ServerCredentials;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.TlsChannelCredentials;
+import io.grpc.TlsServerCredentials;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects this node with others by gRPC, on a port of its own. Frames are handled on the threads of the network, so handlers must not block.
+ *
+ * <p>Where TLS is on, both sides show a certificate that one of the trusted authorities issued for the host that the node advertises.
+ * Thread-safe.
+ */
+public final class GrpcTransport implements AutoCloseable {
+
+    private static final int CONNECTION_BYTES = 16;
+    private static final int METADATA_BYTES = 4 << 10;
+    private static final int STREAMS_PER_CONNECTION = 16;
+
+    private final TransportOptions options;
+    private final PeerHandler handler;
+    private final SecureRandom random = new SecureRandom();
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().daemon().name("iree-cluster-transport").factory());
+    private final AtomicReference<@Nullable Server> server = new AtomicReference<>();
+    private volatile @Nullable ClusterMember self;
+
+    /**
+     * Creates a transport that is neither listening nor connected.
+     *
+     * @param options how to listen and connect
+     * @param handler receives the connections
+     */
+    public GrpcTransport(TransportOptions options, PeerHandler handler) {
+        this.options = options;
+        this.handler = handler;
+        timer.setRemoveOnCancelPolicy(true);
+        timer.setKeepAliveTime(1, TimeUnit.SECONDS); // never shut down: connections may still end after this has closed
+        timer.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @param identity who this node is
+     * @param host the host name or address that its peers use
+     * @return this node as its peers know it, with the port that it listens on
+     * @throws IreeException UNAVAILABLE when the port is in use
+     */
+    public ClusterMember listen(NodeIdentity identity, String host) {
+        AtomicReference<@Nullable AcceptedStreams> accepted = new AtomicReference<>();
+        ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Frames.SERVICE);
+        for (PeerStream stream : PeerStream.values()) {
+            service.addMethod(Frames.method(stream), (call, headers) -> {
+                AcceptedStreams streams = accepted.get();
+                if (streams == null) {
+                    throw new IllegalStateException("not listening yet");
+                }
+                return streams.accept(stream).startCall(call, headers);
+            });
+        }
+        Server listening = NettyServerBuilder.forAddress(
+                        new InetSocketAddress(options.address(), options.port()), serverCredentials())
+                .directExecutor()
+                .addService(service.build())
+                .maxInboundMessageSize(options.maximumFrameBytes())
+                .maxInboundMetadataSize(METADATA_BYTES)
+                .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)
+                .keepAliveTime(options.keepAlive().toMillis(), TimeUnit.MILLISECONDS)
+                .keepAliveTimeout(options.keepAliveTimeout().toMillis(), TimeUnit.MILLISECONDS)
+                .permitKeepAliveTime(options.keepAlive().toMillis() / 2, TimeUnit.MILLISECONDS)
+                .build();
+        try {
+            listening.start();
+        } catch (IOException e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "cannot listen on %s port %d: %s"
+                            .formatted(options.address().getHostAddress(), options.port(), e.getMessage()),
+                    e);
+        }
+        ClusterMember member = new ClusterMember(identity, host, listening.getPort());
+        accepted.set(
+                new AcceptedStreams(handler, member, options.tls() != null, this::window, timer, this::afterTimeout));
+        self = member;
+        server.set(listening);
+        return member;
+    }
+
+    /**
+     * Connects to another node. Reports to the handler whether that worked, on another thread.
+     *
+     * @param peer the node
+     * @throws IreeException FAILED_PRECONDITION before {@link #listen}
+     */
+    public void dial(ClusterMember peer) {
+        ClusterMember from = self;
+        if (from == null) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "this node must listen before it dials " + peer);
+        }
+        ManagedChannel channel = channel(peer);
+        ManagedChannel bulk = options.separateBulkConnection() ? channel(peer) : channel;
+        byte[] number = new byte[CONNECTION_BYTES];
+        random.nextBytes(number);
+        DialedStreams streams = new DialedStreams(handler, peer, timer, () -> {
+            channel.shutdownNow();
+            bulk.shutdownNow();
+        });
+        afterTimeout(() -> streams.giveUp(new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "%s did not answer within %d ms"
+                        .formatted(peer, options.connectTimeout().toMillis()))));
+        streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
+    }
+
+    private ManagedChannel channel(ClusterMember peer) {
+        return NettyChannelBuilder.forAddress(peer.host(), peer.port(), channelCredentials())
+                .directExecutor()
+                .proxyDetector(_ -> null)
+                .disableRetry()
+                .disableServiceConfigLookUp()
+                .maxInboundMessageSize(options.maximumFrameBytes())
+                .maxInboundMetadataSize(METADATA_BYTES)
+                .keepAliveTime(options.keepAlive().toMillis(), TimeUnit.MILLISECONDS)
+                .keepAliveTimeout(options.keepAliveTimeout().toMillis(), TimeUnit.MILLISECONDS)
+                .userAgent("iree4j")
+                .build();
+    }
+
+    private int window(int stream) {
+        return stream == PeerStream.BULK.ordinal() ? options.bulkWindow() : options.queueWindow();
+    }
+
+    private void afterTimeout(Runnable task) {
+        timer.schedule(task, options.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private ServerCredentials serverCredentials() {
+        TransportOptions.Tls tls = options.tls();
+        return tls == null
+                ? InsecureServerCredentials.create()
+                : TlsServerCredentials.newBuilder()
+                        .keyManager(tls.keys().toArray(KeyManager[]::new))
+                        .trustManager(tls.authorities().toArray(TrustManager[]::new))
+                        .clientAuth(TlsServerCredentials.ClientAuth.REQUIRE)
+                        .build();
+    }
+
+    private ChannelCredentials channelCredentials() {
+        TransportOptions.Tls tls = options.tls();
+        return tls == null
+                ? InsecureChannelCredentials.create()
+                : TlsChannelCredentials.newBuilder()
+                        .keyManager(tls.keys().toArray(KeyManager[]::new))
+                        .trustManager(tls.authorities().toArray(TrustManager[]::new))
+                        .build();
+    }
+
+    /** Stops listening. Connections are the handler's to close; what is left of them ends now. */
+    @Override
+    public void close() {
+        Server listening = server.getAndSet(null);
+        if (listening != null) {
+            listening.shutdownNow();
+        }
+    }
+}

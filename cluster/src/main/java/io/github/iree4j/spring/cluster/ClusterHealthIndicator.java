@@ -1,0 +1,55 @@
+package io.github.iree4j.spring.cluster;
+
+import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.ClusterPeer;
+import io.github.iree4j.cluster.identity.LeaseKeeper;
+import io.github.iree4j.status.IreeException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/**
+ * Health of a node: down when it is fenced, up but degraded while it has no session with a node that it sees. The loss of another node is no
+ * fault of this one.
+ */
+public final class ClusterHealthIndicator implements HealthIndicator {
+
+    private final ClusterNode node;
+    private final LeaseKeeper lease;
+
+    /**
+     * Creates an indicator.
+     *
+     * @param node this node
+     * @param lease its lease
+     */
+    public ClusterHealthIndicator(ClusterNode node, LeaseKeeper lease) {
+        this.node = node;
+        this.lease = lease;
+    }
+
+    @Override
+    public Health health() {
+        IreeException fenced = node.fenced();
+        boolean held = lease.state() == LeaseKeeper.State.HELD;
+        Health.Builder health = fenced == null && held ? Health.up() : Health.down();
+        if (fenced != null) {
+            health.withDetail("reason", fenced.toString());
+        }
+        Map<String, String> without = new TreeMap<>();
+        for (ClusterPeer each : node.peers()) {
+            if (each.session() == null) {
+                IreeException failure = each.failure();
+                without.put(each.member().toString(), failure == null ? "connecting" : failure.toString());
+            }
+        }
+        if (!without.isEmpty()) {
+            health.withDetail("degraded", true).withDetail("withoutSession", without);
+        }
+        return health.withDetail("identity", node.identity().toString())
+                .withDetail("members", node.view().members().size())
+                .withDetail("leaseAge", lease.age())
+                .build();
+    }
+}

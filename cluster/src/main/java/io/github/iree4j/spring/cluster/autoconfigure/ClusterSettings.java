@@ -1,0 +1,218 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.cluster.membership.GroupOptions;
+import io.github.iree4j.cluster.transport.TransportOptions;
+import io.github.iree4j.hal.remote.RemoteOptions;
+import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.DiscoveryType;
+import io.github.iree4j.status.IreeException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.util.StringUtils;
+
+/** The options of a node's parts, of its properties; a wrong one is named with what it may be. */
+final class ClusterSettings {
+
+    private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?(.+?)]?:([0-9]{1,5})");
+    private static final Pattern ORDINAL = Pattern.compile(".*-([0-9]{1,3})");
+    private static final int LAST_FIRST_PORT = 65533;
+
+    private final IreeClusterProperties properties;
+    private final @Nullable SslBundle ssl;
+
+    /** Looks up the SSL bundle. */
+    ClusterSettings(IreeClusterProperties properties, Supplier<@Nullable SslBundles> bundles) {
+        this.properties = properties;
+        String name = properties.ssl().bundle();
+        SslBundles known = name == null ? null : bundles.get();
+        try {
+            this.ssl = name == null || known == null ? null : known.getBundle(name);
+        } catch (NoSuchSslBundleException e) {
+            throw invalid(
+                    "ssl.bundle",
+                    name,
+                    "No SSL bundle has that name. Define it under 'spring.ssl.bundle', or name another.");
+        }
+        int port = properties.bind().port();
+        if (port < 1 || port > LAST_FIRST_PORT) {
+            throw invalid("bind.port", port, "It must be within [1, %d].".formatted(LAST_FIRST_PORT));
+        }
+    }
+
+    static InvalidConfigurationPropertyValueException invalid(String key, @Nullable Object value, String reason) {
+        return new InvalidConfigurationPropertyValueException("iree.cluster." + key, value, reason);
+    }
+
+    private InetAddress address() {
+        String text = properties.bind().address();
+        try {
+            return InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw invalid("bind.address", text, "It is not an address of this machine.");
+        }
+    }
+
+    String host() {
+        String advertised = properties.advertise();
+        if (advertised != null) {
+            return advertised;
+        }
+        InetAddress address = address();
+        if (address.isAnyLocalAddress()) {
+            throw invalid(
+                    "bind.address",
+                    properties.bind().address(),
+                    "Other nodes cannot use it. Set one address of this machine.");
+        }
+        return address.getHostAddress();
+    }
+
+    TransportOptions transport() {
+        IreeClusterProperties.Data data = properties.data();
+        InetAddress address = address();
+        if (ssl == null && !properties.insecure() && !address.isLoopbackAddress()) {
+            throw invalid(
+                    "ssl.bundle",
+                    properties.ssl().bundle(),
+                    "Other machines reach '%s', and without TLS any of them could run programs here. Name an SSL bundle, or set 'iree.cluster.insecure=true' where the network is closed to others."
+                            .formatted(address.getHostAddress()));
+        }
+        TransportOptions usual = TransportOptions.of(
+                InetAddress.getLoopbackAddress(), properties.bind().port());
+        return new TransportOptions(
+                address,
+                properties.bind().port(),
+                ssl == null
+                        ? null
+                        : new TransportOptions.Tls(
+                                List.of(ssl.getManagers().getKeyManagers()),
+                                List.of(ssl.getManagers().getTrustManagers())),
+                properties.insecure(),
+                usual.maximumFrameBytes(),
+                bytes("data.queue-window", data.queueWindow().toBytes()),
+                bytes("data.bulk-window", data.bulkWindow().toBytes()),
+                data.separateBulkConnection(),
+                data.connectTimeout(),
+                usual.keepAlive(),
+                usual.keepAliveTimeout());
+    }
+
+    private static int bytes(String key, long bytes) {
+        if (bytes < 1 || bytes > 1 << 30) {
+            throw invalid(key, bytes, "It must be within [1B, 1GB].");
+        }
+        return (int) bytes;
+    }
+
+    RemoteOptions remote() {
+        IreeClusterProperties.Data data = properties.data();
+        RemoteOptions usual = RemoteOptions.DEFAULT;
+        try {
+            return new RemoteOptions(
+                    bytes("data.chunk-size", data.chunkSize().toBytes()),
+                    data.commandWindow(),
+                    data.memoryLimit().toBytes(),
+                    usual.objectLimit(),
+                    usual.contentLimit(),
+                    usual.outboxBytes());
+        } catch (IreeException e) {
+            throw invalid("data", data, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+        }
+    }
+
+    GroupOptions group() {
+        IreeClusterProperties.FailureDetection detection = properties.failureDetection();
+        positive("failure-detection.timeout", detection.timeout());
+        positive("failure-detection.interval", detection.interval());
+        positive("failure-detection.verify", detection.verify());
+        return new GroupOptions(
+                properties.name(),
+                address(),
+                properties.bind().port() + 1,
+                discovery(),
+                detection.timeout(),
+                detection.interval(),
+                detection.verify(),
+                ssl == null ? null : ssl.createSslContext());
+    }
+
+    static void positive(String key, Duration time) {
+        if (time.toMillis() < 1) {
+            throw invalid(key, time, "It must be positive.");
+        }
+    }
+
+    private GroupOptions.Discovery discovery() {
+        if (properties.discovery().type() == DiscoveryType.DNS) {
+            String query = properties.discovery().query();
+            if (query == null) {
+                throw invalid("discovery.dns", null, "Set the name whose address records are the nodes.");
+            }
+            return new GroupOptions.Discovery.Dns(query);
+        }
+        return new GroupOptions.Discovery.Static(
+                properties.discovery().hosts().stream().map(this::membership).toList());
+    }
+
+    /** The port of membership is the one behind that of data. */
+    private InetSocketAddress membership(String host) {
+        Matcher parts = HOST_AND_PORT.matcher(host);
+        int port = parts.matches()
+                ? Integer.parseInt(parts.group(2))
+                : properties.bind().port();
+        if (port < 1 || port > LAST_FIRST_PORT) {
+            throw invalid("discovery.static", host, "The port must be within [1, %d].".formatted(LAST_FIRST_PORT));
+        }
+        return new InetSocketAddress(parts.matches() ? parts.group(1) : host, port + 1);
+    }
+
+    /** Longer than it takes to notice that a process has died. */
+    Duration grace() {
+        IreeClusterProperties.FailureDetection detection = properties.failureDetection();
+        return detection.timeout().plus(detection.verify()).plusSeconds(2);
+    }
+
+    int machine(@Nullable String hostName) {
+        Integer configured = properties.identity().machine();
+        if (configured != null) {
+            if (configured < 0 || configured > 255) {
+                throw invalid("identity.machine", configured, "It must be within [0, 255].");
+            }
+            return configured;
+        }
+        Matcher ordinal = ORDINAL.matcher(hostName == null ? "" : hostName);
+        if (ordinal.matches() && Integer.parseInt(ordinal.group(1)) <= 255) {
+            return Integer.parseInt(ordinal.group(1));
+        }
+        throw invalid(
+                "identity.machine",
+                null,
+                "Host name '%s' does not end in a number from which to take it. Give each node one of its own, 0 to 255."
+                        .formatted(hostName));
+    }
+
+    /** For clusters without a store that the nodes share: the name says it. */
+    long clusterId() {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256")
+                    .digest(properties.name().getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(digest).getLong();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

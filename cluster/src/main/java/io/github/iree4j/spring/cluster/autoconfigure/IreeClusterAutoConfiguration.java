@@ -1,0 +1,233 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.cluster.ClusterListener;
+import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.identity.FileIdentityStore;
+import io.github.iree4j.cluster.identity.IdentityStore;
+import io.github.iree4j.cluster.identity.JdbcIdentityStore;
+import io.github.iree4j.cluster.identity.LeaseKeeper;
+import io.github.iree4j.cluster.membership.ClusterMembership;
+import io.github.iree4j.cluster.membership.JGroupsMembership;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.RemoteNode;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.IreeProperties;
+import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.IdentityType;
+import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.OnFence;
+import io.grpc.Server;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import javax.sql.DataSource;
+import org.jgroups.JChannel;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+
+/**
+ * {@link AutoConfiguration Auto-configuration} for a node of a cluster. The lease comes before the devices, whose timelines have the machine and
+ * session of it in their names.
+ */
+@AutoConfiguration(
+        before = IreeAutoConfiguration.class,
+        afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({IreeRuntime.class, JChannel.class, Server.class})
+@ConditionalOnBooleanProperty("iree.cluster.enabled")
+@EnableConfigurationProperties(IreeClusterProperties.class)
+public final class IreeClusterAutoConfiguration {
+
+    private static final int LOOKS_PER_LEASE = 15;
+
+    /** For Spring. */
+    IreeClusterAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeClusterSettings")
+    ClusterSettings ireeClusterSettings(IreeClusterProperties properties, ObjectProvider<SslBundles> bundles) {
+        return new ClusterSettings(properties, bundles::getIfAvailable);
+    }
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    IdentityStore ireeIdentityStore(
+            IreeClusterProperties properties,
+            ClusterSettings settings,
+            Environment environment,
+            ObjectProvider<DataSource> databases) {
+        IreeClusterProperties.Identity identity = properties.identity();
+        if (identity.type() == IdentityType.JDBC) {
+            DataSource database = databases.getIfUnique();
+            if (database == null) {
+                throw ClusterSettings.invalid(
+                        "identity.type", identity.type(), "There is no DataSource, or more than one primary one.");
+            }
+            if (identity.machines() < 1 || identity.machines() > 256) {
+                throw ClusterSettings.invalid("identity.machines", identity.machines(), "It must be within [1, 256].");
+            }
+            JdbcIdentityStore store = new JdbcIdentityStore(database, properties.name(), identity.machines());
+            if (identity.createTables()) {
+                store.createTables();
+            }
+            return store;
+        }
+        if (identity.file() == null) {
+            throw ClusterSettings.invalid(
+                    "identity.file", null, "Set a file of this node on a disk that outlives the process.");
+        }
+        return new FileIdentityStore(
+                Path.of(identity.file()), settings.clusterId(), settings.machine(environment.getProperty("HOSTNAME")));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeFence")
+    Fence ireeFence() {
+        return new Fence();
+    }
+
+    /** Looks after the lease and the node. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean(name = "ireeClusterScheduler")
+    SimpleAsyncTaskScheduler ireeClusterScheduler() {
+        SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler();
+        scheduler.setThreadNamePrefix("iree-cluster-look-");
+        scheduler.setDaemon(true);
+        return scheduler;
+    }
+
+    @Bean(destroyMethod = "release")
+    @ConditionalOnMissingBean
+    LeaseKeeper ireeLease(
+            IdentityStore store,
+            IreeClusterProperties properties,
+            Fence fence,
+            SimpleAsyncTaskScheduler ireeClusterScheduler) {
+        Duration duration = properties.identity().leaseDuration();
+        if (duration.toMillis() < LOOKS_PER_LEASE) {
+            throw ClusterSettings.invalid("identity.lease-duration", duration, "It must be at least 15 ms.");
+        }
+        SimpleAsyncTaskExecutor renewals = new SimpleAsyncTaskExecutor("iree-lease-");
+        renewals.setDaemon(true);
+        long before = System.nanoTime();
+        LeaseKeeper keeper =
+                new LeaseKeeper(store.acquire(duration), duration, before, System::nanoTime, renewals, fence);
+        ireeClusterScheduler.scheduleWithFixedDelay(keeper::look, duration.dividedBy(LOOKS_PER_LEASE));
+        return keeper;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SchedulingDomain ireeSchedulingDomain(LeaseKeeper lease, IreeProperties properties) {
+        NodeIdentity identity = lease.identity();
+        return SchedulingDomain.create(
+                AxisAllocator.create(identity.session(), identity.machine()),
+                FrontierTracker.create(),
+                properties.frontier().capacity());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ClusterMembership ireeClusterMembership(ClusterSettings settings) {
+        return new JGroupsMembership(settings.group());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ClusterListener ireeClusterListener(LeaseKeeper lease, IreeEvents events, ApplicationEventPublisher publisher) {
+        return new ClusterPublisher(
+                lease.identity(), events, publisher, new SimpleAsyncTaskExecutor("iree-cluster-event-"));
+    }
+
+    /** One thread, so that views are handled in order. */
+    @Bean(destroyMethod = "shutdown")
+    @ConditionalOnMissingBean(name = "ireeClusterExecutor")
+    ExecutorService ireeClusterExecutor() {
+        return Executors.newSingleThreadExecutor(
+                Thread.ofPlatform().daemon().name("iree-cluster-view").factory());
+    }
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    ClusterNode ireeClusterNode(
+            LeaseKeeper lease,
+            IreeRuntime runtime,
+            SchedulingDomain domain,
+            IreeClusterProperties properties,
+            ClusterSettings settings,
+            ClusterMembership membership,
+            ClusterListener listener,
+            ExecutorService ireeClusterExecutor,
+            Fence fence) {
+        SimpleAsyncTaskExecutor slow = new SimpleAsyncTaskExecutor("iree-cluster-work-");
+        slow.setDaemon(true);
+        RemoteNode.Builder builder = RemoteNode.builder(lease.identity(), domain)
+                .options(settings.remote())
+                .executor(slow);
+        devices(runtime, properties.serve()).forEach(builder::device);
+        ClusterNode node = new ClusterNode(
+                lease.identity(),
+                builder,
+                settings.transport(),
+                membership,
+                settings.host(),
+                settings.grace(),
+                System::nanoTime,
+                ireeClusterExecutor,
+                listener);
+        fence.attach(node);
+        return node;
+    }
+
+    private static List<Device> devices(IreeRuntime runtime, List<String> names) {
+        if (names.isEmpty()) {
+            return runtime.devices();
+        }
+        for (String name : names) {
+            if (!runtime.options().devices().contains(name)) {
+                throw ClusterSettings.invalid(
+                        "serve",
+                        names,
+                        "Devices are %s.".formatted(runtime.options().devices()));
+            }
+        }
+        return names.stream().map(runtime::device).toList();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeClusterLifecycle")
+    ClusterLifecycle ireeClusterLifecycle(
+            ClusterNode node,
+            LeaseKeeper lease,
+            SimpleAsyncTaskScheduler ireeClusterScheduler,
+            IreeClusterProperties properties,
+            ConfigurableApplicationContext context) {
+        Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
+                ? () -> Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close)
+                : () -> {};
+        return new ClusterLifecycle(
+                node,
+                lease,
+                ireeClusterScheduler,
+                properties.failureDetection().interval(),
+                properties.data().connectTimeout(),
+                context,
+                shutdown);
+    }
+}

@@ -1,0 +1,5 @@
+/** What operators see of a cluster: the part {@code cluster} of the {@code iree} endpoint, health, and meters. */
+@NullMarked
+package io.github.iree4j.spring.cluster;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,195 @@
+package io.github.iree4j.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.MemoryMembership;
+import io.github.iree4j.cluster.transport.TransportOptions;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.RemoteNode;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Nodes of one JVM with real connections over loopback. */
+class ClusterNodeTests {
+
+    private static final Duration GRACE = Duration.ofSeconds(6);
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private final MemoryMembership.Network network = new MemoryMembership.Network();
+    private final ManualClock clock = new ManualClock();
+    private final List<Node> nodes = new ArrayList<>();
+
+    /** A node, and what it was told. */
+    private final class Node implements ClusterListener {
+        final BlockingQueue<Long> failed = new LinkedBlockingQueue<>();
+        final BlockingQueue<IreeException> fenced = new LinkedBlockingQueue<>();
+        final MemoryMembership membership = new MemoryMembership(network);
+        final ClusterNode node;
+
+        Node(int incarnation, int machine) {
+            NodeIdentity identity = new NodeIdentity(7, machine, 1, incarnation);
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(1, machine), FrontierTracker.create(), 12);
+            node = new ClusterNode(
+                    identity,
+                    RemoteNode.builder(identity, domain),
+                    TransportOptions.of(InetAddress.getLoopbackAddress(), 0),
+                    membership,
+                    "127.0.0.1",
+                    GRACE,
+                    clock,
+                    Runnable::run,
+                    this);
+            nodes.add(this);
+            node.start();
+        }
+
+        @Override
+        public void failed(long incarnation, IreeException cause) {
+            failed.add(incarnation);
+        }
+
+        @Override
+        public void fenced(IreeException cause) {
+            fenced.add(cause);
+        }
+
+        List<Long> sessions() {
+            return node.peers().stream()
+                    .filter(each -> each.session() != null)
+                    .map(each -> each.member().identity().incarnation())
+                    .toList();
+        }
+    }
+
+    private Node start(int incarnation) throws InterruptedException {
+        Node started = new Node(incarnation, incarnation);
+        for (Node each : nodes) {
+            if (each.node.fenced() == null) {
+                assertThat(each.node.awaitSessions(SOON))
+                        .as("%s connects", each.node)
+                        .isTrue();
+            }
+        }
+        return started;
+    }
+
+    private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+        T taken = queue.poll(SOON.toSeconds(), TimeUnit.SECONDS);
+        assertThat(taken).isNotNull();
+        return taken;
+    }
+
+    @AfterEach
+    void close() {
+        nodes.forEach(each -> each.node.close());
+    }
+
+    @Test
+    void everyNodeHasASessionWithEveryOther() throws InterruptedException {
+        Node two = start(2);
+        Node three = start(3);
+        Node one = start(1);
+        assertThat(one.sessions()).containsExactlyInAnyOrder(2L, 3L);
+        assertThat(two.sessions()).containsExactlyInAnyOrder(1L, 3L);
+        assertThat(three.sessions()).containsExactlyInAnyOrder(1L, 2L);
+    }
+
+    @Test
+    void aNodeThatLeavesIsFailedByTheOthersForGood() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        two.node.close();
+        assertThat(take(one.failed)).isEqualTo(2);
+        assertThat(one.node.remote().failures()).containsKey(2L);
+        assertThat(one.node.fenced()).isNull();
+    }
+
+    @Test
+    void afterACutTheSmallerGroupIsFencedWhenItIsSeenAgain() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        Node three = start(3);
+        network.cut(List.of(one.membership));
+        assertThat(List.of(take(one.failed), take(one.failed))).containsExactlyInAnyOrder(2L, 3L);
+        assertThat(take(two.failed)).isEqualTo(1);
+        assertThat(two.sessions()).containsExactly(3L);
+        network.heal();
+        assertThat(take(one.fenced).code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(two.node.fenced()).isNull();
+        assertThat(three.node.fenced()).isNull();
+        Node again = start(4);
+        assertThat(again.sessions()).containsExactlyInAnyOrder(2L, 3L);
+    }
+
+    @Test
+    void aLostConnectionBetweenLivingNodesFencesTheYoungerAfterAWhile() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        Node three = start(3);
+        two.node.remote().fail(3, new IreeException(StatusCode.UNAVAILABLE, "cable"));
+        assertThat(take(three.failed)).isEqualTo(2);
+        for (Node each : nodes) {
+            each.node.look();
+        }
+        assertThat(three.node.fenced()).isNull();
+        clock.advance(GRACE);
+        for (Node each : nodes) {
+            each.node.look();
+        }
+        assertThat(take(three.fenced)).hasMessageContaining("needs a new identity");
+        assertThat(one.node.fenced()).isNull();
+        assertThat(two.node.fenced()).isNull();
+        assertThat(take(one.failed)).isEqualTo(3);
+    }
+
+    @Test
+    void twoNodesWithOneMachineIndexAreFoundOut() throws InterruptedException {
+        Node first = start(1);
+        Node twin = new Node(9, 1);
+        first.node.look();
+        twin.node.look();
+        clock.advance(GRACE);
+        first.node.look();
+        twin.node.look();
+        IreeException cause = take(twin.fenced);
+        assertThat(cause.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
+        assertThat(cause).hasMessageContaining("machine index");
+        assertThat(first.node.fenced()).isNull();
+    }
+
+    @Test
+    void anUnreachablePeerIsTriedAgainWhileItIsSeen() throws InterruptedException {
+        Node one = start(1);
+        MemoryMembership ghost = new MemoryMembership(network);
+        ghost.join(new ClusterMember(new NodeIdentity(7, 5, 1, 5), "127.0.0.1", 1), _ -> {});
+        assertThat(one.node.awaitSessions(Duration.ofMillis(1))).isFalse();
+        for (int attempt = 0; attempt < 3; attempt++) {
+            ClusterPeer peer;
+            do {
+                peer = one.node.peers().getFirst();
+                Thread.onSpinWait();
+            } while (peer.failure() == null);
+            assertThat(peer.session()).isNull();
+            clock.advance(Duration.ofSeconds(5));
+            one.node.look();
+        }
+        ghost.leave();
+        assertThat(one.node.peers()).isEmpty();
+        assertThat(one.node.awaitSessions(SOON)).isTrue();
+        assertThat(one.node.fenced()).isNull();
+    }
+}

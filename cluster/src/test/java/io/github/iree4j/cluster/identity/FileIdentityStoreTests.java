@@ -1,0 +1,149 @@
+package io.github.iree4j.cluster.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FileIdentityStoreTests extends IdentityStoreContract {
+
+    private static final long CLUSTER = 0xC0FFEE_0000_0001L;
+
+    @TempDir
+    private Path directory;
+
+    @Override
+    IdentityStore open() {
+        return new FileIdentityStore(file(), CLUSTER, 3);
+    }
+
+    private Path file() {
+        return directory.resolve("state/identity");
+    }
+
+    @Override
+    int machines() {
+        return 1;
+    }
+
+    /** It ends with its lock, or when the file is replaced. */
+    @Override
+    void letEnd(IdentityLease lease) {
+        lease.release();
+    }
+
+    @Test
+    void aCrashAtAnyStepSkipsASessionAtMost() {
+        Random random = new Random(5);
+        List<String> steps = List.of("write", "force", "rename", "force the directory", "grant");
+        int granted = 0;
+        for (int round = 0; round < 60; round++) {
+            String crash = steps.get(random.nextInt(steps.size()));
+            IreeException failure = failure(() -> new FileIdentityStore(file(), CLUSTER, 3, step -> {
+                        if (step.equals(crash)) {
+                            throw new IreeException(StatusCode.INTERNAL, "crash before " + step);
+                        }
+                    })
+                    .acquire(LEASE));
+            assertThat(failure).hasMessageContaining("crash");
+            IdentityLease lease = open().acquire(LEASE);
+            assertThat(lease.identity().session()).isBetween(granted + 1, granted + 2);
+            granted = lease.identity().session();
+            lease.release();
+        }
+    }
+
+    @Test
+    void theSessionIsOnDiskBeforeItIsGranted() throws IOException {
+        Consumer<String> steps = step -> {
+            if (step.equals("grant")) {
+                try {
+                    assertThat(Files.readString(file())).contains("session=1\n");
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        new FileIdentityStore(file(), CLUSTER, 3, steps).acquire(LEASE).release();
+    }
+
+    @Test
+    void damagedFilesAreRefused() throws IOException {
+        open().acquire(LEASE).release();
+        String intact = Files.readString(file());
+        for (String content : List.of(
+                "",
+                "\0".repeat(64),
+                intact.substring(0, 20),
+                intact.replace("session=1", "session=0"),
+                intact.replace("session=1", "session=256"),
+                intact.replace("session=1", "session=-1"),
+                intact + intact,
+                "x".repeat(1000))) {
+            Files.writeString(file(), content);
+            IreeException failure = failure(() -> open().acquire(LEASE));
+            assertThat(failure.code()).as(content).isEqualTo(StatusCode.DATA_LOSS);
+            assertThat(failure).hasMessageContaining(file().toString());
+            assertThat(Files.readString(file())).isEqualTo(content);
+        }
+        Files.writeString(file(), intact);
+        assertThat(open().acquire(LEASE).identity().session()).isEqualTo(2);
+    }
+
+    @Test
+    void aFileOfAnotherClusterOrMachineIsRefused() {
+        open().acquire(LEASE).release();
+        for (IdentityStore other :
+                List.of(new FileIdentityStore(file(), CLUSTER + 1, 3), new FileIdentityStore(file(), CLUSTER, 4))) {
+            assertThat(failure(() -> other.acquire(LEASE)).code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
+        }
+    }
+
+    @Test
+    void aReplacedFileEndsTheLease() throws IOException {
+        IdentityLease lease = open().acquire(LEASE);
+        lease.renew();
+        Files.writeString(file(), Files.readString(file()).replace("session=1", "session=9"));
+        assertThat(failure(lease::renew).code()).isEqualTo(StatusCode.ABORTED);
+        lease.release();
+    }
+
+    @Test
+    void anotherProcessIsKeptOutUntilTheHolderIsDead() throws Exception {
+        Process holder = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Holder.class.getName(),
+                        file().toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader output = holder.inputReader()) {
+            assertThat(output.readLine()).isEqualTo("session 1");
+            IreeException failure = failure(() -> open().acquire(LEASE));
+            assertThat(failure.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
+            assertThat(failure).hasMessageContaining("in use by another node");
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+        assertThat(open().acquire(LEASE).identity().session()).isEqualTo(2);
+    }
+
+    /** Another process, which holds a lease until it is killed. */
+    static final class Holder {
+        public static void main(String[] arguments) throws IOException {
+            IdentityLease lease = new FileIdentityStore(Path.of(arguments[0]), CLUSTER, 3).acquire(LEASE);
+            System.out.println("session " + lease.identity().session());
+            System.in.read();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.github.iree4j.cluster.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** In H2, or in the database that {@code -Diree4j.test.database} gives the URL of; its driver must be on the class path. */
+class JdbcIdentityStoreTests extends IdentityStoreContract {
+
+    private static int databases;
+
+    private final String url = System.getProperty("iree4j.test.database", "jdbc:h2:mem:identity" + databases++);
+    private final DataSource database = new UrlDataSource(url);
+    private Connection open;
+
+    @BeforeEach
+    void createTables() throws SQLException {
+        open = database.getConnection(); // H2 keeps it as long as there is a connection
+        new JdbcIdentityStore(database, "test", 1).createTables();
+        execute("delete from iree_cluster_slot");
+        execute("delete from iree_cluster");
+    }
+
+    @AfterEach
+    void disconnect() throws SQLException {
+        open.close();
+    }
+
+    private void execute(String sql) {
+        try (Statement statement = open.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    IdentityStore open() {
+        return new JdbcIdentityStore(database, "test", machines());
+    }
+
+    @Override
+    int machines() {
+        return 2;
+    }
+
+    @Override
+    void letEnd(IdentityLease lease) {
+        execute("update iree_cluster_slot set expires_at = 1 where cluster_name = 'test' and incarnation = "
+                + lease.identity().incarnation());
+    }
+
+    @Test
+    void nodesThatStartAtOnceGetDifferentSlots() throws Exception {
+        int nodes = 16;
+        Set<Integer> machines = new HashSet<>();
+        Set<Long> incarnations = new HashSet<>();
+        Set<Long> clusters = new HashSet<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(nodes)) {
+            List<Callable<NodeIdentity>> starts = new ArrayList<>();
+            for (int i = 0; i < nodes; i++) {
+                starts.add(() -> new JdbcIdentityStore(database, "busy", nodes)
+                        .acquire(LEASE)
+                        .identity());
+            }
+            for (Future<NodeIdentity> each : threads.invokeAll(starts)) {
+                machines.add(each.get().machine());
+                incarnations.add(each.get().incarnation());
+                clusters.add(each.get().clusterId());
+            }
+        }
+        assertThat(machines).hasSize(nodes);
+        assertThat(incarnations).hasSize(nodes);
+        assertThat(clusters).hasSize(1);
+    }
+
+    @Test
+    void clustersOfOneDatabaseDoNotShareSlots() {
+        NodeIdentity one =
+                new JdbcIdentityStore(database, "one", 2).acquire(LEASE).identity();
+        NodeIdentity other =
+                new JdbcIdentityStore(database, "other", 2).acquire(LEASE).identity();
+        assertThat(one.machine()).isEqualTo(other.machine());
+        assertThat(one.clusterId()).isNotEqualTo(other.clusterId());
+    }
+
+    @Test
+    void anUnreachableDatabaseIsUnavailable() {
+        IreeException failure =
+                failure(() -> new JdbcIdentityStore(new UrlDataSource("jdbc:none:"), "test", 2).acquire(LEASE));
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure).hasMessageContaining("cluster 'test'");
+    }
+}

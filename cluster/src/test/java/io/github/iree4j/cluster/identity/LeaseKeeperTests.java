@@ -1,0 +1,115 @@
+package io.github.iree4j.cluster.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.cluster.ManualClock;
+import io.github.iree4j.cluster.identity.LeaseKeeper.State;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LeaseKeeperTests {
+
+    private static final Duration LEASE = Duration.ofSeconds(12);
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
+    private final ManualClock clock = new ManualClock();
+    private final MemoryIdentityStore store = new MemoryIdentityStore(1, 1, clock);
+    private final List<IreeException> fences = new ArrayList<>();
+    private final LeaseKeeper keeper =
+            new LeaseKeeper(store.acquire(LEASE), LEASE, clock.getAsLong(), clock, clock, fences::add);
+
+    private void pass(Duration time) {
+        for (Duration gone = Duration.ZERO; gone.compareTo(time) < 0; gone = gone.plus(LOOK)) {
+            clock.advance(LOOK);
+            keeper.look();
+        }
+    }
+
+    @Test
+    void theLeaseIsRenewedAfterAThirdAndHeldForAsLongAsThatWorks() {
+        pass(Duration.ofSeconds(3));
+        assertThat(clock.waiting()).isZero();
+        pass(Duration.ofSeconds(1));
+        assertThat(clock.waiting()).isOne();
+        clock.runAll();
+        for (int i = 0; i < 100; i++) {
+            pass(Duration.ofSeconds(1));
+            clock.runAll();
+            assertThat(keeper.state()).isEqualTo(State.HELD);
+        }
+        assertThat(keeper.renewals()).isEqualTo(26);
+        assertThat(fences).isEmpty();
+    }
+
+    @Test
+    void theNodeIsFencedBeforeTheStoreGrantsTheMachineToAnother() {
+        store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+        for (int second = 1; second <= 12; second++) {
+            pass(Duration.ofSeconds(1));
+            clock.runAll();
+            assertThat(keeper.state()).isEqualTo(second < 10 ? State.HELD : State.FENCED);
+        }
+        assertThat(fences).hasSize(1);
+        assertThat(fences.getFirst()).hasMessageContaining("no connection");
+        store.fail(null);
+        assertThat(store.acquire(LEASE).identity().session()).isEqualTo(2);
+    }
+
+    @Test
+    void aRenewalThatHangsDoesNotKeepTheNodeFromBeingFenced() {
+        pass(Duration.ofSeconds(10));
+        assertThat(clock.waiting()).isOne();
+        assertThat(fences).hasSize(1);
+        clock.runAll(); // it returns too late
+        assertThat(keeper.state()).isEqualTo(State.FENCED);
+        assertThat(fences).hasSize(1);
+        assertThat(store.acquire(LEASE).identity().session()).isEqualTo(2);
+    }
+
+    @Test
+    void anOutageThatEndsInTimeIsNoticedByNobody() {
+        store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+        for (int second = 0; second < 8; second++) {
+            pass(Duration.ofSeconds(1));
+            clock.runAll();
+        }
+        store.fail(null);
+        pass(Duration.ofSeconds(1));
+        clock.runAll();
+        pass(Duration.ofSeconds(3));
+        assertThat(keeper.state()).isEqualTo(State.HELD);
+        assertThat(fences).isEmpty();
+    }
+
+    @Test
+    void aProcessThatWasPausedKnowsBeforeItLooks() {
+        clock.advance(Duration.ofHours(1));
+        assertThat(keeper.state()).isEqualTo(State.FENCED);
+        keeper.look();
+        assertThat(fences).hasSize(1);
+        assertThat(clock.waiting()).isZero();
+    }
+
+    @Test
+    void aLeaseThatTheStoreNoLongerKnowsFencesAtOnce() {
+        clock.advance(Duration.ofSeconds(4));
+        store.end(store.held().getFirst());
+        keeper.look();
+        clock.runAll();
+        assertThat(fences).hasSize(1);
+        assertThat(fences.getFirst().code()).isEqualTo(StatusCode.ABORTED);
+    }
+
+    @Test
+    void aReleasedLeaseIsNeitherRenewedNorFenced() {
+        keeper.release();
+        pass(Duration.ofSeconds(20));
+        assertThat(clock.waiting()).isZero();
+        assertThat(fences).isEmpty();
+        assertThat(store.held()).isEmpty();
+    }
+}

@@ -1,0 +1,33 @@
+package io.github.iree4j.cluster.membership;
+
+import static io.github.iree4j.cluster.membership.ClusterViewTests.members;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MemoryMembershipTests extends ClusterMembershipContract {
+
+    private final MemoryMembership.Network network = new MemoryMembership.Network();
+
+    @Override
+    ClusterMembership node(int number) {
+        return new MemoryMembership(network);
+    }
+
+    @Test
+    void aCutSeparatesAndHealingMerges() throws InterruptedException {
+        Joined one = new Joined(1);
+        Joined two = new Joined(2);
+        Joined three = new Joined(3);
+        one.await(1, 2, 3);
+        network.cut(List.of((MemoryMembership) one.membership));
+        one.await(1);
+        two.await(2, 3);
+        three.await(2, 3);
+        network.heal();
+        ClusterView merged = one.await(1, 2, 3);
+        assertThat(merged.mergedFrom()).containsExactlyInAnyOrder(members(1), members(2, 3));
+        assertThat(merged.yields(1, 2)).isTrue();
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.iree4j.cluster.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** A {@link NodeMain}, and the history that it has told. */
+final class NodeProcess implements AutoCloseable {
+    final int index;
+    private final Process process;
+    private final PrintWriter commands;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    private final List<String> history = new ArrayList<>();
+    private final Thread reader;
+
+    NodeProcess(int index, String ports, Path directory) throws IOException {
+        this.index = index;
+        process = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-Xmx256m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        NodeMain.class.getName(),
+                        String.valueOf(index),
+                        ports,
+                        directory.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        commands = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
+        BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+        reader = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                for (String line; (line = output.readLine()) != null; ) {
+                    if (line.startsWith("> ")) {
+                        lines.add(line.substring(2));
+                    } else {
+                        System.out.println(index + " " + line);
+                    }
+                }
+            } catch (IOException e) {
+                // Killed.
+            }
+        });
+    }
+
+    void command(String line) {
+        commands.println(line);
+    }
+
+    /** Waits for a line; all up to it become history. */
+    String await(Predicate<String> wanted, String what) throws InterruptedException {
+        for (; ; ) {
+            String line = lines.poll(60, TimeUnit.SECONDS);
+            assertThat(line)
+                    .as("node %d says %s; it said %s", index, what, tail())
+                    .isNotNull();
+            history.add(line);
+            if (wanted.test(line)) {
+                return line;
+            }
+        }
+    }
+
+    String await(String beginning) throws InterruptedException {
+        return await(line -> line.startsWith(beginning), "'" + beginning + "'");
+    }
+
+    private List<String> tail() {
+        return history.subList(Math.max(0, history.size() - 10), history.size());
+    }
+
+    List<String> history() throws InterruptedException {
+        lines.drainTo(history);
+        return history;
+    }
+
+    /** Sends a signal: KILL, STOP or CONT. */
+    void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+            reader.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

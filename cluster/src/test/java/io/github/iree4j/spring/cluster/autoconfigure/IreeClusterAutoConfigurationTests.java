@@ -1,0 +1,246 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.cluster.ClusterListener;
+import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.cluster.identity.IdentityStore;
+import io.github.iree4j.cluster.identity.JdbcIdentityStore;
+import io.github.iree4j.cluster.identity.LeaseKeeper;
+import io.github.iree4j.cluster.identity.MemoryIdentityStore;
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.ClusterMembership;
+import io.github.iree4j.cluster.membership.MemoryMembership;
+import io.github.iree4j.cluster.transport.TestCertificates;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
+import io.github.iree4j.spring.cluster.ClusterDescriptor;
+import io.github.iree4j.spring.cluster.ClusterHealthIndicator;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextClosedEvent;
+
+class IreeClusterAutoConfigurationTests {
+
+    @TempDir
+    private Path directory;
+
+    private final ApplicationContextRunner alone = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    ApplicationAvailabilityAutoConfiguration.class,
+                    SslAutoConfiguration.class,
+                    IreeAutoConfiguration.class,
+                    IreeEndpointAutoConfiguration.class,
+                    IreeClusterAutoConfiguration.class,
+                    IreeClusterEndpointAutoConfiguration.class,
+                    IreeClusterHealthAutoConfiguration.class,
+                    IreeClusterMetricsAutoConfiguration.class));
+    private final ApplicationContextRunner runner = alone.withPropertyValues(
+            "iree.cluster.enabled=true", "iree.cluster.identity.machine=3", "iree.cluster.bind.port=" + ports());
+
+    private ApplicationContextRunner node() {
+        return runner.withPropertyValues("iree.cluster.identity.file=" + directory.resolve("identity"));
+    }
+
+    private static int ports() {
+        return FreePorts.three(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
+    }
+
+    @Test
+    void withoutThePropertyThereIsNoNode() {
+        alone.run(context -> {
+            assertThat(context).doesNotHaveBean(ClusterNode.class).doesNotHaveBean(IdentityStore.class);
+            assertThat(context.getBean(SchedulingDomain.class)).isSameAs(SchedulingDomain.ofProcess());
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .noneMatch(thread -> thread.getName().startsWith("iree-cluster"));
+        });
+    }
+
+    @Test
+    void withoutJGroupsThereIsNoNode() {
+        node().withClassLoader(new FilteredClassLoader("org.jgroups"))
+                .run(context -> assertThat(context).doesNotHaveBean("ireeClusterNode"));
+    }
+
+    @Test
+    void axesHaveTheMachineAndSessionOfTheLease() {
+        for (int session = 1; session <= 2; session++) {
+            int expected = session;
+            node().run(context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(context.getBean(LeaseKeeper.class).identity().session())
+                        .isEqualTo(expected);
+                long axis = context.getBean(io.github.iree4j.IreeRuntime.class)
+                        .device()
+                        .queue(0)
+                        .axis();
+                assertThat(Axis.machine(axis)).isEqualTo(3);
+                assertThat(Axis.session(axis)).isEqualTo(expected);
+            });
+        }
+    }
+
+    @Test
+    void theEndpointHealthAndMetersShowTheNode() {
+        node().withBean(SimpleMeterRegistry.class)
+                .withPropertyValues("management.endpoints.web.exposure.include=iree")
+                .run(context -> {
+                    IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                    ClusterDescriptor cluster = (ClusterDescriptor) endpoint.part("cluster", null);
+                    assertThat(cluster.self().machine()).isEqualTo(3);
+                    assertThat(cluster.lease().state()).isEqualTo(LeaseKeeper.State.HELD);
+                    assertThat(cluster.members())
+                            .singleElement()
+                            .satisfies(member -> assertThat(member.state()).isEqualTo("self"));
+                    assertThat(endpoint.iree().selectors()).contains("cluster");
+                    assertThat(context.getBean(ClusterHealthIndicator.class)
+                                    .health()
+                                    .getStatus())
+                            .isEqualTo(Status.UP);
+                    SimpleMeterRegistry registry = context.getBean(SimpleMeterRegistry.class);
+                    context.getBean(io.github.iree4j.spring.cluster.ClusterMetrics.class)
+                            .bindTo(registry);
+                    assertThat(registry.get("iree.cluster.members").gauge().value())
+                            .isEqualTo(1);
+                    assertThat(registry.get("iree.cluster.fenced").gauge().value())
+                            .isZero();
+                });
+    }
+
+    @Test
+    void plainTextOffLoopbackIsRefused() {
+        node().withPropertyValues("iree.cluster.bind.address=0.0.0.0", "iree.cluster.advertise=node1.example")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("iree.cluster.ssl.bundle")
+                        .hasMessageContaining("iree.cluster.insecure=true"));
+    }
+
+    @Test
+    void aBundleThatDoesNotExistIsNamed() {
+        node().withPropertyValues("iree.cluster.ssl.bundle=nodes")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("iree.cluster.ssl.bundle")
+                        .hasMessageContaining("nodes"));
+    }
+
+    @Test
+    void aFileIsNeededToCountSessions() {
+        runner.run(context ->
+                assertThat(context).getFailure().rootCause().hasMessageContaining("iree.cluster.identity.file"));
+    }
+
+    @Test
+    void theEndOfAHostNameIsTheMachineIndex() {
+        alone.withPropertyValues(
+                        "iree.cluster.enabled=true",
+                        "iree.cluster.bind.port=" + ports(),
+                        "iree.cluster.identity.file=" + directory.resolve("identity"),
+                        "HOSTNAME=inference-12")
+                .run(context -> assertThat(
+                                context.getBean(LeaseKeeper.class).identity().machine())
+                        .isEqualTo(12));
+    }
+
+    @Test
+    void sessionsMayBeCountedInADatabase() {
+        JdbcDataSource database = new JdbcDataSource();
+        database.setURL("jdbc:h2:mem:cluster;DB_CLOSE_DELAY=-1");
+        runner.withBean(JdbcDataSource.class, () -> database)
+                .withPropertyValues("iree.cluster.identity.type=jdbc")
+                .run(context -> {
+                    assertThat(context).hasSingleBean(JdbcIdentityStore.class);
+                    assertThat(context.getBean(LeaseKeeper.class).identity().machine())
+                            .isZero();
+                });
+    }
+
+    @Test
+    void aLostLeaseRefusesTrafficAndClosesTheApplication() {
+        CountDownLatch closed = new CountDownLatch(1);
+        MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
+        ApplicationListener<ContextClosedEvent> listener = _ -> closed.countDown();
+        runner.withBean(MemoryIdentityStore.class, () -> store)
+                .withBean(ClusterMembership.class, () -> new MemoryMembership(new MemoryMembership.Network()))
+                .withPropertyValues("iree.cluster.identity.lease-duration=300ms")
+                .withInitializer(context -> context.addApplicationListener(listener))
+                .run(context -> {
+                    ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
+                    store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+                    assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+                    assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+                    assertThat(context.getBean(ClusterNode.class).fenced()).hasMessageContaining("no connection");
+                    assertThat(context.getBean(IreeEvents.class).since(0, 100))
+                            .anyMatch(event -> event.type().equals("cluster.fenced"));
+                });
+    }
+
+    @Test
+    void nodesWithCertificatesOfOneAuthorityMeet() throws Exception {
+        TestCertificates authority = new TestCertificates(directory);
+        Path store = authority.issue("node", "ip:127.0.0.1");
+        int first = ports();
+        String[] common = {
+            "iree.cluster.enabled=true",
+            "iree.cluster.ssl.bundle=nodes",
+            "spring.ssl.bundle.jks.nodes.keystore.location=" + store.toUri(),
+            "spring.ssl.bundle.jks.nodes.keystore.password=" + TestCertificates.PASSWORD,
+            "spring.ssl.bundle.jks.nodes.truststore.location=" + store.toUri(),
+            "spring.ssl.bundle.jks.nodes.truststore.password=" + TestCertificates.PASSWORD,
+            "iree.cluster.discovery.static=127.0.0.1:" + first
+        };
+        CountDownLatch connected = new CountDownLatch(2); // one join may have been too slow, and the groups merge
+        ClusterListener listener = new ClusterListener() {
+            @Override
+            public void connected(ClusterMember peer) {
+                connected.countDown();
+            }
+        };
+        ApplicationContextRunner nodes =
+                alone.withBean(ClusterListener.class, () -> listener).withPropertyValues(common);
+        nodes.withPropertyValues(
+                        "iree.cluster.bind.port=" + first,
+                        "iree.cluster.identity.machine=0",
+                        "iree.cluster.identity.file=" + directory.resolve("0"))
+                .run(one -> nodes.withPropertyValues(
+                                "iree.cluster.bind.port=" + (first + 3),
+                                "iree.cluster.identity.machine=1",
+                                "iree.cluster.identity.file=" + directory.resolve("1"))
+                        .run(two -> {
+                            assertThat(two).hasNotFailed();
+                            assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
+                            assertThat(two.getBean(ClusterNode.class).peers())
+                                    .singleElement()
+                                    .satisfies(
+                                            peer -> assertThat(peer.session()).isNotNull());
+                            assertThat(one.getBean(ClusterNode.class).view().members())
+                                    .hasSize(2);
+                        }));
+        assertThat(Files.readString(directory.resolve("1"))).contains("session=1");
+    }
+}

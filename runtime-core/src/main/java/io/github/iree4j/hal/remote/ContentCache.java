@@ -1,0 +1,34 @@
+package io.github.iree4j.hal.remote;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Code that peers have sent, by its SHA-256, as long as there is room: the least recently used goes first. Safe from any thread. */
+final class ContentCache {
+    private final long limit;
+    private final Map<ByteBuffer, MemorySegment> byDigest = new LinkedHashMap<>(16, 0.75f, true); // guarded by this
+    private long bytes;
+
+    ContentCache(long limit) {
+        this.limit = limit;
+    }
+
+    synchronized @Nullable MemorySegment find(byte[] digest) {
+        return byDigest.get(ByteBuffer.wrap(digest));
+    }
+
+    synchronized void add(byte[] digest, MemorySegment content) {
+        if (content.byteSize() > limit || byDigest.putIfAbsent(ByteBuffer.wrap(digest), content) != null) {
+            return;
+        }
+        bytes += content.byteSize();
+        var oldest = byDigest.values().iterator();
+        while (bytes > limit) {
+            bytes -= oldest.next().byteSize();
+            oldest.remove();
+        }
+    }
+}

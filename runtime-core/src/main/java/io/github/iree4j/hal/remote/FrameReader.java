@@ -1,0 +1,148 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.FrontierCodec;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the fields of a frame that another process sent. Checks every length against what is there. Confined to one thread. */
+final class FrameReader {
+    final FrameType type;
+    private final ByteBuffer bytes;
+
+    /**
+     * Reads the head.
+     *
+     * @throws IreeException DATA_LOSS for an invalid one, INCOMPATIBLE for another version
+     */
+    FrameReader(PeerStream stream, ByteBuffer frame) {
+        this.bytes = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
+        if (bytes.remaining() < FrameWriter.HEAD) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "frame of %d bytes on %s; a frame begins with %d"
+                            .formatted(bytes.remaining(), stream, FrameWriter.HEAD));
+        }
+        this.type = FrameType.of(bytes.get() & 0xFF, stream);
+        int version = bytes.get() & 0xFF;
+        if (version != FrameWriter.VERSION) {
+            throw new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "%s of version %d; this node reads version %d, run the same release on all nodes"
+                            .formatted(type, version, FrameWriter.VERSION));
+        }
+        int reserved = bytes.getShort();
+        if (reserved != 0) {
+            throw corrupt("reserved bytes 0x" + Integer.toHexString(reserved & 0xFFFF));
+        }
+        bytes.position(FrameWriter.HEAD);
+    }
+
+    /** The number of the frame in its stream. */
+    int number() {
+        return bytes.getInt(FrameWriter.NUMBER);
+    }
+
+    /** What is wrong with the frame, as a failure that names it. */
+    IreeException corrupt(String what) {
+        return new IreeException(StatusCode.DATA_LOSS, type + ": " + what);
+    }
+
+    private void need(String field, long count) {
+        if (count < 0 || count > bytes.remaining()) {
+            throw corrupt("'%s' takes %d bytes at offset %d, %d are left"
+                    .formatted(field, count, bytes.position(), bytes.remaining()));
+        }
+    }
+
+    int remaining() {
+        return bytes.remaining();
+    }
+
+    int u8(String field) {
+        need(field, 1);
+        return bytes.get() & 0xFF;
+    }
+
+    int u16(String field) {
+        need(field, 2);
+        return bytes.getShort() & 0xFFFF;
+    }
+
+    int u32(String field) {
+        need(field, 4);
+        return bytes.getInt();
+    }
+
+    long u64(String field) {
+        need(field, 8);
+        return bytes.getLong();
+    }
+
+    /** A number that is not negative. */
+    long size(String field) {
+        long value = u64(field);
+        if (value < 0) {
+            throw corrupt("'%s' is %s, above 2^63".formatted(field, Long.toUnsignedString(value)));
+        }
+        return value;
+    }
+
+    /** A count of elements that take at least so many bytes each, and are there. */
+    int count(String field, int count, int bytesEach) {
+        if ((long) count * bytesEach > bytes.remaining() || count < 0) {
+            throw corrupt("%s '%s' of at least %d bytes each, %d bytes are left"
+                    .formatted(Integer.toUnsignedString(count), field, bytesEach, bytes.remaining()));
+        }
+        return count;
+    }
+
+    byte[] bytes(String field, int count) {
+        need(field, count);
+        byte[] value = new byte[count];
+        bytes.get(value);
+        return value;
+    }
+
+    /** Some bytes, valid as long as the frame. */
+    ByteBuffer slice(String field, int count) {
+        need(field, count);
+        ByteBuffer part = bytes.slice(bytes.position(), count);
+        bytes.position(bytes.position() + count);
+        return part;
+    }
+
+    String string(String field) {
+        int length = u16(field);
+        return new String(bytes(field, length), StandardCharsets.UTF_8);
+    }
+
+    /** A status, said by a peer; null for OK. */
+    @Nullable
+    IreeException status(String said) {
+        int number = u8("status");
+        if (number == StatusCode.OK.number()) {
+            return null;
+        }
+        return new IreeException(StatusCode.of(number), said + string("message"));
+    }
+
+    Frontier frontier() {
+        try {
+            return FrontierCodec.decode(bytes);
+        } catch (IreeException e) {
+            throw e.during("in " + type);
+        }
+    }
+
+    /** Ends the frame: nothing may be left. */
+    void end() {
+        if (bytes.hasRemaining()) {
+            throw corrupt(bytes.remaining() + " bytes behind the last field");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.FrontierCodec;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Builds one frame: the head, with room for the number that the {@link Outbox} gives it, then fields. Confined to one thread. */
+final class FrameWriter {
+    /*
+     *  0        1         2..3   4..7
+     *  type  |  version | zero | number in the stream, written when it is sent
+     */
+    static final int HEAD = 8;
+
+    /** Offset of the frame's number. */
+    static final int NUMBER = 4;
+
+    static final int VERSION = 1;
+
+    /** Bytes of a message of a status; longer ones are cut. */
+    private static final int MESSAGE_LIMIT = 4096;
+
+    private static final int INITIAL = 96;
+
+    final FrameType type;
+    private ByteBuffer bytes = ByteBuffer.allocate(INITIAL).order(ByteOrder.LITTLE_ENDIAN);
+
+    FrameWriter(FrameType type) {
+        this.type = type;
+        bytes.put((byte) type.number).put((byte) VERSION).putShort((short) 0).putInt(0);
+    }
+
+    private ByteBuffer room(int count) {
+        if (bytes.remaining() < count) {
+            int size = Math.max(bytes.capacity() * 2, bytes.position() + count);
+            bytes = ByteBuffer.wrap(Arrays.copyOf(bytes.array(), size))
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .position(bytes.position());
+        }
+        return bytes;
+    }
+
+    FrameWriter u8(int value) {
+        room(1).put((byte) value);
+        return this;
+    }
+
+    FrameWriter u16(int value) {
+        room(2).putShort((short) value);
+        return this;
+    }
+
+    FrameWriter u32(int value) {
+        room(4).putInt(value);
+        return this;
+    }
+
+    FrameWriter u64(long value) {
+        room(8).putLong(value);
+        return this;
+    }
+
+    FrameWriter bytes(byte[] value) {
+        room(value.length).put(value);
+        return this;
+    }
+
+    FrameWriter bytes(ByteBuffer value) {
+        room(value.remaining()).put(value);
+        return this;
+    }
+
+    FrameWriter string(String value) {
+        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(text.length, MESSAGE_LIMIT);
+        u16(length);
+        room(length).put(text, 0, length);
+        return this;
+    }
+
+    /** A status: OK for null. */
+    FrameWriter status(@Nullable IreeException failure) {
+        u8(failure == null ? StatusCode.OK.number() : failure.code().number());
+        return failure == null ? this : string(failure.getMessage());
+    }
+
+    FrameWriter frontier(Frontier frontier) {
+        FrontierCodec.encode(frontier, room(FrontierCodec.encodedSize(frontier)));
+        return this;
+    }
+
+    /** Bytes written so far. */
+    int size() {
+        return bytes.position();
+    }
+
+    /** The frame, from its first byte to its last. */
+    ByteBuffer finish() {
+        return bytes.flip();
+    }
+}

@@ -1,0 +1,41 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.status.IreeException;
+import java.nio.ByteBuffer;
+
+/**
+ * A connection to one peer, supplied by a transport: three ordered streams of frames in each direction. Frames are delivered whole and in
+ * order, each at most once, until the connection ends; then all streams end.
+ *
+ * <p>The transport authenticates the peer and encrypts. It MUST NOT hold a lock that its calls of the {@link PeerListener} also take while it
+ * calls one, and MUST call the listener until it has reported the end. Safe from any thread, also from inside the listener.
+ */
+public interface PeerConnection {
+
+    /**
+     * Sends a frame, or refuses it when the stream is full. Never blocks, and never calls the listener: the caller may hold a lock. After a refusal the transport calls {@link PeerListener#ready}
+     * once there is room; a frame for a stream with room is accepted.
+     *
+     * @param stream the stream
+     * @param head the first bytes, read before this returns; its position is then undefined
+     * @param body the bytes behind them, likewise; empty for none
+     * @return false when the stream is full; then nothing is sent. True when the frame is accepted, and after the end of the connection, which the
+     *     listener reports
+     */
+    boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body);
+
+    /**
+     * Ends the connection: what has not been sent is discarded, and the peer sees the end of all streams. Idempotent; does not block. The
+     * transport still calls {@link PeerListener#closed}.
+     *
+     * @param cause why, for logs
+     */
+    void close(IreeException cause);
+
+    /**
+     * Describes the connection in messages.
+     *
+     * @return for example {@code 10.0.0.7:7071}
+     */
+    String describe();
+}

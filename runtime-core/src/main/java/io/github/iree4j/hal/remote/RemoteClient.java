@@ -1,0 +1,220 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** What this node uses of a peer: devices, and on them memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
+final class RemoteClient {
+    private final RemoteSession session;
+    private final AtomicLong handles = new AtomicLong();
+    private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
+    private final Map<Long, Load> loads = new HashMap<>(); // guarded by itself
+    private final Set<RemoteDriver> drivers = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /** Code that the peer is loading. */
+    record Load(long transfer, CompletableFuture<List<ExecutableExport>> exports) {}
+
+    RemoteClient(RemoteSession session) {
+        this.session = session;
+    }
+
+    RemoteSession session() {
+        return session;
+    }
+
+    long handle() {
+        return handles.incrementAndGet();
+    }
+
+    void add(RemoteDriver driver) {
+        drivers.add(driver);
+        IreeException cause = session.failure();
+        if (closed && cause != null) {
+            driver.lose(cause);
+        }
+    }
+
+    void remove(RemoteDriver driver) {
+        drivers.remove(driver);
+    }
+
+    void open(RemoteLane lane, int device, int queue) {
+        lanes.put(lane.axis(), lane);
+        session.post(new FrameWriter(FrameType.OPEN_LANE)
+                .u64(lane.axis())
+                .u16(device)
+                .u16(queue));
+    }
+
+    void close(RemoteLane lane) {
+        lanes.remove(lane.axis());
+        session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
+    }
+
+    void allocate(int device, long handle, long size) {
+        session.post(new FrameWriter(FrameType.ALLOCATE).u64(handle).u16(device).u64(size));
+    }
+
+    void release(long handle) {
+        session.post(new FrameWriter(FrameType.RELEASE).u64(handle));
+    }
+
+    /** Has the peer load code: by its digest, and its bytes if the peer asks for them. */
+    Load load(int device, long handle, ExecutableParams params) {
+        MemorySegment data = params.data();
+        long transfer = session.transfers().next();
+        Load load = new Load(transfer, new CompletableFuture<>());
+        synchronized (loads) {
+            loads.put(handle, load);
+        }
+        session.transfers().send(transfer, 0, data, 0, () -> null, _ -> {});
+        FrameWriter frame = new FrameWriter(FrameType.LOAD)
+                .u64(handle)
+                .u16(device)
+                .u64(transfer)
+                .u64(data.byteSize())
+                .bytes(digest(data))
+                .string(params.format())
+                .u16(params.constants().length);
+        for (int constant : params.constants()) {
+            frame.u32(constant);
+        }
+        session.post(frame);
+        IreeException cause = session.failure();
+        if (cause != null) {
+            load.exports.completeExceptionally(cause);
+        }
+        return load;
+    }
+
+    static byte[] digest(MemorySegment bytes) {
+        try {
+            MessageDigest sha = MessageDigest.getInstance("SHA-256");
+            for (long at = 0; at < bytes.byteSize(); at += 1 << 20) {
+                sha.update(bytes.asSlice(at, Math.min(1 << 20, bytes.byteSize() - at))
+                        .toArray(ValueLayout.JAVA_BYTE));
+            }
+            return sha.digest();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e); // every Java runtime has it
+        }
+    }
+
+    void loaded(FrameReader in) {
+        long handle = in.u64("handle");
+        Load load;
+        synchronized (loads) {
+            load = loads.remove(handle);
+        }
+        if (load == null) {
+            throw in.corrupt("no executable %d is being loaded".formatted(handle));
+        }
+        IreeException failure = in.status(session + ": ");
+        List<ExecutableExport> exports = new ArrayList<>();
+        int count = failure != null ? 0 : in.count("exports", in.u16("exports"), 8);
+        for (int i = 0; i < count; i++) {
+            String name = in.string("name");
+            int constants = in.u16("constants");
+            int bindings = in.u16("bindings");
+            exports.add(new ExecutableExport(name, 0, constants, bindings, 0, 0, 0, 0));
+        }
+        in.end();
+        session.transfers().withdraw(load.transfer);
+        if (failure == null) {
+            load.exports.complete(exports);
+        } else {
+            load.exports.completeExceptionally(failure);
+        }
+    }
+
+    void accepted(FrameReader in) {
+        long axis = in.u64("lane");
+        long sequence = in.u64("sequence");
+        in.end();
+        RemoteLane lane = lanes.get(axis);
+        if (lane != null) {
+            lane.accepted(in, sequence);
+        }
+    }
+
+    void completed(FrameReader in) {
+        long axis = in.u64("lane");
+        long sequence = in.u64("sequence");
+        long epoch = in.size("epoch");
+        IreeException failure = in.status(session + ": ");
+        Frontier frontier = in.frontier();
+        in.end();
+        session.believed(frontier);
+        RemoteLane lane = lanes.get(axis);
+        if (lane != null) { // closed meanwhile
+            lane.completed(in, sequence, epoch, failure);
+        }
+    }
+
+    /** The peer asks for a point of a lane that another node serves, which it cannot reach. */
+    void ask(FrameReader in) {
+        long axis = in.u64("axis");
+        long epoch = in.size("epoch");
+        in.end();
+        RemoteLane lane = session.node().lane(axis);
+        if (lane == null) {
+            tell(
+                    axis,
+                    epoch,
+                    new IreeException(
+                            StatusCode.NOT_FOUND,
+                            "%s has closed lane '%s'".formatted(session.node(), Axis.toString(axis))));
+        } else {
+            lane.whenReached(epoch, failure -> tell(axis, epoch, failure));
+        }
+    }
+
+    private void tell(long axis, long epoch, @Nullable IreeException failure) {
+        session.post(new FrameWriter(FrameType.TELL).u64(axis).u64(epoch).status(failure));
+    }
+
+    @Nullable
+    RemoteLane lane(long axis) {
+        return lanes.get(axis);
+    }
+
+    /** QUEUE has room again. */
+    void resume() {
+        lanes.values().forEach(RemoteLane::advance);
+    }
+
+    /** Commands in progress at the peer. */
+    int inProgress() {
+        return lanes.values().stream().mapToInt(RemoteLane::inProgress).sum();
+    }
+
+    /** The session has failed. */
+    void failAll(IreeException cause) {
+        closed = true;
+        drivers.forEach(each -> each.lose(cause));
+        List<Load> all;
+        synchronized (loads) {
+            all = List.copyOf(loads.values());
+            loads.clear();
+        }
+        all.forEach(each -> each.exports.completeExceptionally(cause));
+    }
+}

@@ -1,0 +1,71 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferCommands;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The steps of one submission. What is in memory of this process is moved, or mirrored at the peer. */
+final class RemoteCommands implements TransferCommands, DriverCommands {
+    private static final int STEPS_LIMIT = 1 << 14;
+
+    private final RemoteDriver driver;
+    private final List<Step> steps = new ArrayList<>();
+
+    RemoteCommands(RemoteDriver driver) {
+        this.driver = driver;
+    }
+
+    List<Step> steps() {
+        return steps;
+    }
+
+    void add(Step step) {
+        if (steps.size() == STEPS_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d steps of one operation on a remote device, the limit; submit several".formatted(STEPS_LIMIT));
+        }
+        steps.add(step);
+    }
+
+    @Override
+    public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
+        RemoteMemory to = driver.memory(target);
+        long at = target.offset() + offset;
+        add(new Step.Fill(to.farHandle(), at, length, pattern, patternLength));
+        if (to.isNear()) {
+            add(new Step.Download(to.farHandle(), at, to.near(at, length)));
+        }
+    }
+
+    @Override
+    public void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+        RemoteMemory from = driver.memory(source);
+        RemoteMemory to = driver.memory(target);
+        long first = source.offset() + sourceOffset;
+        long at = target.offset() + targetOffset;
+        if (!from.isNear() && !to.isNear()) {
+            add(new Step.Copy(from.farHandle(), first, to.farHandle(), at, length));
+            return;
+        }
+        if (from.isNear()) {
+            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
+        }
+        if (to.isNear()) {
+            long far = from.isNear() ? to.farHandle() : from.farHandle();
+            add(new Step.Download(far, from.isNear() ? at : first, to.near(at, length)));
+        }
+    }
+
+    @Override
+    public DriverCommands finish(String operation) {
+        return this;
+    }
+
+    @Override
+    public void release() {}
+}

@@ -1,0 +1,285 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.stream.DriverLimits;
+import io.github.iree4j.hal.stream.DriverMemory;
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.MemoryKind;
+import io.github.iree4j.hal.stream.MemoryKinds;
+import io.github.iree4j.hal.stream.StreamDriver;
+import io.github.iree4j.hal.stream.StreamEncoder;
+import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** A device of a peer as hardware with streams: its lanes are queues of that device. */
+final class RemoteDriver implements StreamDriver {
+    /** Alignment of buffers, at least what any device requires of a binding. */
+    private static final long ALIGNMENT = 256;
+
+    private static final long LOAD_SECONDS = 60;
+
+    private final RemoteSession session;
+    private final RemoteClient client;
+    private final RemoteDeviceInfo info;
+    private final int device;
+    private final List<Lane> lanes = new ArrayList<>();
+    private final Map<Long, RemoteMemory> memory = new ConcurrentHashMap<>(); // by handle
+    private final AtomicLong allocated = new AtomicLong(); // bytes at the peer
+    private final MemoryKinds kinds;
+    private final Object progress = new Object(); // notified when a timeline was raised
+    private volatile @Nullable IreeException lost;
+
+    RemoteDriver(RemoteSession session, int device, int laneCount) {
+        this.session = session;
+        this.client = session.client();
+        this.device = device;
+        this.info = session.devices().get(device);
+        MemoryKind far = new MemoryKind("remote", 1, 1, info.memoryLimit(), MemoryType.DEVICE_LOCAL);
+        int host = MemoryType.HOST_LOCAL | MemoryType.HOST_CACHED | MemoryType.DEVICE_VISIBLE;
+        MemoryKind near =
+                new MemoryKind("host", 0, 0, Math.min(Runtime.getRuntime().maxMemory(), info.memoryLimit()), host);
+        this.kinds = new MemoryKinds(far, null, near, near);
+        client.add(this);
+        for (int i = 0; i < laneCount; i++) {
+            RemoteLane lane =
+                    new RemoteLane(this, session.node().domain().axes().allocate(CausalDomain.QUEUE));
+            lanes.add(lane);
+            client.open(lane, device, i % info.queueCount());
+        }
+    }
+
+    RemoteSession session() {
+        return session;
+    }
+
+    RemoteClient client() {
+        return client;
+    }
+
+    int device() {
+        return device;
+    }
+
+    long incarnation() {
+        return Objects.requireNonNull(session.peer()).incarnation();
+    }
+
+    void add(long handle, RemoteMemory added) {
+        memory.put(handle, added);
+    }
+
+    void remove(long handle) {
+        memory.remove(handle);
+    }
+
+    RemoteMemory memory(StreamStorage storage) {
+        return Objects.requireNonNull(memory.get(storage.handle()), "closed memory");
+    }
+
+    /** Charges bytes at the peer. */
+    void charge(long bytes) {
+        long now = allocated.addAndGet(bytes);
+        if (now > info.memoryLimit()) {
+            allocated.addAndGet(-bytes);
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d bytes on device '%s' of %s exceed the %d that it grants, of which %d are in use"
+                            .formatted(bytes, info.id(), session, info.memoryLimit(), now - bytes));
+        }
+    }
+
+    void uncharge(long bytes) {
+        allocated.addAndGet(-bytes);
+    }
+
+    // ---- Progress.
+
+    /** A timeline was raised, or the device lost. */
+    void changed() {
+        synchronized (progress) {
+            progress.notifyAll();
+        }
+    }
+
+    /** The session has failed: nothing runs there for this node any more, and no memory is touched. */
+    void lose(IreeException cause) {
+        if (lost == null) {
+            lost = cause;
+            lanes.forEach(lane -> ((RemoteLane) lane).abandon());
+            changed();
+        }
+    }
+
+    @Override
+    public boolean isLost() {
+        return lost != null;
+    }
+
+    @Nullable
+    IreeException failure() {
+        return lost;
+    }
+
+    void checkNotLost() {
+        IreeException cause = lost;
+        if (cause != null) {
+            throw new IreeException(
+                    StatusCode.ABORTED, "device '%s' is lost: %s".formatted(info.id(), cause.getMessage()), cause);
+        }
+    }
+
+    @Override
+    public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+        long start = System.nanoTime();
+        synchronized (progress) {
+            while (lost == null && !anyReached(timelines, values, count)) {
+                long left = timeoutNanos == Long.MAX_VALUE ? 0 : timeoutNanos - (System.nanoTime() - start);
+                if (left < 0 || left == 0 && timeoutNanos != Long.MAX_VALUE) {
+                    return;
+                }
+                try {
+                    progress.wait(left / 1_000_000, (int) (left % 1_000_000));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            }
+        }
+        checkNotLost();
+    }
+
+    private static boolean anyReached(DriverTimeline[] timelines, long[] values, int count) {
+        for (int i = 0; i < count; i++) {
+            if (((RemoteTimeline) timelines[i]).hasReached(values[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean canWaitForLanesOf(StreamDriver other) {
+        return other instanceof RemoteDriver remote && remote.session.node() == session.node() && !remote.isLost();
+    }
+
+    @Override
+    public List<Lane> lanes() {
+        return List.copyOf(lanes);
+    }
+
+    @Override
+    public DriverTimeline createTimeline(long value, boolean shared) {
+        if (shared) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "a remote device shares no semaphores with drivers; export one with RemoteNode.export");
+        }
+        return new RemoteTimeline(this, null, value);
+    }
+
+    // ---- Memory.
+
+    @Override
+    public MemoryKinds memoryKinds() {
+        return kinds;
+    }
+
+    @Override
+    public DriverLimits limits() {
+        return new DriverLimits(ALIGNMENT, Long.MAX_VALUE, 0, 0);
+    }
+
+    @Override
+    public String identity() {
+        return "%s of node %d".formatted(info.id(), incarnation());
+    }
+
+    @Override
+    public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
+        if (shared) {
+            throw new IreeException(StatusCode.UNIMPLEMENTED, "a remote device exports no memory; copy it");
+        }
+        checkNotLost();
+        long handle = client.handle();
+        try {
+            return kind.isMappable()
+                    ? RemoteMemory.near(this, handle, size, ALIGNMENT)
+                    : RemoteMemory.far(this, handle, size);
+        } catch (OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
+        }
+    }
+
+    @Override
+    public String hostMemoryObstacle() {
+        return session + " does not see the memory of this process";
+    }
+
+    @Override
+    public DriverMemory importHost(long address, long size) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, hostMemoryObstacle());
+    }
+
+    // ---- Code.
+
+    @Override
+    public List<String> formats() {
+        return info.formats();
+    }
+
+    @Override
+    public Executable load(ExecutableParams params) {
+        checkNotLost();
+        long handle = client.handle();
+        RemoteClient.Load load = client.load(device, handle, params);
+        try {
+            List<ExecutableExport> exports = load.exports().get(LOAD_SECONDS, TimeUnit.SECONDS);
+            return new RemoteExecutable(this, handle, params.format(), exports);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IreeException failure
+                    ? failure.during("loading code")
+                    : new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(StatusCode.CANCELLED, "interrupted while %s loads code".formatted(session), e);
+        } catch (TimeoutException e) {
+            throw new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "%s has not loaded %d bytes of code within %d s"
+                            .formatted(session, params.data().byteSize(), LOAD_SECONDS),
+                    e);
+        }
+    }
+
+    @Override
+    public StreamEncoder encoder(StreamMemory all) {
+        return new RemoteEncoder(this);
+    }
+
+    @Override
+    public void close() {
+        lanes.forEach(lane -> {
+            ((RemoteLane) lane).close();
+            client.close((RemoteLane) lane);
+        });
+        client.remove(this);
+    }
+}

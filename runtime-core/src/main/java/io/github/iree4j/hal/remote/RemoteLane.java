@@ -1,0 +1,416 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.Submission;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue of a remote device, for its client: sends submissions in order, each as one COMMAND, and counts what the peer completes.
+ *
+ * <p>A submission is sent before what it waits for is reached, if that is a point of a lane, here or at another node: the peer waits for that
+ * itself. Only what the host signals is waited for here.
+ */
+final class RemoteLane implements Lane {
+    /*
+     * REMOTE-4: commands of a lane are sent, and complete, in the order of submission, each once: `pending` and `sent` change under
+     * the lock, and only their heads leave. Timelines are raised without the lock.
+     *
+     * REMOTE-6: a command is complete here only after all that it waited for is: the peer may be ahead of the bytes of another
+     * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only once those are
+     * reached here; for points of the same peer, the order of BULK does it.
+     */
+
+    /** Submissions that wait here to be sent. */
+    private static final int PENDING_LIMIT = 1 << 14;
+
+    /** Bytes of commands in progress at which no further one is sent. */
+    private static final long SENT_BYTES_LIMIT = 2 << 20;
+
+    /** Bytes of an upload that go with its command when their content is known to be final. */
+    private static final int INLINE = 32 << 10;
+
+    private final RemoteDriver driver;
+    private final long axis;
+    private final RemoteTimeline timeline;
+    private final ArrayDeque<Entry> pending = new ArrayDeque<>(); // guarded by this, like the rest
+    private final ArrayDeque<Entry> sent = new ArrayDeque<>();
+    private long sequence;
+    private long sentBytes;
+    private long acknowledged;
+    private boolean advancing; // a thread is in advance(); another leaves a note
+    private boolean again;
+    private boolean closed;
+
+    /** A submission, or a signal of the host. */
+    private static final class Entry {
+        final @Nullable Submission submission;
+        final long ticket;
+        long sequence;
+        int downloads; // that have not arrived
+        long bytes; // of its frame
+        boolean completed;
+
+        @Nullable
+        IreeException failure;
+
+        List<Long> uploads = List.of();
+        List<Long> incoming = List.of();
+        List<Point> waits = List.of();
+
+        Entry(@Nullable Submission submission, long ticket) {
+            this.submission = submission;
+            this.ticket = ticket;
+        }
+    }
+
+    /** A point of another lane that the peer waits for. */
+    private record Point(RemoteTimeline timeline, long value) {}
+
+    RemoteLane(RemoteDriver driver, long axis) {
+        this.driver = driver;
+        this.axis = axis;
+        this.timeline = new RemoteTimeline(driver, this, 0);
+    }
+
+    long axis() {
+        return axis;
+    }
+
+    @Override
+    public int family() {
+        return 0;
+    }
+
+    @Override
+    public boolean computes() {
+        return true;
+    }
+
+    @Override
+    public DriverTimeline timeline() {
+        return timeline;
+    }
+
+    @Override
+    public void submit(List<Submission> submissions) {
+        driver.checkNotLost();
+        long reached = 0;
+        synchronized (this) {
+            if (pending.size() + submissions.size() > PENDING_LIMIT) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%d operations wait to be sent to %s, the limit is %d; wait for some of them"
+                                .formatted(pending.size(), driver.session(), PENDING_LIMIT));
+            }
+            for (Submission each : submissions) {
+                if (pending.isEmpty() && sent.isEmpty() && each.commands() == null && each.waitCount() == 0) {
+                    reached = each.ticket(); // nothing before it is left, and it does nothing
+                }
+                pending.add(new Entry(each, each.ticket()));
+            }
+        }
+        timeline.raise(reached);
+        advance();
+    }
+
+    /** The host has raised the timeline: the peer tells those who wait for it there. */
+    void signalled(long ticket) {
+        synchronized (this) {
+            pending.add(new Entry(null, ticket));
+        }
+        advance();
+    }
+
+    /** Sends what can be sent. One thread at a time. */
+    void advance() {
+        synchronized (this) {
+            if (advancing) {
+                again = true;
+                return;
+            }
+            advancing = true;
+        }
+        boolean more = true;
+        while (more) {
+            more = sendNext();
+            if (!more) {
+                synchronized (this) {
+                    more = again;
+                    again = false;
+                    advancing = more;
+                }
+            }
+        }
+    }
+
+    private boolean sendNext() {
+        Entry entry;
+        List<Point> waits = new ArrayList<>(0);
+        boolean first;
+        synchronized (this) {
+            entry = pending.peek();
+            if (entry == null
+                    || closed
+                    || driver.isLost()
+                    || sentBytes > SENT_BYTES_LIMIT
+                    || sent.size() >= driver.session().peerLimits().commandWindow()
+                    || !driver.session().outbox(PeerStream.QUEUE).hasRoom()) {
+                return false;
+            }
+            first = sent.isEmpty();
+        }
+        if (entry.submission != null && !isReady(entry.submission, waits)) {
+            return false;
+        }
+        send(entry, waits, first && waits.isEmpty());
+        return true;
+    }
+
+    /** Collects the points that the peer waits for; false when the host has to signal one first, which then continues. */
+    private boolean isReady(Submission submission, List<Point> waits) {
+        boolean moves = hasUploads(submission);
+        for (int i = 0; i < submission.waitCount(); i++) {
+            RemoteTimeline other = (RemoteTimeline) submission.waitTimeline(i);
+            long value = submission.waitValue(i);
+            RemoteLane producer = other.lane();
+            if (other.hasReached(value) || other.driver().isLost() || producer == this) {
+                continue;
+            }
+            if (producer == null || moves && producer.driver.session() != driver.session()) {
+                if (!other.isReachedOrThen(value, this::advance)) {
+                    return false;
+                }
+            } else {
+                waits.add(new Point(other, value));
+            }
+        }
+        return true;
+    }
+
+    private static boolean hasUploads(Submission submission) {
+        return submission.commands() instanceof RemoteCommands commands
+                && commands.steps().stream().anyMatch(Step.Upload.class::isInstance);
+    }
+
+    private void send(Entry entry, List<Point> waits, boolean isFinal) {
+        List<Step> steps = entry.submission != null && entry.submission.commands() instanceof RemoteCommands commands
+                ? commands.steps()
+                : List.of();
+        synchronized (this) {
+            pending.remove();
+            entry.sequence = ++sequence;
+            entry.downloads = 1; // until the frame is made
+            entry.waits = waits;
+            sent.add(entry);
+        }
+        FrameWriter frame = new FrameWriter(FrameType.COMMAND)
+                .u64(axis)
+                .u64(entry.sequence)
+                .u64(entry.ticket)
+                .u16(0)
+                .u8(waits.size());
+        for (Point each : waits) {
+            RemoteLane producer = Objects.requireNonNull(each.timeline.lane());
+            frame.u64(producer.driver.incarnation()).u64(producer.axis).u64(each.value);
+        }
+        frame.u16(steps.size());
+        boolean moves = false;
+        for (Step step : steps) {
+            write(entry, step, frame, isFinal && !moves);
+            moves |= step instanceof Step.Download;
+        }
+        synchronized (this) {
+            entry.bytes = frame.size();
+            sentBytes += entry.bytes;
+        }
+        driver.session().post(frame);
+        downloaded(entry, null);
+    }
+
+    private void write(Entry entry, Step step, FrameWriter frame, boolean isFinal) {
+        Transfers transfers = driver.session().transfers();
+        switch (step) {
+            case Step.Fill fill ->
+                frame.u8(Step.FILL)
+                        .u64(fill.handle())
+                        .u64(fill.offset())
+                        .u64(fill.length())
+                        .u64(fill.pattern())
+                        .u8(fill.width());
+            case Step.Copy copy ->
+                frame.u8(Step.COPY)
+                        .u64(copy.source())
+                        .u64(copy.sourceOffset())
+                        .u64(copy.target())
+                        .u64(copy.targetOffset())
+                        .u64(copy.length());
+            case Step.Upload upload -> {
+                long size = upload.bytes().byteSize();
+                if (isFinal && size <= INLINE && frame.size() + size < SessionWire.FRAME_LIMIT / 2) {
+                    frame.u8(Step.UPDATE)
+                            .u64(upload.target())
+                            .u64(upload.offset())
+                            .u32((int) size);
+                    frame.bytes(upload.bytes().toArray(ValueLayout.JAVA_BYTE));
+                } else {
+                    long number = transfers.next();
+                    entry.uploads = plus(entry.uploads, number);
+                    transfers.send(number, 0, upload.bytes(), 0, () -> null, _ -> {});
+                    frame.u8(Step.UPLOAD)
+                            .u64(number)
+                            .u64(upload.target())
+                            .u64(upload.offset())
+                            .u64(size);
+                }
+            }
+            case Step.Download download -> {
+                long number = transfers.next();
+                MemorySegment target = download.bytes();
+                synchronized (this) {
+                    entry.downloads++;
+                    entry.incoming = plus(entry.incoming, number);
+                }
+                transfers.receive(number, 0, target, false, () -> null, failure -> downloaded(entry, failure));
+                frame.u8(Step.DOWNLOAD)
+                        .u64(number)
+                        .u64(download.source())
+                        .u64(download.offset())
+                        .u64(target.byteSize());
+            }
+            case Step.Execute execute -> {
+                frame.u8(Step.EXECUTE).u64(execute.recording());
+                if (execute.recording() == 0) {
+                    frame.u32(execute.inline().length).bytes(execute.inline());
+                }
+                long[] bindings = execute.bindings();
+                frame.u16(bindings.length / 3);
+                for (long word : bindings) {
+                    frame.u64(word);
+                }
+            }
+        }
+    }
+
+    private static List<Long> plus(List<Long> all, long one) {
+        List<Long> more = new ArrayList<>(all);
+        more.add(one);
+        return more;
+    }
+
+    /** A download of a command has ended, or its frame is made. */
+    private void downloaded(Entry entry, @Nullable IreeException failure) {
+        synchronized (this) {
+            entry.downloads--;
+            if (failure != null && entry.failure == null) {
+                entry.failure = failure;
+            }
+        }
+        retire();
+    }
+
+    synchronized void accepted(FrameReader in, long upTo) {
+        if (upTo > sequence) {
+            throw in.corrupt("command %d of lane %d, which has sent %d".formatted(upTo, axis, sequence));
+        }
+        acknowledged = Math.max(acknowledged, upTo);
+    }
+
+    void completed(FrameReader in, long number, long epoch, @Nullable IreeException failure) {
+        Entry entry;
+        synchronized (this) {
+            if (number > sequence) {
+                throw in.corrupt("command %d of lane %d, which has sent %d".formatted(number, axis, sequence));
+            }
+            entry = null;
+            for (Entry each : sent) {
+                if (!each.completed) {
+                    entry = each;
+                    break;
+                }
+            }
+            if (entry == null || number < entry.sequence) {
+                return; // repeated
+            }
+            if (number > entry.sequence || epoch != entry.ticket) {
+                throw in.corrupt("command %d with epoch %d of lane %d is out of order; the next is %d with epoch %d"
+                        .formatted(number, epoch, axis, entry.sequence, entry.ticket));
+            }
+            acknowledged = Math.max(acknowledged, number);
+            entry.completed = true;
+            if (failure != null) {
+                entry.failure = failure;
+            }
+        }
+        Transfers transfers = driver.session().transfers();
+        entry.uploads.forEach(transfers::withdraw);
+        if (failure != null) {
+            entry.incoming.forEach(transfers::cancel);
+        }
+        retire();
+    }
+
+    /** Ends the commands at the head that are complete, in order. */
+    private void retire() {
+        long reached = 0;
+        synchronized (this) {
+            for (Entry head; (head = sent.peek()) != null && head.completed && head.downloads == 0; ) {
+                if (!allReached(head)) {
+                    break; // REMOTE-6: continues when the last one is
+                }
+                sent.remove();
+                sentBytes -= head.bytes;
+                if (head.failure != null && head.submission != null) {
+                    head.submission.fail(head.failure);
+                }
+                reached = head.ticket;
+            }
+        }
+        if (reached > 0) {
+            timeline.raise(reached);
+            advance(); // the window has room
+        }
+    }
+
+    /** Calls back once the lane has reached a value, with null, or is lost. */
+    void whenReached(long value, Consumer<@Nullable IreeException> action) {
+        Runnable look = () -> action.accept(timeline.hasReached(value) ? null : driver.failure());
+        if (timeline.isReachedOrThen(value, look)) {
+            look.run();
+        }
+    }
+
+    private boolean allReached(Entry head) {
+        for (Point each : head.waits) {
+            if (!each.timeline.isReachedOrThen(each.value, this::retire)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    synchronized int inProgress() {
+        return sent.size();
+    }
+
+    /** The device is lost: nothing is sent any more. */
+    void abandon() {
+        timeline.abandon();
+    }
+
+    void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        timeline.close();
+    }
+}

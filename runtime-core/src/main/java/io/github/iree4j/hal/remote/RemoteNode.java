@@ -1,0 +1,548 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This process as a node of a cluster: its sessions with other nodes, the devices that it serves to them, and the semaphores that it exports.
+ *
+ * <p>A node opens no connection and makes no thread. A transport connects to peers and passes each connection to {@link #dial} or {@link #accept};
+ * membership reports lost peers to {@link #fail}. Safe from any thread.
+ */
+public final class RemoteNode implements AutoCloseable {
+    private final NodeIdentity identity;
+    private final SchedulingDomain domain;
+    private final RemoteOptions options;
+    private final List<Device> devices;
+    private final SessionListener listener;
+    private final Executor slow;
+    private final LongPredicate mayJoin;
+    private final SemaphoreExports exports = new SemaphoreExports();
+    private final ContentCache content;
+
+    // Guarded by this.
+    private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
+    private final Map<RemoteSession, Boolean> handshakes = new ConcurrentHashMap<>(); // whose peer is not known yet
+    private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever: failing is sticky
+    private final Map<Integer, Long> slots =
+            new TreeMap<>(); // the incarnation of each (machine, session); never leased twice
+    private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // who waits for a session, by incarnation
+    private @Nullable IreeException closed;
+    private @Nullable IreeException leaving;
+
+    private RemoteNode(Builder builder) {
+        this.identity = builder.identity;
+        this.domain = builder.domain;
+        this.options = builder.options;
+        this.devices = List.copyOf(builder.devices);
+        this.listener = builder.listener;
+        this.slow = builder.slow;
+        this.mayJoin = builder.mayJoin;
+        this.content = new ContentCache(options.contentLimit());
+        slots.put(slot(identity), identity.incarnation());
+    }
+
+    /**
+     * Begins a node.
+     *
+     * @param identity who this process is, leased
+     * @param domain the domain of its devices, whose axes have the machine and session of the identity
+     * @return a builder
+     * @throws IreeException INVALID_ARGUMENT when they differ
+     */
+    public static Builder builder(NodeIdentity identity, SchedulingDomain domain) {
+        return new Builder(identity, domain);
+    }
+
+    /**
+     * Returns who this node is.
+     *
+     * @return the identity
+     */
+    public NodeIdentity identity() {
+        return identity;
+    }
+
+    SchedulingDomain domain() {
+        return domain;
+    }
+
+    RemoteOptions options() {
+        return options;
+    }
+
+    List<Device> devices() {
+        return devices;
+    }
+
+    Executor slow() {
+        return slow;
+    }
+
+    ContentCache content() {
+        return content;
+    }
+
+    SemaphoreExports exports() {
+        return exports;
+    }
+
+    /**
+     * Begins a session on a connection that this node opened: sends HELLO.
+     *
+     * @param connection the connection, which the session closes
+     * @param peer the incarnation that is expected there; 0 for any
+     * @return receives what arrives on the connection
+     */
+    public PeerListener dial(PeerConnection connection, long peer) {
+        RemoteSession session = new RemoteSession(this, connection);
+        IreeException refused;
+        synchronized (this) {
+            refused = closed != null
+                    ? closed
+                    : leaving != null ? leaving : failed.containsKey(peer) ? hasFailed(peer) : null;
+            if (refused == null) {
+                handshakes.put(session, true);
+            }
+        }
+        if (refused == null) {
+            session.sendHello(hello(peer));
+        } else {
+            session.reject(refused);
+        }
+        return session.wire();
+    }
+
+    /**
+     * Begins a session on a connection that a peer opened: waits for its HELLO.
+     *
+     * @param connection the connection, which the session closes
+     * @return receives what arrives on the connection
+     */
+    public PeerListener accept(PeerConnection connection) {
+        RemoteSession session = new RemoteSession(this, connection);
+        IreeException refused;
+        synchronized (this) {
+            refused = closed != null ? closed : leaving;
+            if (refused == null) {
+                handshakes.put(session, true);
+            }
+        }
+        if (refused != null) {
+            session.reject(refused);
+        }
+        return session.wire();
+    }
+
+    /** What this node says of itself. */
+    Hello hello(long expectedPeer) {
+        List<Hello.AxisEpoch> axes = new ArrayList<>();
+        List<RemoteDeviceInfo> served = new ArrayList<>();
+        for (Device device : devices) {
+            for (int i = 0; i < device.queueCount(); i++) {
+                long axis = device.queue(i).axis();
+                axes.add(new Hello.AxisEpoch(axis, domain.tracker().completed(axis)));
+            }
+            served.add(new RemoteDeviceInfo(
+                    device.id(),
+                    device.info().driver(),
+                    device.info().name(),
+                    device.executableFormats(),
+                    device.queueCount(),
+                    options.memoryLimit()));
+        }
+        return new Hello(
+                identity,
+                expectedPeer,
+                new Hello.Limits(options.chunkBytes(), options.commandWindow(), options.objectLimit()),
+                axes,
+                served);
+    }
+
+    /**
+     * Accepts a peer for a session, or says why not.
+     *
+     * @param dialed whether this node dialed
+     * @return why the peer is rejected; null when it is accepted, and no other session will be with it
+     */
+    @Nullable
+    IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
+        NodeIdentity peer = hello.identity();
+        String why = null;
+        StatusCode code = StatusCode.FAILED_PRECONDITION;
+        List<Runnable> waiting;
+        synchronized (this) {
+            long incarnation = peer.incarnation();
+            Long ofSlot = slots.get(slot(peer));
+            if (closed != null || leaving != null) {
+                return closed != null ? closed : leaving;
+            }
+            if (failed.containsKey(incarnation)) {
+                return hasFailed(incarnation);
+            }
+            if (peer.clusterId() != identity.clusterId()) {
+                why = "%s is of cluster %x, and %s of cluster %x"
+                        .formatted(peer, peer.clusterId(), identity, identity.clusterId());
+                code = StatusCode.INCOMPATIBLE;
+            } else if (hello.expected() != 0 && hello.expected() != identity.incarnation()) {
+                why = "%s looks for node %d, and this is %s".formatted(peer, hello.expected(), identity);
+                code = StatusCode.NOT_FOUND;
+            } else if (peer.incarnation() == identity.incarnation()) {
+                why = "both sides are %s; identities are leased once".formatted(peer);
+            } else if (dialed != identity.incarnation() < incarnation) {
+                why = "%s and %s: the one with the lower incarnation dials".formatted(peer, identity);
+            } else if (sessions.containsKey(incarnation)) {
+                why = "%s has a session with %s already".formatted(peer, identity);
+                code = StatusCode.ALREADY_EXISTS;
+            } else if (ofSlot != null && ofSlot != incarnation) {
+                why = "%s has the machine and session of node %d; a slot is leased once".formatted(peer, ofSlot);
+                code = StatusCode.ALREADY_EXISTS;
+            }
+            if (why != null) {
+                return new IreeException(code, why);
+            }
+            slots.put(slot(peer), incarnation);
+            sessions.put(incarnation, session);
+            handshakes.remove(session);
+            waiting = expected.remove(incarnation);
+        }
+        session.whenOpen(waiting == null ? List.of() : waiting);
+        return null;
+    }
+
+    private IreeException hasFailed(long incarnation) { // under the lock
+        IreeException cause = Objects.requireNonNull(failed.get(incarnation));
+        return new IreeException(
+                StatusCode.ABORTED,
+                "node %d has failed for %s and cannot come back; it needs a new identity: %s"
+                        .formatted(incarnation, identity, cause.getMessage()),
+                cause);
+    }
+
+    private static int slot(NodeIdentity of) {
+        return of.machine() << 8 | of.session();
+    }
+
+    void opened(RemoteSession session) {
+        listener.opened(session);
+    }
+
+    void draining(RemoteSession session, IreeException reason) {
+        listener.draining(session, reason);
+    }
+
+    /** A session has failed: its peer, if accepted, will never be accepted again. */
+    void ended(RemoteSession session, IreeException cause) {
+        NodeIdentity peer = session.peer();
+        List<Runnable> waiting = null;
+        synchronized (this) {
+            handshakes.remove(session);
+            if (peer != null && sessions.remove(peer.incarnation(), session)) {
+                failed.putIfAbsent(peer.incarnation(), cause);
+                waiting = expected.remove(peer.incarnation());
+            }
+        }
+        if (waiting != null) {
+            waiting.forEach(Runnable::run);
+        }
+    }
+
+    void failed(RemoteSession session, IreeException cause) {
+        listener.failed(session, cause);
+    }
+
+    /**
+     * Fails a peer: its axes, its semaphores, the work that it has here and that this node has there. Idempotent and sticky: the incarnation is
+     * never accepted again, and what it still sends is dropped.
+     *
+     * @param incarnation the peer, known or not
+     * @param cause why
+     */
+    public void fail(long incarnation, IreeException cause) {
+        RemoteSession session;
+        List<Runnable> waiting = null;
+        synchronized (this) {
+            session = sessions.get(incarnation);
+            if (session == null && failed.putIfAbsent(incarnation, cause) == null) {
+                waiting = expected.remove(incarnation);
+            }
+        }
+        if (session != null) {
+            session.fail(cause);
+        }
+        if (waiting != null) {
+            waiting.forEach(Runnable::run);
+        }
+    }
+
+    /**
+     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Work that was accepted is finished; {@link #close} ends
+     * the sessions.
+     *
+     * @param reason why, for the peers
+     */
+    public void goAway(String reason) {
+        IreeException cause = new IreeException(
+                StatusCode.UNAVAILABLE, "%s is leaving: %s; use another node".formatted(identity, reason));
+        List<RemoteSession> open;
+        synchronized (this) {
+            if (leaving != null) {
+                return;
+            }
+            leaving = cause;
+            open = List.copyOf(sessions.values());
+        }
+        open.forEach(each -> each.goAway(cause));
+    }
+
+    /**
+     * Returns the sessions that are open or being opened with known peers.
+     *
+     * @return a snapshot, by incarnation
+     */
+    public synchronized List<RemoteSession> sessions() {
+        return List.copyOf(sessions.values());
+    }
+
+    /**
+     * Returns the session with a peer.
+     *
+     * @param incarnation the peer
+     * @return the session
+     * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
+     */
+    public RemoteSession session(long incarnation) {
+        synchronized (this) {
+            RemoteSession session = sessions.get(incarnation);
+            if (session != null) {
+                return session;
+            }
+            if (failed.containsKey(incarnation)) {
+                throw hasFailed(incarnation);
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
+    }
+
+    /**
+     * Runs an action once there is a session with a peer, or there never will be: now or later.
+     *
+     * @throws IreeException UNAVAILABLE when membership does not know the peer; ABORTED when it has failed; RESOURCE_EXHAUSTED
+     */
+    void whenSession(long incarnation, Runnable action) {
+        RemoteSession session;
+        synchronized (this) {
+            session = sessions.get(incarnation);
+            if (session == null) {
+                if (failed.containsKey(incarnation)) {
+                    throw hasFailed(incarnation);
+                }
+                if (closed != null) {
+                    throw closed;
+                }
+                if (!mayJoin.test(incarnation)) {
+                    throw new IreeException(
+                            StatusCode.UNAVAILABLE,
+                            "%s has no session with node %d, and membership does not know it"
+                                    .formatted(identity, incarnation));
+                }
+                List<Runnable> waiting = expected.computeIfAbsent(incarnation, _ -> new ArrayList<>());
+                if (waiting.size() >= options.objectLimit()) {
+                    throw new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%d waits of %s for a session with node %d, the limit"
+                                    .formatted(waiting.size(), identity, incarnation));
+                }
+                waiting.add(action);
+                return;
+            }
+        }
+        session.whenOpen(List.of(action));
+    }
+
+    /** A lane of this node at any peer; null when it is closed. */
+    @Nullable
+    RemoteLane lane(long axis) {
+        for (RemoteSession each : sessions()) {
+            RemoteLane lane = each.client().lane(axis);
+            if (lane != null) {
+                return lane;
+            }
+        }
+        return null;
+    }
+
+    /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */
+    void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
+        RemoteSession client = null;
+        IreeException refused = null;
+        synchronized (this) {
+            Long incarnation = slots.get(Axis.machine(axis) << 8 | Axis.session(axis));
+            if (incarnation != null) {
+                client = sessions.get(incarnation);
+                refused = client == null && failed.containsKey(incarnation) ? hasFailed(incarnation) : null;
+            }
+        }
+        if (client != null) {
+            client.server().whenLane(axis, waiter);
+        } else {
+            waiter.refused(
+                    refused != null
+                            ? refused
+                            : new IreeException(
+                                    StatusCode.NOT_FOUND,
+                                    "%s has no lane '%s'".formatted(identity, Axis.toString(axis))));
+        }
+    }
+
+    /**
+     * Returns the peers that have failed, with the cause.
+     *
+     * @return a snapshot, by incarnation
+     */
+    public synchronized Map<Long, IreeException> failures() {
+        return new TreeMap<>(failed);
+    }
+
+    /**
+     * Lets peers wait for a semaphore of this node.
+     *
+     * @param semaphore the semaphore; retained until the export is closed
+     * @return the export; the caller closes it
+     */
+    public SemaphoreExport export(TimelineSemaphore semaphore) {
+        return exports.add(semaphore);
+    }
+
+    /** Ends all sessions with CANCELLED, and refuses new ones. Devices of the node stay open; idempotent. */
+    @Override
+    public void close() {
+        Collection<RemoteSession> all;
+        IreeException cause = new IreeException(StatusCode.CANCELLED, identity + " was closed");
+        synchronized (this) {
+            if (closed != null) {
+                return;
+            }
+            closed = cause;
+            all = new ArrayList<>(sessions.values());
+            all.addAll(handshakes.keySet());
+        }
+        all.forEach(each -> each.fail(cause));
+        exports.close();
+    }
+
+    @Override
+    public String toString() {
+        return identity.toString();
+    }
+
+    /** Builds a node. Confined to one thread. */
+    public static final class Builder {
+        private final NodeIdentity identity;
+        private final SchedulingDomain domain;
+        private final List<Device> devices = new ArrayList<>();
+        private RemoteOptions options = RemoteOptions.DEFAULT;
+        private SessionListener listener = SessionListener.NONE;
+        private Executor slow = Runnable::run;
+        private LongPredicate mayJoin = _ -> false;
+
+        private Builder(NodeIdentity identity, SchedulingDomain domain) {
+            this.identity = identity;
+            this.domain = domain;
+            AxisAllocator axes = domain.axes();
+            if (axes.machine() != identity.machine() || axes.session() != identity.session()) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "the domain allocates axes of m%d.s%d and the identity is %s; create the allocator with the leased slot"
+                                .formatted(axes.machine(), axes.session(), identity));
+            }
+        }
+
+        /**
+         * Serves a device to peers.
+         *
+         * @param device of the node's domain; stays open as long as the node
+         * @return this builder
+         * @throws IreeException INVALID_ARGUMENT when it is of another domain
+         */
+        public Builder device(Device device) {
+            if (!device.schedulingDomain().equals(domain)) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "device '%s' is of another scheduling domain than %s; open it with the node's"
+                                .formatted(device.id(), identity));
+            }
+            devices.add(device);
+            return this;
+        }
+
+        /**
+         * Sets the limits.
+         *
+         * @param limits {@link RemoteOptions#DEFAULT} unless set
+         * @return this builder
+         */
+        public Builder options(RemoteOptions limits) {
+            this.options = Objects.requireNonNull(limits, "limits");
+            return this;
+        }
+
+        /**
+         * Sets who learns of sessions.
+         *
+         * @param sessions the listener
+         * @return this builder
+         */
+        public Builder listener(SessionListener sessions) {
+            this.listener = Objects.requireNonNull(sessions, "sessions");
+            return this;
+        }
+
+        /**
+         * Sets who runs what takes long, so that it does not delay the transport: loading code, allocating memory.
+         *
+         * @param executor runs it; the thread that delivers the frame unless set
+         * @return this builder
+         */
+        public Builder executor(Executor executor) {
+            this.slow = Objects.requireNonNull(executor, "executor");
+            return this;
+        }
+
+        /**
+         * Sets what membership knows: work that waits for a peer without a session is kept while the peer may still join, and {@link #fail} ends it.
+         *
+         * @param known whether an incarnation is a member; none unless set
+         * @return this builder
+         */
+        public Builder membership(LongPredicate known) {
+            this.mayJoin = Objects.requireNonNull(known, "known");
+            return this;
+        }
+
+        /**
+         * Makes the node.
+         *
+         * @return the node; the caller closes it, before its devices
+         */
+        public RemoteNode build() {
+            return new RemoteNode(this);
+        }
+    }
+}

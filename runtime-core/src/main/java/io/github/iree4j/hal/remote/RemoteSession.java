@@ -1,0 +1,524 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session with one peer. It ends once, by failure, whatever its cause; then everything of the peer fails here, and the peer's incarnation
+ * is never accepted again.
+ *
+ * <p>Safe from any thread.
+ */
+public final class RemoteSession {
+    /*
+     * The dialer:    GREETING --HELLO_ACK--> OPEN        The other side:   NEW --HELLO--> ADMITTED --READY--> OPEN
+     *
+     * REMOTE-1: a session fails once, and its parts with it: `failure` is set by compare-and-set, and each part refuses additions
+     * once it has been told, under its own lock. REMOTE-2: no axis of the peer stays alive: axes are learned under the lock of
+     * `axes`, which fail() takes after it has set `failure`.
+     */
+    private enum State {
+        NEW,
+        GREETING,
+        ADMITTED,
+        OPEN
+    }
+
+    private final RemoteNode node;
+    private final PeerConnection connection;
+    private final Map<PeerStream, Outbox> outboxes = new EnumMap<>(PeerStream.class);
+    private final SessionWire wire;
+    private final AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();
+    private final Set<Long> axes = new LinkedHashSet<>(); // of the peer, registered here; guarded by itself
+    private final Subscriptions subscriptions;
+    private final Proxies proxies;
+    private final RemoteClient client;
+    private final RemoteServer server;
+    private final Transfers transfers;
+    private final List<Runnable> waiting = new ArrayList<>(); // until the session is open; guarded by this
+    private State state = State.NEW; // guarded by this
+    private volatile @Nullable Hello peer; // once admitted
+    private volatile @Nullable IreeException draining;
+
+    RemoteSession(RemoteNode node, PeerConnection connection) {
+        this.node = node;
+        this.connection = connection;
+        for (PeerStream stream : PeerStream.values()) {
+            outboxes.put(stream, new Outbox(connection, stream, node.options().outboxBytes()));
+        }
+        this.wire = new SessionWire(this);
+        this.subscriptions = new Subscriptions(this, node.options().objectLimit());
+        this.proxies = new Proxies(this);
+        this.client = new RemoteClient(this);
+        this.server = new RemoteServer(this);
+        this.transfers = new Transfers(this, node.options().chunkBytes());
+    }
+
+    // ---- For users.
+
+    /**
+     * Returns the peer.
+     *
+     * @return its identity; null while the handshake is in progress
+     */
+    public @Nullable NodeIdentity peer() {
+        Hello hello = peer;
+        return hello == null ? null : hello.identity();
+    }
+
+    /**
+     * Returns whether the session is open.
+     *
+     * @return true once both sides have accepted the other, until it fails
+     */
+    public boolean isOpen() {
+        synchronized (this) {
+            return state == State.OPEN && failure.get() == null;
+        }
+    }
+
+    /**
+     * Returns why the peer accepts no more work.
+     *
+     * @return what it said; null while it accepts work
+     */
+    public @Nullable IreeException draining() {
+        return draining;
+    }
+
+    /**
+     * Returns why the session failed.
+     *
+     * @return the first cause; null while it has not
+     */
+    public @Nullable IreeException failure() {
+        return failure.get();
+    }
+
+    /**
+     * Returns the devices that the peer serves.
+     *
+     * @return as it said in the handshake; empty before
+     */
+    public List<RemoteDeviceInfo> devices() {
+        Hello hello = peer;
+        return hello == null ? List.of() : hello.devices();
+    }
+
+    /**
+     * Returns the axes of the peer that this node knows, for observers: a frame may name more of them at any time.
+     *
+     * @return a snapshot, in the order in which they became known
+     */
+    public List<Long> axes() {
+        synchronized (axes) {
+            return List.copyOf(axes);
+        }
+    }
+
+    /**
+     * Waits for a semaphore that the peer has exported: the proxy reaches each value once the peer says so, with the frontier of that value. It
+     * fails with the session.
+     *
+     * @param id the number of the {@link SemaphoreExport}
+     * @param from the first value of interest, at least 1
+     * @return the proxy, at 0 at first; the caller closes it, and {@linkplain #forget forgets} it when values do not matter any more
+     * @throws IreeException the failure of the session; RESOURCE_EXHAUSTED at the peer's limit of subscriptions
+     */
+    public TimelineSemaphore semaphore(long id, long from) {
+        return proxies.subscribe(id, from, false);
+    }
+
+    /**
+     * Opens a device of the peer. It looks like a device of this process, with memory that the host does not see: its queues are streams, which
+     * wait for each other, also for those of other peers' devices, without this node.
+     *
+     * @param id the id of one of {@link #devices()}
+     * @param options of the node's scheduling domain; a queue count of 0 is that of the device
+     * @return the device; the caller closes it. It is lost with the session
+     * @throws IreeException NOT_FOUND when there is no such device; UNAVAILABLE when the peer drains; the failure of the session
+     */
+    public Device openDevice(String id, DeviceOptions options) {
+        IreeException cause = failure();
+        if (cause == null) {
+            cause = draining;
+        }
+        if (cause != null) {
+            throw cause;
+        }
+        if (!options.schedulingDomain().equals(node.domain())) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "device '%s' of %s is opened in another scheduling domain than %s's".formatted(id, this, node));
+        }
+        List<RemoteDeviceInfo> all = devices();
+        for (int i = 0; i < all.size(); i++) {
+            RemoteDeviceInfo info = all.get(i);
+            if (info.id().equals(id)) {
+                int count = options.queueCount() == 0 ? info.queueCount() : options.queueCount();
+                RemoteDriver driver = new RemoteDriver(this, i, count);
+                try {
+                    return new StreamDevice(
+                            new DeviceInfo("remote", id + "@" + driver.incarnation(), info.name() + " of " + this),
+                            options,
+                            driver,
+                            StreamDevice.CLOSE_LIMIT);
+                } catch (RuntimeException | Error e) {
+                    driver.close();
+                    throw e;
+                }
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "%s serves no device '%s'; it serves: %s"
+                        .formatted(
+                                this, id, all.stream().map(RemoteDeviceInfo::id).toList()));
+    }
+
+    /**
+     * Ends the subscription of a proxy.
+     *
+     * @param proxy a result of {@link #semaphore}; it stays where it is
+     */
+    public void forget(TimelineSemaphore proxy) {
+        proxies.unsubscribe(proxy);
+    }
+
+    /**
+     * Returns what has happened so far.
+     *
+     * @return the counters now
+     */
+    public RemoteSessionStatistics statistics() {
+        long sent = 0;
+        long sentBytes = 0;
+        long waitingBytes = 0;
+        for (Outbox each : outboxes.values()) {
+            sent += each.frames();
+            sentBytes += each.bytes();
+            waitingBytes += each.waitingBytes();
+        }
+        int known;
+        synchronized (axes) {
+            known = axes.size();
+        }
+        return new RemoteSessionStatistics(
+                sent,
+                sentBytes,
+                wire.frames(),
+                wire.bytes(),
+                wire.dropped(),
+                waitingBytes,
+                known,
+                subscriptions.count(),
+                proxies.count());
+    }
+
+    /**
+     * Fails the session: the axes, semaphores and devices of the peer fail, its work here ends, and the connection is closed. Idempotent; the first
+     * cause stays.
+     *
+     * @param cause why
+     */
+    public void fail(IreeException cause) {
+        if (!failure.compareAndSet(null, Objects.requireNonNull(cause, "cause"))) { // REMOTE-1
+            return;
+        }
+        boolean held = HeldCallbacks.begin();
+        try {
+            node.ended(this, cause);
+            List<Long> lost;
+            synchronized (axes) { // REMOTE-2
+                lost = List.copyOf(axes);
+            }
+            lost.forEach(axis -> tracker().fail(axis, cause));
+            transfers.failAll(cause); // before devices are lost: their memory goes with them
+            proxies.failAll(cause);
+            subscriptions.close();
+            server.failAll(cause);
+            client.failAll(cause);
+            outboxes.values().forEach(Outbox::close);
+            connection.close(cause);
+            open();
+            node.failed(this, cause);
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    @Override
+    public String toString() {
+        NodeIdentity identity = peer();
+        return (identity == null ? "unknown node" : identity.toString()) + " at " + connection.describe();
+    }
+
+    // ---- The handshake.
+
+    void sendHello(Hello hello) {
+        synchronized (this) {
+            state = State.GREETING;
+        }
+        FrameWriter frame = new FrameWriter(FrameType.HELLO);
+        hello.write(frame);
+        post(frame);
+    }
+
+    /** Says why there will be no session, and ends. */
+    void reject(IreeException why) {
+        post(new FrameWriter(FrameType.REJECT).status(why));
+        fail(why);
+    }
+
+    void hello(FrameReader in) {
+        Hello hello = Hello.read(in);
+        expect(State.NEW, in);
+        IreeException refused = node.admit(this, hello, false);
+        if (refused != null) {
+            reject(refused);
+            return;
+        }
+        learn(hello);
+        synchronized (this) {
+            state = State.ADMITTED;
+        }
+        FrameWriter frame =
+                new FrameWriter(FrameType.HELLO_ACK).u64(hello.identity().incarnation());
+        node.hello(hello.identity().incarnation()).write(frame);
+        post(frame);
+    }
+
+    void helloAck(FrameReader in) {
+        in.u64("session");
+        Hello hello = Hello.read(in);
+        expect(State.GREETING, in);
+        IreeException refused = node.admit(this, hello, true);
+        if (refused != null) {
+            reject(refused);
+            return;
+        }
+        learn(hello);
+        post(new FrameWriter(FrameType.READY));
+        open();
+        node.opened(this);
+    }
+
+    void ready(FrameReader in) {
+        in.end();
+        expect(State.ADMITTED, in);
+        open();
+        node.opened(this);
+    }
+
+    void rejected(FrameReader in) {
+        IreeException why = in.status("rejected by " + this + ": ");
+        in.end();
+        fail(why != null ? why : in.corrupt("a rejection with status OK"));
+    }
+
+    private void expect(State wanted, FrameReader in) {
+        synchronized (this) {
+            if (state != wanted) {
+                throw in.corrupt("came in state %s, and is for state %s".formatted(state, wanted));
+            }
+        }
+    }
+
+    private void learn(Hello hello) {
+        peer = hello;
+        for (Hello.AxisEpoch each : hello.axes()) {
+            learn(each.axis(), each.epoch());
+        }
+    }
+
+    /** Opens the session, or ends the wait for that. */
+    private void open() {
+        List<Runnable> due;
+        synchronized (this) {
+            state = State.OPEN;
+            due = List.copyOf(waiting);
+            waiting.clear();
+        }
+        due.forEach(Runnable::run);
+    }
+
+    /** Runs actions once the session is open or has failed, in either case on a thread of the transport or this one. */
+    void whenOpen(List<Runnable> actions) {
+        synchronized (this) {
+            if (state != State.OPEN) {
+                waiting.addAll(actions);
+                return;
+            }
+        }
+        actions.forEach(Runnable::run);
+    }
+
+    void goAway(IreeException cause) {
+        whenOpen(List.of(() -> post(new FrameWriter(FrameType.GOAWAY).status(cause))));
+    }
+
+    void goAway(FrameReader in) {
+        IreeException why = in.status(this + ": ");
+        in.end();
+        checkOpen(in);
+        draining = why != null ? why : new IreeException(StatusCode.UNAVAILABLE, this + " drains");
+        node.draining(this, Objects.requireNonNull(draining));
+    }
+
+    /** Frames of QUEUE and BULK are for peers that were admitted. */
+    void checkOpen(FrameReader in) {
+        if (peer == null) {
+            throw in.corrupt("came before the handshake");
+        }
+    }
+
+    // ---- For the parts.
+
+    RemoteNode node() {
+        return node;
+    }
+
+    SessionWire wire() {
+        return wire;
+    }
+
+    Subscriptions subscriptions() {
+        return subscriptions;
+    }
+
+    Proxies proxies() {
+        return proxies;
+    }
+
+    RemoteClient client() {
+        return client;
+    }
+
+    RemoteServer server() {
+        return server;
+    }
+
+    Transfers transfers() {
+        return transfers;
+    }
+
+    /** Whether this side dialed. */
+    boolean isDialer() {
+        return node.identity().incarnation() < Objects.requireNonNull(peer()).incarnation();
+    }
+
+    Outbox outbox(PeerStream stream) {
+        return Objects.requireNonNull(outboxes.get(stream));
+    }
+
+    Hello.Limits peerLimits() {
+        return Objects.requireNonNull(peer, "admitted").limits();
+    }
+
+    /**
+     * Sends a frame, now or when there is room. A peer that does not read is failed by the end of its connection: the caller may hold locks, and
+     * what fails calls back.
+     */
+    void post(FrameWriter frame) {
+        try {
+            outbox(frame.type.stream).post(frame);
+        } catch (IreeException e) {
+            connection.close(e);
+        }
+    }
+
+    /** A stream has room again. */
+    void resume(PeerStream stream) {
+        if (stream == PeerStream.QUEUE) {
+            subscriptions.resume();
+            client.resume();
+        } else if (stream == PeerStream.BULK) {
+            transfers.resume();
+        }
+    }
+
+    private FrontierTracker tracker() {
+        return node.domain().tracker();
+    }
+
+    /**
+     * Learns how far an axis of the peer has come.
+     *
+     * @throws IreeException the session's failure; RESOURCE_EXHAUSTED for too many axes
+     */
+    private void learn(long axis, long epoch) {
+        synchronized (axes) {
+            IreeException cause = failure.get();
+            if (cause != null) {
+                throw cause; // REMOTE-2
+            }
+            if (!axes.contains(axis)) {
+                if (axes.size() >= Hello.AXES_LIMIT) {
+                    throw new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%s has %d axes, the limit".formatted(this, Hello.AXES_LIMIT));
+                }
+                tracker().register(axis);
+                axes.add(axis);
+            }
+        }
+        tracker().advance(axis, epoch);
+    }
+
+    /**
+     * Learns from the frontier of something that is over at the peer: the peer's own entries have completed. Entries of third nodes that this
+     * one does not know are dropped, since they could never complete here, and what is over needs none of them.
+     *
+     * @return the frontier with what is known here
+     */
+    Frontier believed(Frontier frontier) {
+        NodeIdentity from = Objects.requireNonNull(peer());
+        boolean whole = true;
+        for (int i = 0; i < frontier.size(); i++) {
+            if (from.owns(frontier.axis(i))) {
+                learn(frontier.axis(i), frontier.epoch(i));
+            } else {
+                whole &= isKnown(frontier.axis(i));
+            }
+        }
+        return whole ? frontier : known(frontier, from);
+    }
+
+    private boolean isKnown(long axis) {
+        return tracker().isRegistered(axis);
+    }
+
+    private Frontier known(Frontier frontier, NodeIdentity from) {
+        MutableFrontier kept = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        for (int i = 0; i < frontier.size(); i++) {
+            long axis = frontier.axis(i);
+            if ((from.owns(axis) || isKnown(axis)) && !(frontier.hasProducer() && axis == frontier.producerAxis())) {
+                kept.insertOrRaise(axis, frontier.epoch(i), _ -> 0);
+            }
+        }
+        if (frontier.isTainted()) {
+            kept.taint();
+        }
+        return frontier.hasProducer() && (from.owns(frontier.producerAxis()) || isKnown(frontier.producerAxis()))
+                ? kept.produce(frontier.producerAxis(), frontier.producerEpoch(), _ -> 0)
+                : kept.snapshot();
+    }
+}

@@ -1,0 +1,195 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command of a client: points to wait for, and steps. Each step is an operation of a queue of this node that waits for the one before, so a
+ * failure ends the rest.
+ */
+final class ServerCommand {
+    /** Submits a step. */
+    interface Action {
+        void submit(DeviceQueue queue, @Nullable Fence wait, Fence signal);
+    }
+
+    private final long sequence;
+    private final long epoch;
+    private final int bytes;
+    private final List<Action> steps = new ArrayList<>(1);
+    private final List<ServerObject> used = new ArrayList<>(); // retained until the end
+    private final List<AutoCloseable> owned = new ArrayList<>(0); // closed at the end
+    private final List<TimelineSemaphore> waits = new ArrayList<>(0); // each for its value 1
+    private final List<Fence> fences = new ArrayList<>();
+    private final AtomicBoolean started = new AtomicBoolean(); // or abandoned before
+    private final AtomicBoolean over = new AtomicBoolean();
+    private @Nullable IreeException refused; // why it ends without a step
+
+    ServerCommand(long sequence, long epoch, int bytes) {
+        this.sequence = sequence;
+        this.epoch = epoch;
+        this.bytes = bytes;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    long epoch() {
+        return epoch;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    void add(Action step) {
+        steps.add(step);
+    }
+
+    ServerObject use(ServerObject object) {
+        used.add(object);
+        return object;
+    }
+
+    <T extends AutoCloseable> T own(T object) {
+        owned.add(object);
+        return object;
+    }
+
+    /** Adds a point: the result reaches 1 when it is reached. */
+    TimelineSemaphore addWait() {
+        TimelineSemaphore wait = TimelineSemaphore.create(0);
+        waits.add(wait);
+        return wait;
+    }
+
+    /** It is accepted, and will end with this failure when its turn comes. */
+    void refuse(IreeException cause) {
+        refused = refused == null ? cause : refused;
+    }
+
+    /** Whether everything that it uses is there; if not, the action runs when that changes. */
+    boolean isReadyOrThen(Runnable action) {
+        for (ServerObject each : used) {
+            if (!each.isSettledOrThen(action)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void start(DeviceQueue queue, ServerLane lane) {
+        if (!started.compareAndSet(false, true)) {
+            return;
+        }
+        IreeException failure = refused;
+        for (ServerObject each : used) {
+            failure = failure == null ? each.failure() : failure;
+        }
+        Fence wait = null;
+        if (!waits.isEmpty()) {
+            wait = fence(Fence.of(
+                    waits.stream().map(each -> new Fence.Entry(each, 1)).toList()));
+        }
+        if (failure != null) {
+            steps.clear();
+        }
+        if (steps.isEmpty() && wait != null) {
+            steps.add((to, after, signal) -> to.barrier(after, signal, 0));
+        }
+        Parts parts = new Parts(lane, waits.size() + steps.size() + 1, failure);
+        for (TimelineSemaphore each : waits) { // all of them, also if one fails
+            each.whenReached(1, (_, ended) -> parts.over(ended));
+        }
+        for (int i = 0; i < steps.size(); i++) {
+            TimelineSemaphore done = queue.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+            owned.add(done);
+            parts.last = done;
+            Fence signal = fence(Fence.at(done, 1));
+            try {
+                steps.get(i).submit(queue, wait, signal);
+            } catch (IreeException e) {
+                done.fail(e);
+            } catch (RuntimeException | Error e) { // the client must not hang
+                done.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(i, e), e));
+            }
+            done.whenReached(1, (_, ended) -> parts.over(ended));
+            wait = signal;
+        }
+        parts.over(null);
+    }
+
+    /**
+     * What has to be over before the command is: its waits, also where a step has failed without them, since later commands may rely on them; each
+     * step, since a later one may fail while it runs; and the submission.
+     */
+    private final class Parts {
+        private final ServerLane lane;
+        private final AtomicInteger left;
+        private final AtomicReference<@Nullable IreeException> failure;
+        private volatile @Nullable TimelineSemaphore last;
+
+        Parts(ServerLane lane, int count, @Nullable IreeException failure) {
+            this.lane = lane;
+            this.left = new AtomicInteger(count);
+            this.failure = new AtomicReference<>(failure);
+        }
+
+        void over(@Nullable IreeException cause) {
+            if (cause != null) {
+                failure.compareAndSet(null, cause);
+            }
+            if (left.decrementAndGet() == 0) {
+                TimelineSemaphore end = last;
+                Frontier frontier = end == null || failure.get() != null ? null : end.frontierAt(1);
+                end(lane, failure.get(), frontier == null ? Frontier.EMPTY : frontier);
+            }
+        }
+    }
+
+    private Fence fence(Fence fence) {
+        fences.add(fence);
+        return fence;
+    }
+
+    private void end(ServerLane lane, @Nullable IreeException failure, Frontier frontier) {
+        release();
+        lane.ended(this, failure, frontier);
+    }
+
+    /** The session has failed: what waits for other nodes fails, what runs continues and is not reported. */
+    void abandon(IreeException cause) {
+        waits.forEach(each -> each.fail(cause));
+        if (started.compareAndSet(false, true)) {
+            release();
+        }
+    }
+
+    private void release() {
+        if (!over.compareAndSet(false, true)) {
+            return;
+        }
+        fences.forEach(Fence::close);
+        waits.forEach(TimelineSemaphore::close);
+        used.forEach(ServerObject::release);
+        for (AutoCloseable each : owned) {
+            try {
+                each.close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e); // resources of the runtime throw none
+            }
+        }
+    }
+}

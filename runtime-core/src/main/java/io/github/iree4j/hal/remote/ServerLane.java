@@ -1,0 +1,180 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayDeque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lane of a client on a queue of this node: runs its commands one after the other, and tells the client of each end. Its timeline can be waited
+ * for by other nodes.
+ */
+final class ServerLane {
+    /*
+     * REMOTE-5: every accepted command ends once: the head is ended by the thread that takes it off `commands`, and the next is
+     * started only then. After the session has failed, commands end without a word.
+     */
+    private final RemoteServer server;
+    private final long axis;
+    private final DeviceQueue queue;
+    private final TimelineSemaphore timeline =
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+    private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
+    private long lastSequence;
+    private long lastEpoch;
+    private boolean busy; // the head was started
+    private boolean advancing;
+    private boolean again;
+    private @Nullable IreeException ended;
+
+    ServerLane(RemoteServer server, long axis, DeviceQueue queue) {
+        this.server = server;
+        this.axis = axis;
+        this.queue = queue;
+        timeline.keepHistory();
+    }
+
+    long axis() {
+        return axis;
+    }
+
+    DeviceQueue queue() {
+        return queue;
+    }
+
+    TimelineSemaphore timeline() {
+        return timeline;
+    }
+
+    /**
+     * Checks the place of a command in the lane.
+     *
+     * @return false for one that was accepted before
+     * @throws IreeException DATA_LOSS for a gap, and for an epoch that does not rise
+     */
+    synchronized boolean isNext(FrameReader in, long sequence, long epoch) {
+        if (sequence <= lastSequence) {
+            return false;
+        }
+        if (sequence != lastSequence + 1) {
+            throw in.corrupt("command %d of lane %d follows command %d".formatted(sequence, axis, lastSequence));
+        }
+        if (epoch <= lastEpoch || epoch > TimelineSemaphore.MAXIMUM_VALUE) {
+            throw in.corrupt("epoch %d of lane %d does not rise above %d".formatted(epoch, axis, lastEpoch));
+        }
+        return true;
+    }
+
+    void accept(ServerCommand command) {
+        IreeException cause;
+        synchronized (this) {
+            cause = ended;
+            if (cause == null) {
+                lastSequence = command.sequence();
+                lastEpoch = command.epoch();
+                commands.add(command);
+            }
+        }
+        if (cause != null) {
+            command.abandon(cause);
+            return;
+        }
+        server.session().post(new FrameWriter(FrameType.ACCEPTED).u64(axis).u64(command.sequence()));
+        advance();
+    }
+
+    /** Starts the head, unless it was started. One thread at a time, so that commands that end at once do not nest. */
+    void advance() {
+        synchronized (this) {
+            if (advancing) {
+                again = true;
+                return;
+            }
+            advancing = true;
+        }
+        boolean more = true;
+        while (more) {
+            more = startNext();
+            if (!more) {
+                synchronized (this) {
+                    more = again;
+                    again = false;
+                    advancing = more;
+                }
+            }
+        }
+    }
+
+    private boolean startNext() {
+        ServerCommand head;
+        synchronized (this) {
+            head = commands.peek();
+            if (head == null || busy || ended != null) {
+                return false;
+            }
+            if (!head.isReadyOrThen(this::advance)) {
+                return false;
+            }
+            busy = true;
+        }
+        head.start(queue, this);
+        return true;
+    }
+
+    /** The head has ended. */
+    void ended(ServerCommand command, @Nullable IreeException failure, Frontier frontier) {
+        synchronized (this) {
+            if (ended != null || commands.peek() != command) {
+                return; // abandoned
+            }
+        }
+        server.session() // while it is the head: the next may end on another thread
+                .post(new FrameWriter(FrameType.COMPLETED)
+                        .u64(axis)
+                        .u64(command.sequence())
+                        .u64(command.epoch())
+                        .status(failure)
+                        .frontier(frontier));
+        try {
+            timeline.signal(command.epoch(), frontier);
+        } catch (IreeException e) {
+            if (timeline.failure() == null) { // else the session has failed
+                throw e;
+            }
+        }
+        synchronized (this) {
+            if (ended != null) {
+                return;
+            }
+            commands.remove(); // REMOTE-5
+            busy = false;
+        }
+        server.leave(command);
+        advance();
+    }
+
+    synchronized int inProgress() {
+        return commands.size();
+    }
+
+    /** The session has failed. */
+    void fail(IreeException cause) {
+        List<ServerCommand> all;
+        synchronized (this) {
+            ended = cause;
+            all = List.copyOf(commands);
+            commands.clear();
+        }
+        for (ServerCommand each : all) {
+            each.abandon(cause);
+            server.leave(each);
+        }
+        timeline.fail(cause);
+        timeline.close();
+    }
+}

@@ -1,0 +1,35 @@
+package io.github.iree4j.hal.remote;
+
+import java.lang.foreign.MemorySegment;
+
+/** A step of a command: what the server does on its device, in order. Ranges are (handle, offset, length). */
+sealed interface Step {
+    int FILL = 1;
+    int COPY = 2;
+    int UPLOAD = 3;
+    int DOWNLOAD = 4;
+    int UPDATE = 5;
+    int EXECUTE = 6;
+
+    /** Fills a range. */
+    record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}
+
+    /** Copies between ranges. */
+    record Copy(long source, long sourceOffset, long target, long targetOffset, long length) implements Step {}
+
+    /** Writes bytes of the client to a range. */
+    record Upload(MemorySegment bytes, long target, long offset) implements Step {}
+
+    /** Writes a range to bytes of the client. */
+    record Download(long source, long offset, MemorySegment bytes) implements Step {}
+
+    /**
+     * Runs recorded commands.
+     *
+     * @param recording the handle; 0 when the commands are in the frame
+     * @param inline the commands, for 0
+     * @param bindings handle, offset and length of each slot
+     */
+    @SuppressWarnings("ArrayRecordComponent") // written once
+    record Execute(long recording, byte[] inline, long[] bindings) implements Step {}
+}

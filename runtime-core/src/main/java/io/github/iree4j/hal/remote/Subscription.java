@@ -1,0 +1,120 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.async.Timepoint;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A peer's subscription to a semaphore of this node: sends each value that is reached, with its own frontier. Nothing is queued: while the
+ * stream is full, the history of the semaphore holds the values, and later ones take their place once it is full too.
+ */
+final class Subscription implements Timepoint {
+    private final Subscriptions owner;
+    private final long number;
+    private final TimelineSemaphore semaphore;
+    private final boolean once;
+    private final SignalRecord found = new SignalRecord(); // guarded by this, like the rest
+    private long next; // the least value that was not sent
+    private @Nullable Cancellation registration;
+    private boolean sending; // a thread is in send(); another leaves a note
+    private boolean again;
+    private boolean over;
+
+    Subscription(Subscriptions owner, long number, TimelineSemaphore semaphore, long from, boolean once) {
+        this.owner = owner;
+        this.number = number;
+        this.semaphore = semaphore;
+        this.next = from;
+        this.once = once;
+    }
+
+    @Override
+    public void reached(long value, @Nullable IreeException failure) {
+        if (failure == null) {
+            send();
+        } else if (end()) {
+            owner.ended(number);
+            owner.post(new FrameWriter(FrameType.FAIL).u64(number).status(failure));
+        }
+    }
+
+    /** Sends what is due, as far as the stream has room, and waits for the rest. One thread at a time. */
+    void send() {
+        synchronized (this) {
+            if (sending) {
+                again = true;
+                return;
+            }
+            sending = true;
+        }
+        boolean more = true;
+        while (more) {
+            more = sendNext();
+            if (!more) {
+                synchronized (this) {
+                    more = again;
+                    again = false;
+                    sending = more;
+                }
+            }
+        }
+    }
+
+    /** Sends one value; false when none is due or the stream is full. */
+    private boolean sendNext() {
+        FrameWriter frame;
+        boolean last;
+        synchronized (this) {
+            if (over) {
+                return false;
+            }
+            if (!owner.hasRoom()) {
+                owner.stalled(this);
+                return false;
+            }
+            long value = semaphore.value();
+            if (value < next) {
+                register();
+                return false;
+            }
+            Frontier frontier = Frontier.UNKNOWN;
+            if (semaphore.lookup(next, found) && found.isReached()) {
+                value = found.value();
+                frontier = found.frontier();
+            }
+            frame = new FrameWriter(FrameType.ADVANCE).u64(number).u64(value).frontier(frontier);
+            next = value + 1;
+            last = once;
+            over = once;
+        }
+        owner.post(frame);
+        if (last) {
+            owner.ended(number);
+        }
+        return !last;
+    }
+
+    private void register() {
+        Cancellation before = registration;
+        if (before != null) {
+            before.cancel();
+        }
+        registration = semaphore.whenReached(next, this); // may call back at once, and then leaves a note
+    }
+
+    /** Ends it; false when it was over. */
+    synchronized boolean end() {
+        if (over) {
+            return false;
+        }
+        over = true;
+        if (registration != null) {
+            registration.cancel();
+        }
+        return true;
+    }
+}

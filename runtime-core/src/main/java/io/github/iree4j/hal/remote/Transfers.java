@@ -1,0 +1,376 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of one session under way. A sender has credit for what the receiver has memory for, and sends chunks from its memory while BULK has
+ * room; the receiver copies each chunk to its place when it arrives. No chunk is kept on either side. Safe from any thread.
+ *
+ * <p>The client of a transfer chooses its number: odd at the dialer, even at the other side, upwards.
+ */
+final class Transfers {
+    /*
+     * REMOTE-3: nothing touches the memory of a transfer once its end was reported: chunks are sent and copied under the lock of the
+     * transfer, and ending it takes that lock.
+     */
+    private final RemoteSession session;
+    private final int chunk;
+    private final Map<Long, Outgoing> outgoing = new HashMap<>(); // guarded by this, like the rest
+    private final Map<Long, Incoming> incoming = new HashMap<>();
+    private long lastOwn; // number of the last transfer of this side
+    private @Nullable IreeException closed;
+    private long sentBytes;
+    private long receivedBytes;
+
+    Transfers(RemoteSession session, int chunk) {
+        this.session = session;
+        this.chunk = chunk;
+    }
+
+    /** What a side does with one transfer. */
+    private abstract static class Part {
+        final long number;
+        final long base; // of the whole transfer, this part begins at
+        final long length;
+        final Consumer<@Nullable IreeException> done;
+        private final Supplier<@Nullable IreeException> stop;
+        boolean over; // guarded by this
+
+        Part(
+                long number,
+                long base,
+                long length,
+                Supplier<@Nullable IreeException> stop,
+                Consumer<@Nullable IreeException> done) {
+            this.number = number;
+            this.base = base;
+            this.length = length;
+            this.stop = stop;
+            this.done = done;
+        }
+
+        @Nullable
+        IreeException stopCause() {
+            return stop.get();
+        }
+
+        /** Ends it; false when it was over. */
+        synchronized boolean end() { // REMOTE-3
+            boolean was = over;
+            over = true;
+            return !was;
+        }
+    }
+
+    private static final class Outgoing extends Part {
+        private final MemorySegment source;
+        private long credit; // guarded by this
+        private long sent; // guarded by this
+
+        Outgoing(
+                long number,
+                long base,
+                MemorySegment source,
+                long credit,
+                Supplier<@Nullable IreeException> stop,
+                Consumer<@Nullable IreeException> done) {
+            super(number, base, source.byteSize(), stop, done);
+            this.source = source;
+            this.credit = credit;
+        }
+    }
+
+    private static final class Incoming extends Part {
+        private final MemorySegment target;
+        private long received; // guarded by this
+
+        Incoming(
+                long number,
+                long base,
+                MemorySegment target,
+                Supplier<@Nullable IreeException> stop,
+                Consumer<@Nullable IreeException> done) {
+            super(number, base, target.byteSize(), stop, done);
+            this.target = target;
+        }
+    }
+
+    /** The number of the next transfer of which this side is the client. */
+    synchronized long next() {
+        lastOwn += lastOwn == 0 ? session.isDialer() ? 1 : 2 : 2;
+        return lastOwn;
+    }
+
+    /**
+     * Announces bytes to send: all of a transfer, or its next part.
+     *
+     * @param base how much of the transfer is before them
+     * @param credit how many may be sent at once; the receiver gives more
+     * @param stop asked before each chunk: why to stop, or null
+     * @param done called once, when nothing reads the bytes any more
+     */
+    void send(
+            long number,
+            long base,
+            MemorySegment source,
+            long credit,
+            Supplier<@Nullable IreeException> stop,
+            Consumer<@Nullable IreeException> done) {
+        Outgoing transfer = new Outgoing(number, base, source, credit, stop, done);
+        IreeException cause;
+        synchronized (this) {
+            cause = closed;
+            if (cause == null) {
+                outgoing.put(number, transfer);
+            }
+        }
+        if (cause != null) {
+            transfer.end();
+            done.accept(cause);
+        } else if (credit > 0 || transfer.length == 0) {
+            pump(transfer);
+        }
+    }
+
+    /**
+     * Makes room for bytes: all of a transfer, or its next part.
+     *
+     * @param base how much of the transfer is before them
+     * @param ask whether the sender waits for credit
+     * @param stop asked before each chunk: why to stop, or null
+     * @param done called once, when the last byte is there or nothing writes any more
+     */
+    void receive(
+            long number,
+            long base,
+            MemorySegment target,
+            boolean ask,
+            Supplier<@Nullable IreeException> stop,
+            Consumer<@Nullable IreeException> done) {
+        Incoming transfer = new Incoming(number, base, target, stop, done);
+        IreeException cause;
+        synchronized (this) {
+            cause = closed;
+            if (cause == null && transfer.length > 0) {
+                incoming.put(number, transfer);
+            }
+        }
+        if (cause != null || transfer.length == 0) {
+            transfer.end();
+            done.accept(cause);
+        } else if (ask) {
+            session.post(new FrameWriter(FrameType.CREDIT).u64(number).u64(base + transfer.length));
+        }
+    }
+
+    /** Forgets bytes to send that nobody wants any more. Nothing reads them afterwards. */
+    void withdraw(long number) {
+        Outgoing transfer;
+        synchronized (this) {
+            transfer = outgoing.remove(number);
+        }
+        if (transfer != null && transfer.end()) {
+            transfer.done.accept(null);
+        }
+    }
+
+    /** Forgets bytes to receive. Nothing writes to their memory afterwards. */
+    void cancel(long number) {
+        Incoming transfer;
+        synchronized (this) {
+            transfer = incoming.remove(number);
+        }
+        if (transfer != null && transfer.end()) {
+            transfer.done.accept(null);
+        }
+    }
+
+    void credit(FrameReader in) {
+        long number = in.u64("transfer");
+        long limit = in.size("limit");
+        in.end();
+        Outgoing transfer;
+        synchronized (this) {
+            transfer = outgoing.get(number);
+        }
+        if (transfer == null) {
+            return; // it has ended here
+        }
+        long end = transfer.base + transfer.length;
+        if (limit > end) {
+            throw in.corrupt("limit %d of transfer %d, which has %d bytes".formatted(limit, number, end));
+        }
+        synchronized (transfer) {
+            transfer.credit = Math.max(transfer.credit, limit - transfer.base);
+        }
+        pump(transfer);
+    }
+
+    /** Sends chunks while there is credit and room. */
+    private void pump(Outgoing transfer) {
+        while (true) {
+            IreeException cause = transfer.stopCause();
+            if (cause != null) {
+                end(transfer, cause, true);
+                return;
+            }
+            boolean complete;
+            synchronized (transfer) {
+                if (transfer.over) {
+                    return;
+                }
+                long left = Math.min(transfer.credit, transfer.length) - transfer.sent;
+                complete = transfer.sent == transfer.length;
+                if (!complete) {
+                    if (left <= 0) {
+                        return;
+                    }
+                    int size = (int) Math.min(left, chunk);
+                    FrameWriter head =
+                            new FrameWriter(FrameType.DATA).u64(transfer.number).u64(transfer.base + transfer.sent);
+                    ByteBuffer body =
+                            transfer.source.asSlice(transfer.sent, size).asByteBuffer();
+                    if (!session.outbox(PeerStream.BULK).tryPost(head, body)) {
+                        return; // resume() continues
+                    }
+                    transfer.sent += size;
+                    complete = transfer.sent == transfer.length;
+                    count(size, 0);
+                }
+            }
+            if (complete) {
+                end(transfer, null, false);
+                return;
+            }
+        }
+    }
+
+    private synchronized void count(long sent, long received) {
+        sentBytes += sent;
+        receivedBytes += received;
+    }
+
+    /** BULK has room again. */
+    void resume() {
+        List<Outgoing> all;
+        synchronized (this) {
+            all = new ArrayList<>(outgoing.values());
+        }
+        all.forEach(this::pump);
+    }
+
+    void data(FrameReader in) {
+        long number = in.u64("transfer");
+        long offset = in.size("offset");
+        ByteBuffer bytes = in.slice("bytes", in.remaining());
+        Incoming transfer;
+        synchronized (this) {
+            transfer = incoming.get(number);
+        }
+        if (transfer == null) {
+            return; // it has ended here
+        }
+        IreeException cause = transfer.stopCause();
+        if (cause != null) {
+            end(transfer, cause, true);
+            return;
+        }
+        boolean complete;
+        synchronized (transfer) {
+            if (transfer.over) {
+                return;
+            }
+            int size = bytes.remaining();
+            if (offset != transfer.base + transfer.received || size > transfer.length - transfer.received) {
+                throw in.corrupt("%d bytes at %d of transfer %d, which expects %d bytes from %d on"
+                        .formatted(
+                                size,
+                                offset,
+                                number,
+                                transfer.length - transfer.received,
+                                transfer.base + transfer.received));
+            }
+            MemorySegment.copy(MemorySegment.ofBuffer(bytes), 0, transfer.target, transfer.received, size);
+            transfer.received += size;
+            complete = transfer.received == transfer.length;
+            count(0, size);
+        }
+        if (complete) {
+            end(transfer, null, false);
+        }
+    }
+
+    void abort(FrameReader in) {
+        long number = in.u64("transfer");
+        IreeException cause = in.status(session + ": ");
+        in.end();
+        if (cause == null) {
+            throw in.corrupt("transfer %d is aborted with status OK".formatted(number));
+        }
+        Part transfer;
+        synchronized (this) {
+            transfer = incoming.get(number);
+            if (transfer == null) {
+                transfer = outgoing.get(number);
+            }
+        }
+        if (transfer != null) {
+            end(transfer, cause, false);
+        }
+    }
+
+    private void end(Part transfer, @Nullable IreeException cause, boolean tell) {
+        synchronized (this) {
+            if (transfer instanceof Incoming) {
+                incoming.remove(transfer.number);
+            } else {
+                outgoing.remove(transfer.number);
+            }
+        }
+        if (!transfer.end()) {
+            return;
+        }
+        if (tell && cause != null) {
+            session.post(new FrameWriter(FrameType.ABORT).u64(transfer.number).status(cause));
+        }
+        transfer.done.accept(cause);
+    }
+
+    synchronized int count() {
+        return outgoing.size() + incoming.size();
+    }
+
+    synchronized long sentBytes() {
+        return sentBytes;
+    }
+
+    synchronized long receivedBytes() {
+        return receivedBytes;
+    }
+
+    /** The session has failed: nothing touches memory of a transfer afterwards. */
+    void failAll(IreeException cause) {
+        List<Part> all;
+        synchronized (this) {
+            closed = cause;
+            all = new ArrayList<>(outgoing.values());
+            all.addAll(incoming.values());
+            outgoing.clear();
+            incoming.clear();
+        }
+        for (Part each : all) {
+            if (each.end()) {
+                each.done.accept(cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A device of another node, step by step. */
+@Timeout(60)
+class RemoteDeviceTest {
+    @Test
+    void bytesGoThereAndComeBack() {
+        RemoteBackend backend = new RemoteBackend();
+        try (Device device = backend.open(DeviceOptions.builder().queueCount(2));
+                Buffer buffer = device.allocator()
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 1 << 16);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence filled = Fence.at(timeline, 1)) {
+            device.queue(0).fill(null, filled, buffer, 0, 1 << 16, 0x01020304, 4, 0);
+            filled.await(Duration.ofSeconds(20));
+            byte[] bytes = new byte[1 << 16];
+            buffer.read(0, MemorySegment.ofArray(bytes));
+            assertThat(bytes).startsWith(4, 3, 2, 1, 4).endsWith(2, 1);
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = (byte) (i * 31);
+            }
+            buffer.write(0, MemorySegment.ofArray(bytes));
+            byte[] again = new byte[1 << 16];
+            buffer.read(0, MemorySegment.ofArray(again));
+            assertThat(again).isEqualTo(bytes);
+            assertThat(ValueLayout.JAVA_BYTE.byteSize()).isEqualTo(1);
+        } finally {
+            backend.close();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Work for several nodes, submitted at once. */
+@Timeout(120)
+class RemotePipelineTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Loopback loopback = new Loopback(7).repeats(5);
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final List<RemoteNode> nodes = new ArrayList<>();
+    private final List<Link> links = new ArrayList<>();
+
+    /** Nodes 1 to 3, each with a session to each other; each serves its CPU. */
+    private void start() {
+        for (int i = 1; i <= 3; i++) {
+            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
+            var domain = TestNodes.domain(identity);
+            Device cpu = new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
+            opened.addFirst(cpu);
+            RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
+            opened.addFirst(node);
+            nodes.add(node);
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int j = i + 1; j < 3; j++) {
+                links.add(loopback.connect(nodes.get(i), nodes.get(j)));
+            }
+        }
+        loopback.run();
+        loopback.start();
+        opened.addFirst(loopback::stop);
+    }
+
+    private Device far(int node) {
+        RemoteNode first = nodes.getFirst();
+        RemoteSession session = first.session(node);
+        Device device = session.openDevice(
+                session.devices().getFirst().id(),
+                DeviceOptions.builder()
+                        .queueCount(2)
+                        .schedulingDomain(first.domain())
+                        .build());
+        opened.addFirst(device);
+        return device;
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
+    }
+
+    @Test
+    void aPipelineOverTwoOtherNodesIsSubmittedAtOnceAndTheyWaitForEachOther() {
+        start();
+        Device two = far(2);
+        Device three = far(3);
+        int stages = 64;
+        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                Buffer a =
+                        two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+                Buffer b = three.allocator()
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64)) {
+            links.getFirst().hold(PeerStream.QUEUE, true); // node 2 has nothing of it yet
+            try (Fence first = Fence.at(line, 1)) {
+                two.queue(0).fill(null, first, a, 0, 64, 1, 1, 0);
+            }
+            for (int i = 1; i < stages; i++) {
+                try (Fence before = Fence.at(line, i);
+                        Fence after = Fence.at(line, i + 1)) {
+                    boolean even = i % 2 == 0;
+                    (even ? two : three).queue(0).fill(before, after, even ? a : b, 0, 64, i + 1, 1, 0);
+                }
+            }
+            assertThat(line.value()).isZero();
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            line.await(stages, LIMIT);
+            byte[] bytes = new byte[64];
+            a.read(0, MemorySegment.ofArray(bytes));
+            assertThat(bytes).containsOnly(stages - 1);
+            b.read(0, MemorySegment.ofArray(bytes));
+            assertThat(bytes).containsOnly(stages);
+            long waits = three.queue(0).counters().deviceWaits();
+            assertThat(waits).as("waits that node 3 does itself").isEqualTo(stages / 2);
+            assertThat(nodes.get(1).session(3).statistics().framesSent())
+                    .as("node 2 tells node 3, without node 1")
+                    .isGreaterThan(0);
+        }
+    }
+
+    @Test
+    void theLossOfOneNodeFailsWhatNeedsItAndNothingElse() {
+        start();
+        Device two = far(2);
+        Device three = far(3);
+        try (TimelineSemaphore never = TimelineSemaphore.create(0);
+                TimelineSemaphore onTwo = TimelineSemaphore.create(0);
+                TimelineSemaphore onThree = TimelineSemaphore.create(0);
+                TimelineSemaphore free = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(never, 1);
+                Fence first = Fence.at(onTwo, 1);
+                Fence second = Fence.at(onThree, 1);
+                Fence third = Fence.at(free, 1)) {
+            Buffer buffer =
+                    three.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+            two.queue(0).barrier(wait, first, 0);
+            three.queue(0).barrier(first, second, 0);
+            loopback.cut(links.getFirst()); // 1 to 2
+            assertFails(first);
+            assertFails(second);
+            three.queue(0).fill(null, third, buffer, 0, 64, 5, 1, 0);
+            third.await(LIMIT);
+            assertThat(three.failure()).isNull();
+            assertThat(two.failure()).isNotNull();
+            buffer.close();
+        }
+    }
+
+    private static void assertFails(Fence fence) {
+        try {
+            fence.await(LIMIT);
+        } catch (IreeException e) {
+            assertThat(e.code()).isNotEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            return;
+        }
+        throw new AssertionError("the fence was reached");
+    }
+
+    @Test
+    void aFailingKernelIsTheFailureOfItsOperationAndNotOfTheDevice() {
+        start();
+        Device two = far(2);
+        try (var kernels = JavaKernels.load(two);
+                TimelineSemaphore one = TimelineSemaphore.create(0);
+                TimelineSemaphore other = TimelineSemaphore.create(0);
+                Fence failed = Fence.at(one, 1);
+                Fence fine = Fence.at(other, 1)) {
+            two.queue(0)
+                    .dispatch(
+                            null,
+                            failed,
+                            kernels,
+                            JavaKernels.FAIL,
+                            DispatchConfig.of(1, 1, 1),
+                            new int[0],
+                            BindingTable.of(),
+                            0);
+            Buffer buffer =
+                    two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+            two.queue(0).fill(null, fine, buffer, 0, 64, 1, 1, 0);
+            fine.await(LIMIT);
+            assertFails(failed);
+            assertThat(one.failure())
+                    .hasMessageContaining("kernel failed on purpose")
+                    .hasMessageContaining("node 2");
+            assertThat(two.failure()).isNull();
+            buffer.close();
+        }
+    }
+
+    @Test
+    void largeTransfersComeInChunks() {
+        start();
+        Device two = far(2);
+        int size = 20_000_000;
+        try (Buffer buffer =
+                two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), size)) {
+            byte[] bytes = new byte[size];
+            new Random(5).nextBytes(bytes);
+            buffer.write(0, MemorySegment.ofArray(bytes));
+            byte[] back = new byte[size];
+            buffer.read(0, MemorySegment.ofArray(back));
+            assertThat(back).isEqualTo(bytes);
+            assertThat(nodes.get(1).session(1).statistics().framesReceived()).isGreaterThan(size >> 18);
+            assertThat(nodes.get(1).session(1).statistics().bytesWaiting()).isZero();
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** REMOTE-1, REMOTE-2: sessions open once, fail once, and take the axes of the peer with them. */
+class RemoteSessionTest {
+    private static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "left the view");
+
+    private final TestNodes nodes = new TestNodes();
+    private Loopback loopback = new Loopback(1);
+
+    @AfterEach
+    void closeAll() {
+        nodes.close();
+    }
+
+    private static long axis(RemoteNode node) {
+        return node.devices().getFirst().queue(0).axis();
+    }
+
+    @Test
+    void bothSidesKnowAxesEpochsAndDevicesOfTheOther() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        one.devices().getFirst().queue(0).barrier(null, null, 0);
+        loopback.connect(one, two);
+        loopback.run();
+
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: opened 2", "2: opened 1");
+        assertThat(one.session(2).isOpen()).isTrue();
+        assertThat(two.domain().tracker().completed(axis(one))).isEqualTo(1);
+        assertThat(two.domain().tracker().isRegistered(axis(one))).isTrue();
+        assertThat(one.domain().tracker().isRegistered(axis(two))).isTrue();
+        assertThat(two.session(1).devices()).hasSize(1);
+        assertThat(two.session(1).devices().getFirst().id()).isEqualTo("virtual1");
+        assertThat(two.session(1).devices().getFirst().queueCount()).isEqualTo(2);
+        assertThat(two.session(1).peer()).isEqualTo(one.identity());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void streamsThatOvertakeAndFramesThatComeTwiceDoNotMatter(long seed) {
+        loopback = new Loopback(seed).repeats(40);
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        RemoteNode three = nodes.node(3);
+        loopback.connect(one, two);
+        loopback.connect(one, three);
+        loopback.connect(two, three);
+        loopback.run();
+        assertThat(nodes.events).hasSize(6).allMatch(each -> each.contains("opened"));
+    }
+
+    @Test
+    void theLowerIncarnationDials() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        loopback.connect(two, one);
+        loopback.run();
+        assertThat(nodes.events)
+                .containsExactlyInAnyOrder("1: failed FAILED_PRECONDITION ?", "2: failed FAILED_PRECONDITION ?");
+        loopback.connect(one, two); // an attempt in vain is not held against anyone
+        loopback.run();
+        assertThat(one.session(2).isOpen()).isTrue();
+    }
+
+    @Test
+    void nodesOfAnotherClusterWrongSlotsAndOtherPeersAreRejected() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode stranger = nodes.node(new NodeIdentity(7, 2, 1, 2), RemoteOptions.DEFAULT);
+        RemoteNode three = nodes.node(3);
+        RemoteNode sameSlot = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 3, 1, 4), RemoteOptions.DEFAULT);
+        loopback.connect(one, stranger);
+        loopback.run();
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed INCOMPATIBLE ?", "2: failed INCOMPATIBLE ?");
+        nodes.events.clear();
+        loopback.connect(one, three, 99);
+        loopback.run();
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed NOT_FOUND ?", "3: failed NOT_FOUND ?");
+        nodes.events.clear();
+        loopback.connect(one, three);
+        loopback.run();
+        loopback.connect(one, three);
+        loopback.connect(one, sameSlot);
+        loopback.run();
+        assertThat(one.session(3).isOpen()).isTrue();
+        assertThat(nodes.events)
+                .containsExactlyInAnyOrder(
+                        "1: opened 3",
+                        "3: opened 1",
+                        "1: failed ALREADY_EXISTS ?",
+                        "3: failed ALREADY_EXISTS ?",
+                        "1: failed ALREADY_EXISTS ?",
+                        "4: failed ALREADY_EXISTS 1");
+    }
+
+    @Test
+    void theEndOfTheConnectionFailsTheAxesOfThePeerOnBothSides() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.run();
+        List<@Nullable IreeException> causes = new ArrayList<>();
+        two.domain().tracker().whenCompleted(Frontier.of(axis(one), 5), causes::add);
+        loopback.cut(link);
+        loopback.run();
+
+        assertThat(causes).singleElement().extracting(IreeException::code).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(one.domain().tracker().failure(axis(two))).isNotNull();
+        assertThat(one.sessions()).isEmpty();
+        assertThatThrownBy(() -> one.session(2)).hasMessageContaining("needs a new identity");
+        assertThat(nodes.events).contains("1: failed UNAVAILABLE 2", "2: failed UNAVAILABLE 1");
+    }
+
+    @Test
+    void failingIsStickyAndIdempotent() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        loopback.connect(one, two);
+        loopback.run();
+        RemoteSession session = one.session(2);
+        one.fail(2, LOST);
+        one.fail(2, new IreeException(StatusCode.INTERNAL, "later"));
+        assertThat(session.failure()).isSameAs(LOST);
+        assertThat(one.domain().tracker().failure(axis(two))).isSameAs(LOST);
+        loopback.run();
+        nodes.events.clear();
+
+        loopback.connect(one, two); // the peer learns that it is considered lost
+        loopback.run();
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed ABORTED ?", "2: failed ABORTED ?");
+        assertThat(one.failures()).containsOnlyKeys(2L);
+    }
+
+    @Test
+    void anIncarnationThatFailedBeforeItsSessionIsRejected() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        two.fail(1, LOST);
+        loopback.connect(one, two);
+        loopback.run();
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed ABORTED ?", "2: failed ABORTED ?");
+    }
+
+    @Test
+    void lateFramesOfAFailedIncarnationAreDropped() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.run();
+        RemoteSession at = two.session(1);
+        two.fail(1, LOST);
+        long before = at.statistics().framesDropped();
+        PeerListener late = link.receiver;
+        late.received(
+                PeerStream.QUEUE,
+                new FrameWriter(FrameType.ADVANCE)
+                        .u64(1)
+                        .u64(7)
+                        .frontier(Frontier.of(axis(one), 7))
+                        .finish());
+        assertThat(at.statistics().framesDropped()).isEqualTo(before + 1);
+        assertThat(two.domain().tracker().completed(axis(one))).isZero();
+        assertThat(at.failure()).isSameAs(LOST);
+    }
+
+    @Test
+    void aLostFrameEndsTheSession() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.run();
+        RemoteSession at = two.session(1);
+        ByteBuffer frame = new FrameWriter(FrameType.UNSUBSCRIBE).u64(1).finish();
+        frame.putInt(FrameWriter.NUMBER, 3);
+        link.receiver.received(PeerStream.QUEUE, frame);
+        assertThat(at.failure()).hasMessageContaining("frame 3 on QUEUE follows frame 0; the transport lost 2");
+        assertThat(at.failure().code()).isEqualTo(StatusCode.DATA_LOSS);
+    }
+
+    @Test
+    void aPeerThatDoesNotReadIsFailed() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        loopback.run();
+        loopback.capacity(1);
+        link.hold(PeerStream.QUEUE, true);
+        RemoteSession session = one.session(2);
+        for (int i = 0; i < 70; i++) {
+            session.post(new FrameWriter(FrameType.UNSUBSCRIBE).bytes(new byte[1 << 20]));
+        }
+        assertThat(session.statistics().bytesWaiting()).isLessThanOrEqualTo(Outbox.HARD_LIMIT);
+        loopback.run();
+        assertThat(two.sessions()).isEmpty();
+        assertThat(nodes.events).contains("2: failed RESOURCE_EXHAUSTED 1");
+    }
+
+    @Test
+    void aNodeThatLeavesTellsItsPeersAndTakesNoNewOnes() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        RemoteNode three = nodes.node(3);
+        loopback.connect(one, two);
+        loopback.run();
+        two.goAway("upgrade");
+        two.goAway("again");
+        loopback.run();
+        assertThat(nodes.events).contains("1: draining 2");
+        assertThat(one.session(2).draining()).hasMessageContaining("upgrade");
+        assertThat(one.session(2).isOpen()).isTrue();
+        loopback.connect(two, three);
+        loopback.run();
+        assertThat(nodes.events).contains("3: failed UNAVAILABLE ?");
+    }
+
+    @Test
+    void anAxisOfAThirdNodeCannotBeAnnounced() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        long foreign = nodes.node(9).domain().axes().allocate(CausalDomain.QUEUE);
+        loopback.run();
+        // Not owned by the sender: neither registered nor advanced.
+        assertThat(two.session(1).believed(Frontier.of(foreign, 4)).size()).isZero();
+        assertThat(two.domain().tracker().isRegistered(foreign)).isFalse();
+        assertThat(link.receiver).isNotNull();
+    }
+
+    @Test
+    void aDomainOfAnotherSlotIsRefused() {
+        NodeIdentity identity = new NodeIdentity(1, 2, 3, 4);
+        assertThatThrownBy(() -> RemoteNode.builder(identity, TestNodes.domain(new NodeIdentity(1, 2, 4, 4))))
+                .hasMessageContaining("m2.s4")
+                .hasMessageContaining("node 4 (m2.s3)");
+    }
+}

@@ -1,0 +1,186 @@
+package io.github.iree4j.sample;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.ClusterPeer;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.RemoteSession;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.stereotype.Component;
+
+/**
+ * A pipeline that visits all nodes of the cluster in turn. Each stage takes the token of the one before, writes the machine index of its node
+ * into it, and passes it on. All stages are submitted at once; none waits on the host.
+ */
+@Component
+final class Ring implements DisposableBean {
+    private static final int OPERATIONS = 3; // of a stage
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final IreeRuntime runtime;
+    private final SchedulingDomain domain;
+    private final ObjectProvider<ClusterNode> cluster;
+    private final Map<RemoteSession, Device> remote = new ConcurrentHashMap<>();
+
+    Ring(IreeRuntime runtime, SchedulingDomain domain, ObjectProvider<ClusterNode> cluster) {
+        this.runtime = runtime;
+        this.domain = domain;
+        this.cluster = cluster;
+    }
+
+    /** A device of the ring. */
+    private record Place(NodeIdentity node, int machine, Device device) {}
+
+    /**
+     * What a stage did.
+     *
+     * @param stage its number, from 0
+     * @param node where it ran
+     * @param machine the machine index that it wrote, read from the token
+     * @param axis the timeline of the queue that ran it
+     * @param epoch what that timeline reached
+     */
+    record Stage(int stage, String node, int machine, String axis, long epoch) {}
+
+    /**
+     * What the pipeline did.
+     *
+     * @param nodes how many nodes it visited
+     * @param submitMillis how long submitting took
+     * @param millis how long everything took
+     * @param stages what each stage did
+     */
+    record Round(int nodes, double submitMillis, double millis, List<Stage> stages) {}
+
+    /** Runs a pipeline. */
+    Round run(int stages) {
+        List<Place> places = places();
+        long bytes = (long) stages * Integer.BYTES;
+        List<AutoCloseable> opened = new ArrayList<>();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment token = arena.allocate(bytes, Integer.BYTES);
+            HalFile file = keep(opened, HalFile.ofMemory(token, MemoryAccess.READ | MemoryAccess.WRITE, null));
+            List<Buffer> buffers = new ArrayList<>();
+            for (Place place : places) {
+                BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+                buffers.add(keep(opened, place.device().allocator().allocate(params, bytes)));
+            }
+            List<TimelineSemaphore> timelines = new ArrayList<>();
+            long began = System.nanoTime();
+            for (int stage = 0; stage < stages; stage++) {
+                TimelineSemaphore before = stage == 0 ? null : timelines.getLast();
+                TimelineSemaphore timeline = keep(opened, TimelineSemaphore.create(0));
+                timelines.add(timeline);
+                int place = stage % places.size();
+                DeviceQueue queue = places.get(place).device().queue(0);
+                Buffer buffer = buffers.get(place);
+                Fence ready = before == null ? null : keep(opened, Fence.at(before, OPERATIONS));
+                Fence taken = keep(opened, Fence.at(timeline, 1));
+                Fence written = keep(opened, Fence.at(timeline, 2));
+                queue.read(ready, taken, file, 0, buffer, 0, bytes, 0);
+                int machine = places.get(place).machine() + 1; // 0 is what an untouched token has
+                queue.fill(
+                        taken, written, buffer, (long) stage * Integer.BYTES, Integer.BYTES, machine, Integer.BYTES, 0);
+                queue.write(written, keep(opened, Fence.at(timeline, OPERATIONS)), buffer, 0, file, 0, bytes, 0);
+            }
+            long submitted = System.nanoTime();
+            try (Fence last = Fence.at(timelines.getLast(), OPERATIONS)) {
+                last.await(LIMIT);
+            }
+            long ended = System.nanoTime();
+            List<Stage> done = new ArrayList<>();
+            for (int stage = 0; stage < stages; stage++) {
+                Frontier frontier = timelines.get(stage).frontierAt(OPERATIONS);
+                boolean known = frontier != null && frontier.hasProducer();
+                done.add(new Stage(
+                        stage,
+                        places.get(stage % places.size()).node().toString(),
+                        token.getAtIndex(ValueLayout.JAVA_INT, stage) - 1,
+                        known ? Axis.toString(frontier.producerAxis()) : "",
+                        known ? frontier.producerEpoch() : 0));
+            }
+            return new Round(places.size(), (submitted - began) / 1e6, (ended - began) / 1e6, done);
+        } finally {
+            close(opened);
+        }
+    }
+
+    /** This node and those it has a session with, by incarnation. */
+    private List<Place> places() {
+        List<Place> places = new ArrayList<>();
+        ClusterNode node = cluster.getIfAvailable();
+        NodeIdentity self = node != null
+                ? node.identity()
+                : new NodeIdentity(0, domain.axes().machine(), domain.axes().session(), 1);
+        places.add(new Place(self, self.machine(), runtime.device()));
+        if (node != null) {
+            for (ClusterPeer peer : node.peers()) {
+                RemoteSession session = peer.session();
+                if (session != null
+                        && session.draining() == null
+                        && !session.devices().isEmpty()) {
+                    Device device = remote.computeIfAbsent(session, this::open);
+                    places.add(new Place(
+                            peer.member().identity(), peer.member().identity().machine(), device));
+                }
+            }
+            remote.forEach((session, device) -> {
+                if (session.failure() != null && remote.remove(session, device)) {
+                    device.close();
+                }
+            });
+        }
+        places.sort((left, right) ->
+                Long.compare(left.node().incarnation(), right.node().incarnation()));
+        return places;
+    }
+
+    private Device open(RemoteSession session) {
+        DeviceOptions options =
+                DeviceOptions.builder().schedulingDomain(domain).queueCount(1).build();
+        return session.openDevice(session.devices().getFirst().id(), options);
+    }
+
+    private static <T extends AutoCloseable> T keep(List<AutoCloseable> opened, T resource) {
+        opened.add(resource);
+        return resource;
+    }
+
+    private static void close(List<AutoCloseable> opened) {
+        for (AutoCloseable each : opened.reversed()) {
+            try {
+                each.close();
+            } catch (Exception e) { // as declared; none of them throws
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    @Override
+    public void destroy() {
+        remote.values().forEach(Device::close);
+    }
+}

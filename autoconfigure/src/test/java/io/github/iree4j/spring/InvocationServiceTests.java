@@ -23,6 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 
 @Timeout(900)
@@ -159,6 +162,41 @@ class InvocationServiceTests {
                 .withCause(refused)
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.UNAVAILABLE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-9223372036854775808, INVALID_ARGUMENT",
+        "-1,                   INVALID_ARGUMENT",
+        "0,                    DEADLINE_EXCEEDED"
+    })
+    void aDeadlineThatHasPassedFailsTheCall(long seconds, StatusCode code) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations
+                        .request("adder.add")
+                        .inputs(1, 2)
+                        .deadline(Duration.ofSeconds(seconds))
+                        .invoke())
+                .extracting(IreeException::code)
+                .isEqualTo(code);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000, 1L << 40})
+    void aDeadlineMayBeInAThousandYears(long seconds) {
+        try (Results here = invocations
+                        .request("adder.add")
+                        .inputs(1, 2)
+                        .deadline(Duration.ofSeconds(seconds))
+                        .invoke();
+                Results later = invocations
+                        .request("adder.add")
+                        .inputs(3, 4)
+                        .deadline(Duration.ofSeconds(seconds))
+                        .invokeAsync()
+                        .join()) {
+            assertThat(here.intValue(0) + later.intValue(0)).isEqualTo(10);
+        }
     }
 
     @Test

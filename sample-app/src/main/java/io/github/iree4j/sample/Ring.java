@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
@@ -113,19 +114,27 @@ final class Ring implements DisposableBean {
             long ended = System.nanoTime();
             List<Stage> done = new ArrayList<>();
             for (int stage = 0; stage < stages; stage++) {
-                Frontier frontier = timelines.get(stage).frontierAt(OPERATIONS);
-                boolean known = frontier != null && frontier.hasProducer();
-                done.add(new Stage(
+                done.add(stage(
                         stage,
-                        places.get(stage % places.size()).node().toString(),
+                        places.get(stage % places.size()).node(),
                         token.getAtIndex(ValueLayout.JAVA_INT, stage) - 1,
-                        known ? Axis.toString(frontier.producerAxis()) : "",
-                        known ? frontier.producerEpoch() : 0));
+                        timelines.get(stage).frontierAt(OPERATIONS)));
             }
             return new Round(places.size(), (submitted - began) / 1e6, (ended - began) / 1e6, done);
         } finally {
             close(opened);
         }
+    }
+
+    private static Stage stage(int number, NodeIdentity node, int machine, @Nullable Frontier frontier) {
+        return frontier == null || !frontier.hasProducer()
+                ? new Stage(number, node.toString(), machine, "", 0)
+                : new Stage(
+                        number,
+                        node.toString(),
+                        machine,
+                        Axis.toString(frontier.producerAxis()),
+                        frontier.producerEpoch());
     }
 
     /** This node and those it has a session with, by incarnation. */

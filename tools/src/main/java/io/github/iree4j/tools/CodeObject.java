@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Machine code for AMD's GPUs, as its metadata describe it: an ELF file with a note of type 32 of {@code AMDGPU}.
@@ -130,27 +131,26 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
 
     private static CodeObject describe(Map<?, ?> all, byte[] file) {
         List<Kernel> kernels = new ArrayList<>();
-        for (Object each : (List<?>) all.get("amdhsa.kernels")) {
+        for (Object each : (List<?>) required(all, "amdhsa.kernels")) {
             kernels.add(kernel((Map<?, ?>) each));
         }
-        return new CodeObject((String) all.get("amdhsa.target"), kernels, file);
+        return new CodeObject((String) required(all, "amdhsa.target"), kernels, file);
     }
 
     private static Kernel kernel(Map<?, ?> kernel) {
         List<Argument> arguments = new ArrayList<>();
-        List<?> listed = (List<?>) (kernel.containsKey(".args") ? kernel.get(".args") : List.of());
+        List<?> listed = kernel.get(".args") instanceof List<?> given ? given : List.of();
         for (Object each : listed) {
             Map<?, ?> argument = (Map<?, ?>) each;
-            String kind = (String) argument.get(".value_kind");
+            String kind = (String) required(argument, ".value_kind");
             if (!kind.startsWith("hidden_")) { // added by the driver
                 arguments.add(new Argument(
                         number(argument, ".offset"), number(argument, ".size"), kind.equals("global_buffer")));
             }
         }
-        List<?> workgroup =
-                (List<?>) (kernel.containsKey(".reqd_workgroup_size") ? kernel.get(".reqd_workgroup_size") : List.of());
+        List<?> workgroup = kernel.get(".reqd_workgroup_size") instanceof List<?> given ? given : List.of();
         return new Kernel(
-                (String) kernel.get(".name"),
+                (String) required(kernel, ".name"),
                 List.copyOf(arguments),
                 number(kernel, ".kernarg_segment_size"),
                 number(kernel, ".group_segment_fixed_size"),
@@ -160,10 +160,18 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
     }
 
     private static int number(Map<?, ?> of, String key) {
-        return Math.toIntExact((Long) of.get(key));
+        return Math.toIntExact((Long) required(of, key));
     }
 
-    private static IreeException invalid(String what, Throwable cause) {
+    private static Object required(Map<?, ?> of, String key) {
+        Object value = of.get(key);
+        if (value == null) {
+            throw invalid("its metadata have no '%s'".formatted(key), null);
+        }
+        return value;
+    }
+
+    private static IreeException invalid(String what, @Nullable Throwable cause) {
         return new IreeException(StatusCode.INVALID_ARGUMENT, "code object cannot be read: " + what, cause);
     }
 }

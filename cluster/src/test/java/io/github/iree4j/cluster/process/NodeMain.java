@@ -74,7 +74,7 @@ final class NodeMain {
         }
     }
 
-    private NodeMain(int index, int port, List<Integer> ports, Path directory) {
+    private NodeMain(int index, int port, List<Integer> ports, Path directory, Duration silence) {
         FileIdentityStore store = new FileIdentityStore(directory.resolve("node-" + index), 42, index);
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(
                 2, Thread.ofPlatform().daemon().name("test-timer-", 0).factory());
@@ -105,7 +105,7 @@ final class NodeMain {
                         new GroupOptions.Discovery.Static(ports.stream()
                                 .map(each -> new InetSocketAddress(loopback, each + 1))
                                 .toList()),
-                        Duration.ofSeconds(3),
+                        silence,
                         Duration.ofMillis(500),
                         Duration.ofMillis(500),
                         null)),
@@ -269,7 +269,12 @@ final class NodeMain {
         int index = Integer.parseInt(arguments[0]);
         List<Integer> ports =
                 Arrays.stream(arguments[1].split(",")).map(Integer::valueOf).toList();
-        NodeMain main = new NodeMain(index, ports.get(index), ports, Path.of(arguments[2]));
+        NodeMain main = new NodeMain(
+                index,
+                ports.get(index),
+                ports,
+                Path.of(arguments[2]),
+                Duration.ofSeconds(Integer.parseInt(arguments[3])));
         try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line; (line = commands.readLine()) != null; ) {
                 String[] words = line.split(" ");

@@ -24,7 +24,8 @@ final class NodeProcess implements AutoCloseable {
     private final List<String> history = new ArrayList<>();
     private final Thread reader;
 
-    NodeProcess(int index, String ports, Path directory) throws IOException {
+    /** Starts a node that takes others for dead that have been silent for so many seconds. */
+    NodeProcess(int index, String ports, Path directory, int silence) throws IOException {
         this.index = index;
         process = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
@@ -37,7 +38,8 @@ final class NodeProcess implements AutoCloseable {
                         NodeMain.class.getName(),
                         String.valueOf(index),
                         ports,
-                        directory.toString())
+                        directory.toString(),
+                        String.valueOf(silence))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         commands = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);

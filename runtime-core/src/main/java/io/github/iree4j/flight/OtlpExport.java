@@ -31,7 +31,7 @@ final class OtlpExport {
     String json() {
         Map<String, StringBuilder> spans = new LinkedHashMap<>();
         for (RecordedOperation each : graph.operations()) {
-            if (graph.end(each) == RecordedOperation.NEVER) {
+            if (end(each) == RecordedOperation.NEVER) {
                 continue;
             }
             RecordedQueue queue = graph.queue(each.axis());
@@ -54,13 +54,19 @@ final class OtlpExport {
         return text.append("]}\n").toString();
     }
 
+    /** When an operation ended, or failed, perhaps without having been issued. */
+    private long end(RecordedOperation operation) {
+        long end = graph.end(operation);
+        return end == RecordedOperation.NEVER ? operation.overAt() : end;
+    }
+
     private void span(RecordedOperation operation, @Nullable RecordedQueue queue, StringBuilder all) {
         Explanation.Times times = explanation.times(operation);
         all.append("{\"traceId\":\"%s\",\"spanId\":\"%s\",\"name\":".formatted(trace(operation), span(operation)));
         JsonText.quote(
                 operation.function().isEmpty() ? operation.name() : operation.name() + " " + operation.function(), all);
         all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
-                .formatted(origin + operation.submittedAt(), origin + graph.end(operation)));
+                .formatted(origin + operation.submittedAt(), origin + end(operation)));
         attribute(all, "iree.operation", operation.name(), true);
         number(all, "iree.queue", queue == null ? 0 : queue.index());
         number(all, "iree.epoch", operation.epoch());
@@ -84,7 +90,7 @@ final class OtlpExport {
         List<Decision> decisions = operation.decisions();
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null || graph.end(producer) == RecordedOperation.NEVER) {
+            if (producer == null || end(producer) == RecordedOperation.NEVER) {
                 continue;
             }
             WaitDecision decision = i < decisions.size() ? decisions.get(i).decision() : null;

@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
@@ -92,7 +93,10 @@ final class PerfettoExport {
                 slices.add(new Slice(each, end - explanation.times(each).running(), end));
             }
         }
-        slices.sort(Comparator.comparingLong(Slice::begin).thenComparingLong(Slice::end));
+        // Of those at one time the first one that was issued is first: a flow ends behind its beginning.
+        slices.sort(Comparator.comparingLong(Slice::begin)
+                .thenComparingLong(Slice::end)
+                .thenComparingLong(each -> OperationGraph.issueNumber(each.operation)));
         for (Slice each : slices) {
             add(each, starting.getOrDefault(each.operation, List.of()), ending.getOrDefault(each.operation, List.of()));
         }
@@ -152,11 +156,10 @@ final class PerfettoExport {
         note(event, "waiting_ns", times.waiting());
         note(event, "memory_ns", times.memory());
         note(event, "queue_ns", times.queue());
-        event.message(
-                EVENT_ANNOTATION,
-                new ProtoWriter()
-                        .text(ANNOTATION_STRING, operation.frontier().toString())
-                        .text(ANNOTATION_NAME, "frontier"));
+        note(event, "frontier", operation.frontier().toString());
+        if (operation.status() != StatusCode.OK) {
+            note(event, "failure", operation.status() + ": " + operation.failure());
+        }
         starting.forEach(id -> event.fixed(EVENT_FLOW, id));
         ending.forEach(id -> event.fixed(EVENT_FLOW_END, id));
         packet(slice.begin, event);
@@ -167,6 +170,12 @@ final class PerfettoExport {
         event.message(
                 EVENT_ANNOTATION,
                 new ProtoWriter().number(ANNOTATION_UINT, value).text(ANNOTATION_NAME, name));
+    }
+
+    private static void note(ProtoWriter event, String name, String value) {
+        event.message(
+                EVENT_ANNOTATION,
+                new ProtoWriter().text(ANNOTATION_STRING, value).text(ANNOTATION_NAME, name));
     }
 
     private void packet(long time, ProtoWriter event) {

@@ -70,6 +70,7 @@ final class ReplayOrder {
     private final Map<Point, Action> signals = new HashMap<>(); // of the host
     private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
     private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
+    private final TreeMap<Long, Long> causes = new TreeMap<>(); // of submissions and completions: sequence number, time
     private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
     private final List<Action> actions;
     private final Map<Long, NavigableMap<Long, Long>> ranks = new HashMap<>(); // by axis: epoch -> epoch in the replay
@@ -90,6 +91,12 @@ final class ReplayOrder {
         this.leftOut = left;
         rank();
         this.gaps = new ReplayGaps(graph, this);
+        for (RecordedOperation each : operations) {
+            causes.put(decision(each).sequence(), decision(each).time());
+            if (each.completed instanceof FlightEvent.Completed completed) {
+                causes.put(completed.sequence(), completed.time());
+            }
+        }
         List<Action> all = new ArrayList<>();
         operations.forEach(each -> plan(each, all));
         for (RecordedOperation each : operations) {
@@ -127,13 +134,18 @@ final class ReplayOrder {
         return reordered;
     }
 
-    private void plan(RecordedOperation operation, List<Action> all) {
-        FlightEvent first = operation.submitted;
-        FlightEvent next = !operation.decided.isEmpty()
+    /** What was recorded once a submission had the lock of its queue. */
+    private static FlightEvent decision(RecordedOperation operation) {
+        return !operation.decided.isEmpty()
                 ? operation.decided.getFirst()
                 : operation.held != null
                         ? operation.held
                         : operation.issued != null ? operation.issued : operation.submitted;
+    }
+
+    private void plan(RecordedOperation operation, List<Action> all) {
+        FlightEvent first = operation.submitted;
+        FlightEvent next = decision(operation);
         long time = operation.decided.isEmpty()
                 ? first.time()
                 : next.time(); // its thread may have been held up since it began
@@ -262,14 +274,43 @@ final class ReplayOrder {
                         || gaps.isUnknown(decision) && decision.decision() != WaitDecision.DEFERRED_UNREACHED) {
                     Point point = new Point(operation.waits().get(i).timeline(), decision.value());
                     Action known = signals.get(point);
-                    if (known == null || known.key > 2 * decided.sequence() - 1) {
-                        signals.put(
-                                point,
-                                new Action(Kind.SIGNAL, null, point, 2 * decided.sequence() - 1, decided.time()));
+                    Map.Entry<Long, Long> effect = effect(operation, decided);
+                    long key = 2 * effect.getKey() - 1;
+                    if (known == null || known.key > key) {
+                        signals.put(point, new Action(Kind.SIGNAL, null, point, key, effect.getValue()));
                     }
                 }
             }
         }
+    }
+
+    /**
+     * What a signal of the host came before, by sequence number and time: the decision that found it. On a clock that stands still meanwhile,
+     * what caused that decision, if it ended another wait of the operation: the operation had been resumed by that.
+     */
+    private Map.Entry<Long, Long> effect(RecordedOperation operation, FlightEvent.Decided decided) {
+        Map.Entry<Long, Long> own = Map.entry(decided.sequence(), decided.time());
+        int index = operation.decided.indexOf(decided);
+        Map.Entry<Long, Long> cause = causes.lowerEntry(decided.sequence());
+        if (index < 1
+                || cause == null
+                || cause.getValue() != decided.time()
+                || cause.getKey() <= operation.decided.get(index - 1).sequence()) {
+            return own;
+        }
+        for (int i = 0; i < operation.waits().size(); i++) {
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer != null
+                    && (isBetween(producer.issued, cause.getKey(), decided)
+                            || isBetween(producer.completed, cause.getKey(), decided))) {
+                return cause;
+            }
+        }
+        return own;
+    }
+
+    private static boolean isBetween(@Nullable FlightEvent event, long first, FlightEvent last) {
+        return event != null && event.sequence() >= first && event.sequence() < last.sequence();
     }
 
     /** What the decisions about the waits of an operation say about the order. */

@@ -14,6 +14,7 @@ import java.util.TreeMap;
  */
 final class ShivizExport {
     private final OperationGraph graph;
+    private final Map<Long, String> names = new HashMap<>(); // by axis
 
     ShivizExport(OperationGraph graph) {
         this.graph = graph;
@@ -22,7 +23,7 @@ final class ShivizExport {
     String log() {
         List<RecordedOperation> ended = graph.operations().stream()
                 .filter(each -> graph.end(each) != RecordedOperation.NEVER)
-                .sorted(Comparator.comparingLong(graph::end).thenComparingLong(RecordedOperation::issuedAt))
+                .sorted(Comparator.comparingLong(graph::end).thenComparingLong(OperationGraph::issueNumber))
                 .toList();
         Map<RecordedOperation, Map<String, Long>> clocks = new HashMap<>();
         Map<String, Map<String, Long>> hosts = new HashMap<>();
@@ -61,11 +62,21 @@ final class ShivizExport {
     }
 
     private static String oneLine(String text) {
-        return text.replaceAll("\\p{Cntrl}", " ");
+        return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", " "); // all that ends a line for JavaScript
     }
 
+    /** A name of its own for each axis, even if two devices have the same. */
     private String host(RecordedOperation operation) {
-        RecordedQueue queue = graph.queue(operation.axis());
-        return queue == null ? "unknown" : "%s/%d".formatted(queue.device().replaceAll("\\s", "_"), queue.index());
+        return names.computeIfAbsent(operation.axis(), axis -> {
+            RecordedQueue queue = graph.queue(axis);
+            String name = queue == null
+                    ? "unknown"
+                    : "%s/%d".formatted(queue.device().replaceAll("[\\s\\p{Z}\\p{Cc}\\uFEFF]", "_"), queue.index());
+            String host = name;
+            for (int i = 2; names.containsValue(host); i++) {
+                host = "%s(%d)".formatted(name, i);
+            }
+            return host;
+        });
     }
 }

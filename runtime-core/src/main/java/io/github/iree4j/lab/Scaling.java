@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,11 +55,16 @@ final class Scaling {
                 .map(each -> each.scalable() && scale.lanes() > 0 ? each.withLanes(scale.lanes()) : each)
                 .toList();
         List<Operation> operations = new ArrayList<>();
-        Set<String> semaphores = new LinkedHashSet<>();
+        Map<String, String> semaphores = new LinkedHashMap<>(); // a name, and of which it is a copy
         for (int copy = 0; copy < scale.width(); copy++) {
             for (int repetition = 0; repetition < scale.depth(); repetition++) {
                 for (String each : scenario.semaphores()) {
-                    semaphores.add(semaphore(each, copy, repetition));
+                    String name = semaphore(each, copy, repetition);
+                    String other = semaphores.put(name, each);
+                    if (other != null && !other.equals(each)) {
+                        throw invalid("copies of semaphores '%s' and '%s' would both be '%s'; rename one"
+                                .formatted(other, each, name));
+                    }
                 }
                 for (Operation each : scenario.operations()) {
                     operations.add(operation(each, copy, repetition));
@@ -74,7 +78,7 @@ final class Scaling {
                 scenario.description(),
                 scenario.placement(),
                 hardware,
-                List.copyOf(semaphores),
+                List.copyOf(semaphores.keySet()),
                 operations,
                 once ? scenario.chainThrough() : List.of(),
                 once ? scenario.iterationDependencies() : List.of(),

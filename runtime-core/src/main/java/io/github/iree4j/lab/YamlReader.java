@@ -32,6 +32,9 @@ final class YamlReader {
         if (text.length() > MAXIMUM_LENGTH) {
             throw invalid("the text has %d characters, more than %d".formatted(text.length(), MAXIMUM_LENGTH));
         }
+        if (text.startsWith("\uFEFF")) { // a byte order mark
+            return read(text.substring(1));
+        }
         YamlReader reader = new YamlReader(text);
         if (text.startsWith("---") && (text.length() == 3 || text.charAt(3) <= ' ')) {
             reader.at = 3;

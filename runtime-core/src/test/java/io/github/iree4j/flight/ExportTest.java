@@ -3,6 +3,17 @@ package io.github.iree4j.flight;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.virtual.VirtualScript;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ExportTest {
@@ -164,5 +176,85 @@ class ExportTest {
             joined += clock.size() > 1 ? 1 : 0;
         }
         assertThat(joined).isPositive();
+    }
+
+    /**
+     * Two queues of devices with one name. An operation of the first waits for one of the second that is submitted after it and ends, or
+     * fails, at the same time.
+     */
+    private static OperationGraph backwards(Object firstGroup, Object secondGroup, @Nullable IreeException failure)
+            throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        VirtualScript script = new VirtualScript() {
+            @Override
+            public long duration(int queue, long number, QueueOperation operation) {
+                return 0;
+            }
+
+            @Override
+            public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
+                return failure;
+            }
+        };
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 8);
+            try (VirtualDevice first = device(clock, script, domain, firstGroup);
+                    VirtualDevice second = device(clock, script, domain, secondGroup);
+                    TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                    TimelineSemaphore end = TimelineSemaphore.create(0);
+                    Fence wait = Fence.at(timeline, 1);
+                    Fence signal = Fence.at(end, 1);
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                first.queue(0).barrier(wait, signal, 0);
+                second.queue(0).barrier(null, wait, 0);
+                clock.runUntilIdle();
+                return new OperationGraph(recorder.recording());
+            }
+        }
+    }
+
+    private static VirtualDevice device(
+            VirtualClock clock, VirtualScript script, SchedulingDomain domain, Object group) {
+        return VirtualDevice.builder()
+                .id("a\u00a0gpu")
+                .clock(clock)
+                .script(script)
+                .schedulingDomain(domain)
+                .directGroup(group)
+                .fifoQueues(1)
+                .build();
+    }
+
+    @Test
+    void whatEndsAtOneTimeIsInTheOrderInWhichItRuns() throws IOException {
+        Object group = new Object();
+        OperationGraph graph = backwards(group, group, null);
+        String log = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8);
+        assertThat(log.lines().filter(line -> line.contains("{")))
+                .containsExactly("a_gpu/0 {\"a_gpu/0\":1}", "a_gpu/0(2) {\"a_gpu/0\":1, \"a_gpu/0(2)\":1}");
+        List<Integer> flows = new ArrayList<>();
+        for (Object each : decode(export(ExportFormat.PERFETTO, graph)).get(1)) {
+            Map<Integer, List<Object>> packet = decode((byte[]) each);
+            if (packet.containsKey(11)) {
+                flows.addAll(decode((byte[]) packet.get(11).getFirst()).keySet().stream()
+                        .filter(field -> field == 47 || field == 48)
+                        .toList());
+            }
+        }
+        assertThat(flows).containsExactly(47, 48);
+    }
+
+    @Test
+    void failuresAreExportedAlsoOfWhatNeverRan() throws IOException {
+        IreeException failure = new IreeException(StatusCode.DATA_LOSS, "the hardware broke");
+        OperationGraph graph = backwards(new Object(), new Object(), failure);
+        assertThat(ended(graph)).isEqualTo(1);
+        String spans = new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8);
+        assertThat(spans.split("\"code\":2,\"message\":\"[^\"]*the hardware broke", -1))
+                .hasSize(3);
+        assertThat(spans.split("\"links\":\\[\\{", -1)).as("one has a link").hasSize(2);
+        assertThat(new String(export(ExportFormat.PERFETTO, graph), StandardCharsets.UTF_8))
+                .contains("failure")
+                .contains("the hardware broke");
     }
 }

@@ -138,6 +138,30 @@ class RecordedDomainsTest {
     }
 
     @Test
+    void signalOfTheHostThatWasThereLongAgoDoesNotChangeWhoResumesFirst() throws IOException {
+        VirtualClock clock = VirtualClock.stepped();
+        try (Half half = new Half(AxisAllocator.create(9, 0), clock, script(new Random(SEED), 0), 2, 1);
+                TimelineSemaphore host = TimelineSemaphore.create(0);
+                TimelineSemaphore shared = TimelineSemaphore.create(0);
+                TimelineSemaphore ends = TimelineSemaphore.create(0);
+                TimelineSemaphore others = TimelineSemaphore.create(0);
+                Fence both = Fence.of(List.of(new Fence.Entry(host, 1), new Fence.Entry(shared, 1)));
+                Fence one = Fence.at(shared, 1);
+                Fence first = Fence.at(ends, 1);
+                Fence second = Fence.at(others, 1);
+                FlightRecorder recorder = FlightRecorder.open(half.domain, RecorderOptions.DEFAULT, clock::now)) {
+            DeviceQueue queue = half.queues.getFirst();
+            queue.barrier(both, first, 0);
+            queue.barrier(one, second, 0);
+            host.signal(1);
+            half.queues.getLast().barrier(null, one, 0);
+            clock.runUntilIdle();
+            Replay replay = Replay.of(recorder.recording());
+            assertThat(replay.differences()).as("%s", replay).isEmpty();
+        }
+    }
+
+    @Test
     void longNamesAndManyFailuresLeaveRoomForFunctions() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         Random random = new Random(SEED);

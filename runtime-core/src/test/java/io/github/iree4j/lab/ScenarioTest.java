@@ -220,6 +220,21 @@ class ScenarioTest {
     }
 
     @Test
+    void copiesWhoseTimelinesWouldBeOneAreRefused() {
+        Scenario scenario = Laboratory.read(
+                "id: x\nplacement: queues\nhardware: [gpu]\nsemaphores: [s, s/2]\noperations:\n"
+                        + "  - {id: a, hw: gpu, signal: {s: 1}}\n  - {id: b, hw: gpu, wait: {s: 1}, signal: {s/2: 2}}\n");
+        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(2, 1, 0))))
+                .hasMessageContaining("copies of semaphores 's/2' and 's' would both be 's/2'");
+    }
+
+    @Test
+    void aByteOrderMarkIsNoPartOfAScenario() {
+        String text = HEAD + "  - {id: a, hw: cpu}\n";
+        assertThat(Laboratory.read("\uFEFF" + text)).isEqualTo(Laboratory.read(text));
+    }
+
+    @Test
     void aConsumerMayBeDefinedBeforeItsProducer() {
         Scenario scenario = Laboratory.read(
                 HEAD + "  - {id: last, hw: cpu, wait: {t: 1}}\n"

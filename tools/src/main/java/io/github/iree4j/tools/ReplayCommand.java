@@ -36,10 +36,10 @@ final class ReplayCommand implements Callable<Integer> {
     private RecordingFlags flags;
 
     @Option(names = "--queues", paramLabel = "N", description = "Number of queues of each device.")
-    private int queues;
+    private @Nullable Integer queues;
 
     @Option(names = "--devices", paramLabel = "N", description = "Number of devices in place of each.")
-    private int devices;
+    private @Nullable Integer devices;
 
     @Option(names = "--memory", paramLabel = "P", description = "Memory of each device, as +20%% or -50%% or 150%%.")
     private @Nullable String memory;
@@ -53,13 +53,14 @@ final class ReplayCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         FlightRecording recording = flags.read(spec.commandLine().getErr());
-        if (queues == 0 && devices == 0 && memory == null) {
+        if (queues == null && devices == null && memory == null) {
             Replay replay = Replay.of(recording);
             out.println(json ? json(replay) : replay.toString());
             return replay.differences().isEmpty() ? 0 : 1;
         }
-        Forecast forecast =
-                Forecast.of(recording, new Forecast.Hardware(Math.max(0, queues), Math.max(1, devices), percent()));
+        Forecast.Hardware hardware =
+                new Forecast.Hardware(queues == null ? 0 : queues, devices == null ? 1 : devices, percent());
+        Forecast forecast = Forecast.of(recording, hardware);
         out.println(json ? json(forecast) : text(forecast));
         return 0;
     }
@@ -76,8 +77,8 @@ final class ReplayCommand implements Callable<Integer> {
         int number = Integer.parseInt(matcher.group(2));
         return switch (matcher.group(1)) {
             case "+" -> 100 + number;
-            case "-" -> Math.max(1, 100 - number);
-            default -> Math.max(1, number);
+            case "-" -> 100 - number;
+            default -> number;
         };
     }
 

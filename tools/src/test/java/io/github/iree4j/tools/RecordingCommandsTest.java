@@ -54,6 +54,17 @@ class RecordingCommandsTest {
     }
 
     @Test
+    void hardwareThatThereCannotBeIsRefused() {
+        String file = record(1);
+        for (String option :
+                new String[] {"--devices=0", "--devices=-3", "--queues=-1", "--memory=0%", "--memory=-100%"}) {
+            CommandLineRun run = iree4j("replay", file, option);
+            assertThat(run.status()).as(option).isEqualTo(1);
+            assertThat(run.err()).as(option).contains("INVALID_ARGUMENT").contains("out of range");
+        }
+    }
+
+    @Test
     void recordingIsExported() throws IOException {
         String file = record(1);
         for (String format : new String[] {"perfetto", "otlp", "shiviz", "scenario"}) {

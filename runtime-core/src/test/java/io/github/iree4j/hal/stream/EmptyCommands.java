@@ -15,27 +15,37 @@ public final class EmptyCommands {
         submit(queue, wait, signal, null);
     }
 
-    /** The same, with a step behind them that ends when the latch opens. */
-    public static void pause(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, CountDownLatch end) {
-        submit(queue, wait, signal, end);
+    /** The same, with a step behind them that ends when the latch opens; returns a latch that opens when the step begins. */
+    public static CountDownLatch pause(
+            DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, CountDownLatch end) {
+        CountDownLatch begun = new CountDownLatch(1);
+        submit(queue, wait, signal, () -> {
+            begun.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        return begun;
     }
 
     private static void submit(
-            DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, @Nullable CountDownLatch end) {
+            DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, @Nullable Runnable step) {
         StreamQueue own = (StreamQueue) queue;
-        own.scheduler().submit(wait, signal, () -> new Operation(own, end));
+        own.scheduler().submit(wait, signal, () -> new Operation(own, step));
     }
 
     private static final class Operation extends StreamOperation implements StreamWork {
         private final StreamQueue queue;
-        private final @Nullable CountDownLatch pause;
+        private final @Nullable Runnable step;
         private @Nullable TransferCommands lent;
         private @Nullable DriverCommands ready;
 
-        Operation(StreamQueue queue, @Nullable CountDownLatch pause) {
+        Operation(StreamQueue queue, @Nullable Runnable step) {
             super("commands");
             this.queue = queue;
-            this.pause = pause;
+            this.step = step;
         }
 
         @Override
@@ -49,15 +59,11 @@ public final class EmptyCommands {
         @Override
         @Nullable
         HostStep hostStep() {
-            CountDownLatch end = pause;
-            return end == null
+            Runnable given = step;
+            return given == null
                     ? null
                     : done -> {
-                        try {
-                            end.await();
-                        } catch (InterruptedException e) {
-                            throw new AssertionError(e);
-                        }
+                        given.run();
                         done.accept(null);
                     };
         }

@@ -324,26 +324,24 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void closingLetsQueuesGoThatWaitForWhatIsNotSubmitted() {
+    void closingLetsQueuesGoThatWaitForWhatIsNotSubmitted() throws Exception {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
         TimelineSemaphore other = semaphore();
-        EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
+        CountDownLatch begun = EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1));
+        begun.await(); // a step that has not begun would be given up, and close() would not wait
         Thread closer = Thread.ofPlatform().start(device::close);
         while (closer.getState() != Thread.State.TIMED_WAITING) { // it has stopped the queues, and waits for them
+            assertThat(closer.isAlive()).isTrue();
             Thread.onSpinWait();
         }
         end.countDown();
         assertFails(other, StatusCode.ABORTED, "closed");
         assertThat(done.value()).isLessThanOrEqualTo(1);
-        try {
-            closer.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        closer.join();
     }
 
     @Test

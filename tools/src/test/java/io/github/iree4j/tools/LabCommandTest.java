@@ -84,6 +84,6 @@ class LabCommandTest {
         assertThat(iree4j("lab", "run", binary.toString()).err()).contains("is not UTF-8");
         assertThat(iree4j("lab", "run", "voice-chat", "--depth=2").err()).contains("chain_through");
         assertThat(iree4j("lab", "run", "voice-chat", "--fault=lose:moon").err())
-                .contains("neither hardware nor");
+                .contains("neither hardware, a machine nor");
     }
 }

@@ -20,6 +20,7 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -101,7 +102,11 @@ class PrometheusServerTests {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .timeout(Duration.ofSeconds(30))
                 .build();
-        return JSON.readTree(client.send(request, BodyHandlers.ofString()).body());
+        HttpResponse<String> answer = client.send(request, BodyHandlers.ofString());
+        if (answer.statusCode() == 503) {
+            throw new IOException("it reads its storage and does not answer yet: " + answer.body());
+        }
+        return JSON.readTree(answer.body());
     }
 
     private JsonNode query(int port, String expression) throws IOException, InterruptedException {

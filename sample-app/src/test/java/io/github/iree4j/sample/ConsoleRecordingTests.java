@@ -2,12 +2,16 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.Keys;
 import org.springframework.test.context.TestPropertySource;
 
 /** The console in a browser: recordings. */
 @TestPropertySource(properties = "iree.recorder.enabled=true")
+@TestMethodOrder(OrderAnnotation.class)
 class ConsoleRecordingTests extends ConsoleTests {
 
     @Test
@@ -31,6 +35,7 @@ class ConsoleRecordingTests extends ConsoleTests {
     }
 
     @Test
+    @Order(1) // while the recorder holds few operations: a scenario has at most 4,096, here of two copies
     void aRecordingRunsInTheLaboratoryWhereItCanBeDisturbed() throws Exception {
         readDigits(5);
         openLive();

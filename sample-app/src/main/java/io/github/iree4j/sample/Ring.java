@@ -53,18 +53,18 @@ final class Ring implements DisposableBean {
     }
 
     /** A device of the ring. */
-    private record Place(NodeIdentity node, int machine, Device device) {}
+    private record Place(NodeIdentity node, Device device) {}
 
     /**
      * What a stage did.
      *
      * @param stage its number, from 0
      * @param node where it ran
-     * @param machine the machine index that it wrote, read from the token
+     * @param result the machine index that it wrote, read from the token
      * @param axis the timeline of the queue that ran it
      * @param epoch what that timeline reached
      */
-    record Stage(int stage, String node, int machine, String axis, long epoch) {}
+    record Stage(int stage, String node, int result, String axis, long epoch) {}
 
     /**
      * What the pipeline did.
@@ -81,8 +81,9 @@ final class Ring implements DisposableBean {
         List<Place> places = places();
         long bytes = (long) stages * Integer.BYTES;
         List<AutoCloseable> opened = new ArrayList<>();
-        try (Arena arena = Arena.ofShared()) {
-            MemorySegment token = arena.allocate(bytes, Integer.BYTES);
+        try {
+            // Operations that are in progress when waiting has failed keep it.
+            MemorySegment token = Arena.ofAuto().allocate(bytes, Integer.BYTES);
             HalFile file = keep(opened, HalFile.ofMemory(token, MemoryAccess.READ | MemoryAccess.WRITE, null));
             List<Buffer> buffers = new ArrayList<>();
             for (Place place : places) {
@@ -102,7 +103,7 @@ final class Ring implements DisposableBean {
                 Fence taken = keep(opened, Fence.at(timeline, 1));
                 Fence written = keep(opened, Fence.at(timeline, 2));
                 queue.read(ready, taken, file, 0, buffer, 0, bytes, 0);
-                int machine = places.get(place).machine() + 1; // 0 is what an untouched token has
+                int machine = places.get(place).node().machine() + 1; // 0 is what an untouched token has
                 queue.fill(
                         taken, written, buffer, (long) stage * Integer.BYTES, Integer.BYTES, machine, Integer.BYTES, 0);
                 queue.write(written, keep(opened, Fence.at(timeline, OPERATIONS)), buffer, 0, file, 0, bytes, 0);
@@ -126,13 +127,13 @@ final class Ring implements DisposableBean {
         }
     }
 
-    private static Stage stage(int number, NodeIdentity node, int machine, @Nullable Frontier frontier) {
+    private static Stage stage(int number, NodeIdentity node, int result, @Nullable Frontier frontier) {
         return frontier == null || !frontier.hasProducer()
-                ? new Stage(number, node.toString(), machine, "", 0)
+                ? new Stage(number, node.toString(), result, "", 0)
                 : new Stage(
                         number,
                         node.toString(),
-                        machine,
+                        result,
                         Axis.toString(frontier.producerAxis()),
                         frontier.producerEpoch());
     }
@@ -144,7 +145,7 @@ final class Ring implements DisposableBean {
         NodeIdentity self = node != null
                 ? node.identity()
                 : new NodeIdentity(0, domain.axes().machine(), domain.axes().session(), 1);
-        places.add(new Place(self, self.machine(), runtime.device()));
+        places.add(new Place(self, runtime.device()));
         if (node != null) {
             for (ClusterPeer peer : node.peers()) {
                 RemoteSession session = peer.session();
@@ -152,8 +153,7 @@ final class Ring implements DisposableBean {
                         && session.draining() == null
                         && !session.devices().isEmpty()) {
                     Device device = remote.computeIfAbsent(session, this::open);
-                    places.add(new Place(
-                            peer.member().identity(), peer.member().identity().machine(), device));
+                    places.add(new Place(peer.member().identity(), device));
                 }
             }
             remote.forEach((session, device) -> {

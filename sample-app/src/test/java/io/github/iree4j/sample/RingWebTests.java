@@ -24,7 +24,7 @@ class RingWebTests {
         assertThat(result).bodyJson().extractingPath("$.nodes").isEqualTo(1);
         assertThat(result)
                 .bodyJson()
-                .extractingPath("$.stages[*].machine")
+                .extractingPath("$.stages[*].result")
                 .asArray()
                 .containsExactly(0, 0, 0, 0, 0);
         assertThat(result)

@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -103,7 +104,7 @@ class RecordingUnderLoadTests {
 
     @Test
     void isReplayedWithTheSameFrontiersDecisionsAndCriticalPath() throws Exception {
-        Set<Long> seen = new TreeSet<>();
+        TreeSet<Long> seen = new TreeSet<>();
         List<Future<?>> clients = new ArrayList<>();
         FlightRecording during = null;
         try (ExecutorService threads = Executors.newFixedThreadPool(CLIENTS)) {
@@ -124,7 +125,11 @@ class RecordingUnderLoadTests {
                 Matcher cursor = CURSOR.matcher(page);
                 assertThat(cursor.find()).as(page).isTrue();
                 next = Long.parseLong(cursor.group(1));
-                NUMBER.matcher(page).results().forEach(each -> seen.add(Long.parseLong(each.group(1))));
+                for (MatchResult each : NUMBER.matcher(page).results().toList()) {
+                    assertThat(seen.add(Long.parseLong(each.group(1))))
+                            .as("new: %s", each.group())
+                            .isTrue();
+                }
                 over &= !page.contains("\"more\":true");
                 during = during == null && seen.size() > 500 ? export("during.iree4j") : during;
             } while (!over);
@@ -136,7 +141,7 @@ class RecordingUnderLoadTests {
         assertThat(recording.header().completeFrom()).isZero();
         Set<Long> numbers = recording.events().stream()
                 .map(FlightEvent::sequence)
-                .filter(number -> number <= ((TreeSet<Long>) seen).last())
+                .filter(number -> number <= seen.last())
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(seen).as("each record was in one page").isEqualTo(numbers);
 

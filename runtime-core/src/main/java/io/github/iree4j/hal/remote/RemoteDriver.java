@@ -141,7 +141,9 @@ final class RemoteDriver implements StreamDriver {
         IreeException cause = lost;
         if (cause != null) {
             throw new IreeException(
-                    StatusCode.ABORTED, "device '%s' is lost: %s".formatted(info.id(), cause.getMessage()), cause);
+                    StatusCode.ABORTED,
+                    "device '%s' of %s is lost: %s".formatted(info.id(), session, cause.getMessage()),
+                    cause);
         }
     }
 

@@ -108,16 +108,27 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Listens, and joins the cluster. May block for some seconds.
+     * Listens, and joins the cluster; does neither when this node is fenced already. May block for some seconds.
      *
      * @throws IreeException UNAVAILABLE when the port is in use or the membership cannot be joined
      */
     public void start() {
+        if (fenced() != null) { // the lease was lost while the application started
+            return;
+        }
         ClusterMember member = transport.listen(identity, host);
         synchronized (this) {
             self = member;
         }
         membership.join(member, next -> executor.execute(() -> see(next)));
+        if (fenced() != null) { // in between
+            depart();
+        }
+    }
+
+    private void depart() {
+        membership.leave();
+        transport.close();
     }
 
     /**
@@ -266,10 +277,7 @@ public final class ClusterNode implements AutoCloseable {
         }
         log.error("{} is fenced: {}", identity, cause.getMessage());
         node.close();
-        executor.execute(() -> {
-            membership.leave();
-            transport.close();
-        });
+        executor.execute(this::depart);
         listener.fenced(cause);
     }
 

@@ -57,7 +57,7 @@ final class DialedStreams {
         }
     }
 
-    /** Gives up, unless the connection is established. */
+    /** Gives up, unless the connection is established or given up. */
     void giveUp(IreeException cause) {
         synchronized (this) {
             if (over || answered == streams.length) {
@@ -91,23 +91,22 @@ final class DialedStreams {
             giveUp(e);
             return;
         }
+        GrpcConnection established;
         synchronized (this) {
             if (over || ++answered < streams.length) {
                 return;
             }
+            established = new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
+            connection = established; // with the last answer, so that a stream that closes now ends it
         }
-        GrpcConnection established =
-                new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
-        connection = established;
         established.start(handler.dialed(established, peer));
     }
 
     private void closed(Status status) {
+        giveUp(Frames.failure(peer.toString(), status));
         GrpcConnection established = connection;
         if (established != null) {
             established.ended(status);
-        } else {
-            giveUp(Frames.failure(peer.toString(), status));
         }
     }
 

@@ -75,7 +75,7 @@ public record ClusterMember(NodeIdentity identity, String host, int port) {
     }
 
     /**
-     * Formats the member as {@code mM.sS/incarnation at host:port}.
+     * Formats the member as in {@code node 12 (m3.s1) at 10.0.0.7:7600}.
      *
      * @return the text
      */

@@ -24,13 +24,4 @@ public interface ClusterMembership {
 
     /** Leaves, so that the other nodes see it go at once. Does nothing when this has not joined. No view is reported after it returns. */
     void leave();
-
-    /**
-     * Returns the membership of a node that is alone. It opens no socket and starts no thread.
-     *
-     * @return the membership
-     */
-    static ClusterMembership alone() {
-        return new MemoryMembership(new MemoryMembership.Network());
-    }
 }

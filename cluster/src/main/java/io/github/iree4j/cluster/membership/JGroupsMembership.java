@@ -110,7 +110,7 @@ public final class JGroupsMembership implements ClusterMembership {
     private List<Protocol> stack() throws Exception {
         List<Protocol> stack = new ArrayList<>();
         TP transport = transport();
-        transport.useVirtualThreads(false); // three times slower with them
+        transport.useVirtualThreads(false); // it is slower with them
         transport.disableDiagnostics();
         stack.add(transport);
         stack.add(discovery());

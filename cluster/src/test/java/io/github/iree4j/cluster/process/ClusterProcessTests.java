@@ -84,7 +84,7 @@ class ClusterProcessTests {
         for (NodeProcess each : nodes.subList(0, 2)) {
             long millis = millisUntilFailed(each, incarnation(2, 1), killed);
             System.out.println("random: node %d knew after %d ms that one was killed".formatted(each.index, millis));
-            assertThat(millis).isLessThan(10_000); // usually some 30; this is a machine under load
+            assertThat(millis).isLessThan(10_000); // 73 to 773 were measured; this is a machine under load
             each.await("ran 4000");
         }
         NodeProcess again = start(2, PATIENT);

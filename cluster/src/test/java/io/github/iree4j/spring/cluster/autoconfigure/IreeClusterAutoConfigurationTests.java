@@ -187,15 +187,17 @@ class IreeClusterAutoConfigurationTests {
         ApplicationListener<ContextClosedEvent> listener = _ -> closed.countDown();
         runner.withBean(MemoryIdentityStore.class, () -> store)
                 .withBean(ClusterMembership.class, () -> new MemoryMembership(new MemoryMembership.Network()))
-                .withPropertyValues("iree.cluster.identity.lease-duration=300ms")
+                .withPropertyValues("iree.cluster.identity.lease-duration=3s")
                 .withInitializer(context -> context.addApplicationListener(listener))
                 .run(context -> {
                     ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
-                    store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+                    ClusterNode node = context.getBean(ClusterNode.class);
+                    IreeEvents events = context.getBean(IreeEvents.class);
+                    store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
-                    assertThat(context.getBean(ClusterNode.class).fenced()).hasMessageContaining("no connection");
-                    assertThat(context.getBean(IreeEvents.class).since(0, 100))
+                    assertThat(node.fenced()).hasMessageContaining("granted to another");
+                    assertThat(events.since(0, 100))
                             .anyMatch(event -> event.type().equals("cluster.fenced"));
                 });
     }

@@ -185,8 +185,7 @@ public final class Program implements AutoCloseable {
      * @throws IreeException NOT_FOUND when there is none, naming those there are
      */
     public ProgramFunction function(String functionName) {
-        Program last = last();
-        return last == this ? find(functionName) : last.find(functionName);
+        return last().find(functionName);
     }
 
     private ProgramFunction find(String functionName) {

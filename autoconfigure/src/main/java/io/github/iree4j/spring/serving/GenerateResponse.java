@@ -7,7 +7,6 @@ import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.springframework.http.HttpHeaders;
@@ -24,7 +23,7 @@ final class GenerateResponse implements Inference.Response {
     private final InferenceRequest request;
     private final List<InferenceOutput> outputs;
     private final boolean stream;
-    private final Map<String, List<String>> texts = new HashMap<>();
+    private final Map<String, List<String>> texts;
 
     /**
      * Creates a response.
@@ -38,11 +37,7 @@ final class GenerateResponse implements Inference.Response {
         this.request = request;
         this.stream = stream;
         this.outputs = InferenceOutput.of(served, request, results);
-        for (InferenceOutput output : outputs) {
-            if (output.texts() != null) {
-                texts.put(output.name(), output.texts().texts(output.name()));
-            }
-        }
+        this.texts = JsonOutput.texts(outputs);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
-import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.GrpcArrival.Arrived;
 import io.github.iree4j.spring.serving.GrpcRequestReader.Request;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +28,13 @@ final class GrpcInference {
     private static final long MOST = Integer.MAX_VALUE - (1 << 16);
 
     private final ServedModels models;
-    private final InvocationService invocations;
+    private final OpenInference protocol;
     private final ServingOptions options;
-    private final Semaphore permits;
 
-    GrpcInference(ServedModels models, InvocationService invocations, ServingOptions options) {
+    GrpcInference(ServedModels models, OpenInference protocol, ServingOptions options) {
         this.models = models;
-        this.invocations = invocations;
+        this.protocol = protocol;
         this.options = options;
-        this.permits = new Semaphore(options.maxConcurrentRequests());
     }
 
     /** Begins an inference; the body is closed with its answer, or when it fails. */
@@ -48,14 +44,7 @@ final class GrpcInference {
                 .read();
         boolean started = false;
         try {
-            InferenceOutput.checkNames(
-                    request.inference(), request.served().function().results());
-            if (!permits.tryAcquire()) {
-                throw new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
-                                .formatted(options.maxConcurrentRequests()));
-            }
+            protocol.admit(request.served(), request.inference());
             started = true;
             return start(request, arrived.body());
         } finally {
@@ -65,22 +54,18 @@ final class GrpcInference {
         }
     }
 
-    /** Makes the call, which owns the request, the body and one permit. */
+    /** Makes the call, which owns the request and the body, and leaves the protocol when it ends. */
     private GrpcWork start(Request request, LimitedBody body) {
-        Served served = request.served();
         AtomicBoolean over = new AtomicBoolean();
         Runnable owner = () -> {
             if (over.compareAndSet(false, true)) {
-                permits.release();
+                protocol.leave();
                 Inference.release(body, request.inference(), null);
             }
         };
         CompletableFuture<Results> call;
         try {
-            call = invocations
-                    .request(served.located())
-                    .inputs(ScalarArguments.of(
-                            served.function().arguments(), request.inference().inputs()))
+            call = protocol.call(request.served(), request.inference(), body)
                     .deadline(limit(
                             request.inference().timeout(), Context.current().getDeadline()))
                     .invokeAsync();

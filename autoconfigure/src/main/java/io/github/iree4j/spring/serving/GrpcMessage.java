@@ -40,7 +40,7 @@ final class GrpcMessage {
 
         @Override
         public GrpcMessage parse(InputStream stream) {
-            throw new UnsupportedOperationException();
+            throw new IllegalStateException("the server sends this message, and does not read it");
         }
     };
 

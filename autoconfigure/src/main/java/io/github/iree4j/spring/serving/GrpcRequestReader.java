@@ -197,11 +197,7 @@ final class GrpcRequestReader {
     private void readParameter(byte[] bytes) throws IOException {
         GrpcParameter parameter = GrpcParameter.read(bytes);
         if (parameter.name().equals("timeout")) {
-            Long micros = parameter.number();
-            if (micros == null || micros < 0) {
-                throw InferenceRequest.invalid("parameter 'timeout' must be a number of microseconds, at least 0");
-            }
-            timeout = micros == 0 ? null : Duration.ofMillis(micros / 1000).plusNanos(micros % 1000 * 1000);
+            timeout = InferenceRequest.timeout(parameter.number());
         }
     }
 

@@ -5,27 +5,30 @@ import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A completed inference and its response; closing it releases both and their permit. */
+/** A completed inference and its response; closing it releases both. */
 final class Inference implements AutoCloseable {
 
     private final LimitedBody body;
     private final InferenceRequest request;
     private final Results results;
     private final Response response;
-    private final Semaphore permits;
+    private final Runnable leave;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Takes ownership of the body, the request, the results and one permit. */
-    Inference(LimitedBody body, InferenceRequest request, Results results, Response response, Semaphore permits) {
+    /**
+     * Takes ownership of the body, the request and the results.
+     *
+     * @param leave ends the computation of the request
+     */
+    Inference(LimitedBody body, InferenceRequest request, Results results, Response response, Runnable leave) {
         this.body = body;
         this.request = request;
         this.results = results;
         this.response = response;
-        this.permits = permits;
+        this.leave = leave;
     }
 
     /** Receives headers of the response. */
@@ -75,7 +78,7 @@ final class Inference implements AutoCloseable {
             try {
                 release(body, request, results);
             } finally {
-                permits.release();
+                leave.run();
             }
         }
     }

@@ -29,15 +29,13 @@ record InferenceOutput(
         boolean binary) {
 
     /**
-     * Returns the requested outputs of a call.
+     * Returns the requested outputs of a call, which {@linkplain #checkNames exist}.
      *
      * @param results borrowed for the lifetime of the outputs
-     * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; UNIMPLEMENTED for results that the
-     *     protocol cannot express
+     * @throws IreeException UNIMPLEMENTED for results that the protocol cannot express
      */
     static List<InferenceOutput> of(Served served, InferenceRequest request, Results results) {
         List<ValueDeclaration> declared = served.function().results();
-        checkNames(request, declared);
         List<InferenceOutput> outputs = new ArrayList<>();
         for (int i = 0; i < declared.size(); i++) {
             String name = ServedModels.name(declared, i, "output");

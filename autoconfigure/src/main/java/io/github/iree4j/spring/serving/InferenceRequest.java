@@ -36,6 +36,14 @@ record InferenceRequest(
         return own == null ? binary : own;
     }
 
+    /** The timeout of a request in microseconds, as in Triton; null, for none, if it is 0. */
+    static @Nullable Duration timeout(@Nullable Long micros) {
+        if (micros == null || micros < 0) {
+            throw invalid("parameter 'timeout' must be a number of microseconds, at least 0");
+        }
+        return micros == 0 ? null : Duration.ofMillis(micros / 1000).plusNanos(micros % 1000 * 1000);
+    }
+
     /** A request that cannot be carried out. */
     static IreeException invalid(String message) {
         return new IreeException(StatusCode.INVALID_ARGUMENT, message);

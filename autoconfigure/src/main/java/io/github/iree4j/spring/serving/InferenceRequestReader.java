@@ -185,13 +185,8 @@ final class InferenceRequestReader {
         }
     }
 
-    /** Microseconds, as in Triton; 0 for none. */
     static @Nullable Duration timeout(JsonParser json) {
-        if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
-            throw InferenceRequest.invalid("parameter 'timeout' must be a number of microseconds, at least 0");
-        }
-        long micros = json.getLongValue();
-        return micros == 0 ? null : Duration.ofMillis(micros / 1000).plusNanos(micros % 1000 * 1000);
+        return InferenceRequest.timeout(json.currentToken() == JsonToken.VALUE_NUMBER_INT ? json.getLongValue() : null);
     }
 
     private void readOutputs(JsonParser json) {

@@ -7,7 +7,6 @@ import io.github.iree4j.status.IreeException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +26,7 @@ final class InferenceResponse implements Inference.Response {
     private final InferenceRequest request;
     private final List<InferenceOutput> outputs;
     /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
-    private final Map<String, List<String>> texts = new HashMap<>();
+    private final Map<String, List<String>> texts;
     /** The JSON that precedes binary contents: without contents it is short. Null when the whole response is JSON. */
     private final byte @Nullable [] header;
 
@@ -41,11 +40,7 @@ final class InferenceResponse implements Inference.Response {
         this.served = served;
         this.request = request;
         this.outputs = InferenceOutput.of(served, request, results);
-        for (InferenceOutput output : outputs) {
-            if (output.texts() != null && !output.binary()) {
-                texts.put(output.name(), output.texts().texts(output.name()));
-            }
-        }
+        this.texts = JsonOutput.texts(outputs);
         this.header = outputs.stream().anyMatch(InferenceOutput::binary) ? header() : null;
     }
 

@@ -2,12 +2,25 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Tensor;
 import java.math.BigInteger;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import tools.jackson.core.JsonGenerator;
 
 /** Writes the elements of an output as JSON, flat and in row-major order. */
 final class JsonOutput {
     private JsonOutput() {}
+
+    /** The texts of outputs that are not binary, by name. */
+    static Map<String, List<String>> texts(List<InferenceOutput> outputs) {
+        Map<String, List<String>> texts = new HashMap<>();
+        for (InferenceOutput output : outputs) {
+            if (output.texts() != null && !output.binary()) {
+                texts.put(output.name(), output.texts().texts(output.name()));
+            }
+        }
+        return texts;
+    }
 
     /**
      * Writes the elements, without brackets.

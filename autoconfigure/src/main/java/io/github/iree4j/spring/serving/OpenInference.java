@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
@@ -189,38 +190,53 @@ final class OpenInference {
         InferenceRequest request = null;
         Results results = null;
         Inference answer = null;
-        boolean permitted = false;
+        boolean admitted = false;
         try {
             request = reader.read(served, body);
-            InferenceOutput.checkNames(request, served.function().results());
-            permitted = permits.tryAcquire(); // not before its body has arrived, which its client decides
-            if (!permitted) {
-                throw new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
-                                .formatted(options.maxConcurrentRequests()));
-            }
-            results = call(served, request, body.isSmall() ? 0 : LARGE);
-            answer = new Inference(body, request, results, responder.respond(served, request, results), permits);
+            admit(served, request);
+            admitted = true;
+            results = call(served, request, body).invoke();
+            answer = new Inference(body, request, results, responder.respond(served, request, results), this::leave);
             return answer;
         } finally {
             if (answer == null) {
                 Inference.release(body, request, results);
-                if (permitted) {
-                    permits.release();
+                if (admitted) {
+                    leave();
                 }
             }
         }
     }
 
-    private Results call(Served served, InferenceRequest request, int priority) {
-        Object[] inputs = ScalarArguments.of(served.function().arguments(), request.inputs());
+    /**
+     * Admits a request to those that are computed, until {@link #leave}: not before its body has arrived, which its client
+     * decides.
+     *
+     * @throws IreeException INVALID_ARGUMENT when an output that it asks for does not exist; RESOURCE_EXHAUSTED when there
+     *     are too many requests
+     */
+    void admit(Served served, InferenceRequest request) {
+        InferenceOutput.checkNames(request, served.function().results());
+        if (!permits.tryAcquire()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
+                            .formatted(options.maxConcurrentRequests()));
+        }
+    }
+
+    /** Ends the computation of an admitted request. */
+    void leave() {
+        permits.release();
+    }
+
+    /** The call that a request asks for. */
+    InvocationSpec call(Served served, InferenceRequest request, LimitedBody body) {
         return invocations
                 .request(served.located())
-                .inputs(inputs)
+                .inputs(ScalarArguments.of(served.function().arguments(), request.inputs()))
                 .deadline(request.timeout())
-                .priority(priority)
-                .invoke();
+                .priority(body.isSmall() ? 0 : LARGE);
     }
 
     /**

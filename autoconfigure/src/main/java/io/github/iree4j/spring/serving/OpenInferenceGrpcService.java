@@ -80,7 +80,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         this.repository = new RepositoryModels(programs);
         this.models = models;
         this.protocol = new OpenInference(models, invocations, options, limits);
-        this.inference = new GrpcInference(models, invocations, options);
+        this.inference = new GrpcInference(models, protocol, options);
         this.options = options;
         this.limits = limits;
         this.timer = new ScheduledThreadPoolExecutor(

@@ -180,13 +180,15 @@ public final class ServedModels {
 
     /** Programs imported from PyTorch or ONNX may have each function twice, once with fences; it is served once. */
     private static void checkOnce(String program, LoadedProgram loaded, String function) {
-        for (ProgramFunction each : loaded.program().functions()) {
-            if (function.equals(each.name() + WITH_FENCES)) {
-                throw new IreeException(
-                        StatusCode.NOT_FOUND,
-                        "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
-                                .formatted(function, program, each.name(), program, each.name()));
-            }
+        if (!function.endsWith(WITH_FENCES)) {
+            return;
+        }
+        String plain = function.substring(0, function.length() - WITH_FENCES.length());
+        if (loaded.program().functions().stream().anyMatch(each -> each.name().equals(plain))) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
+                            .formatted(function, program, plain, program, plain));
         }
     }
 

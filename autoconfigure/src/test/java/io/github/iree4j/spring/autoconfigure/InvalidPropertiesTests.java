@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +40,8 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -288,10 +291,12 @@ class InvalidPropertiesTests {
 
     @Test
     void directoryForTheNativeLibraryIsNamed() {
+        runner.run(context -> assertThat(context).hasNotFailed()); // uses the library
+        Path other = directory.resolve("other");
         assertInvalid(
                 "iree.native.extract-dir",
-                "was already copied, to the cache of the user; name '/nowhere' before its first use",
-                "iree.native.extract-dir=/nowhere");
+                "was already copied, to the cache of the user; name '%s' before its first use".formatted(other),
+                "iree.native.extract-dir=" + other);
     }
 
     @ParameterizedTest
@@ -309,6 +314,14 @@ class InvalidPropertiesTests {
         assertThat(unknown(misspelled))
                 .containsExactly(
                         "property '%s' does not exist and has no effect; there is '%s'".formatted(misspelled, likely));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void aMisspelledPropertyIsInTheLog(CapturedOutput output) {
+        runner.withPropertyValues("iree.invocation.timout=1s")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).contains("property 'iree.invocation.timout' does not exist and has no effect");
     }
 
     @ParameterizedTest

@@ -53,11 +53,15 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
         if (function != null) {
             checkFunction(loaded, name, function);
         }
+        Set<String> wanted = strings.getOrDefault(name, Set.of());
+        if (wanted.isEmpty()) {
+            return;
+        }
         Set<String> texts = new TreeSet<>();
         for (ProgramFunction each : loaded.program().functions()) {
             texts.addAll(ServedModels.possibleStrings(each));
         }
-        for (String text : strings.getOrDefault(name, Set.of())) {
+        for (String text : wanted) {
             if (!texts.contains(text)) {
                 throw new InvalidConfigurationPropertyValueException(
                         STRINGS + name,

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Recordings of compiled programs on the CPU, called by several threads. */
+/**
+ * Recordings of compiled programs on the CPU, called by several threads. Each operation finds its waits reached, which tells the order whatever
+ * the threads do, so there are no differences.
+ */
 @Timeout(300)
 class RecordingUnderLoadTest {
     @TempDir

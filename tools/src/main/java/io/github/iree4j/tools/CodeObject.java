@@ -84,7 +84,7 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
             return metadata(MemorySegment.ofArray(file), file);
         } catch (IndexOutOfBoundsException e) {
             throw invalid("it is cut off: it has %d bytes".formatted(file.length), e);
-        } catch (ClassCastException | NullPointerException | ArithmeticException e) {
+        } catch (ClassCastException | ArithmeticException e) {
             throw invalid("its metadata have another form: " + e.getMessage(), e);
         }
     }

@@ -114,13 +114,13 @@ final class HardwareQueue {
         try {
             lane.submit(submissions);
             given = submissions.getLast().ticket();
-            streams.forEach(HardwareStream::lookAtHead);
-            return null;
         } catch (IreeException e) {
             return e;
         } catch (RuntimeException | Error e) { // out of memory, for example
             return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
+        streams.forEach(HardwareStream::lookAtHead); // what an observer throws must not take back what the driver has
+        return null;
     }
 
     /** Handles a refused submission whose ticket is assigned: submits an empty one in its place. */

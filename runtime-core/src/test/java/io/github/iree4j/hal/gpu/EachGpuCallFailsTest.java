@@ -92,8 +92,8 @@ class EachGpuCallFailsTest {
             Map<String, Long> calls = new TreeMap<>();
             entryPoints(kind).forEach(each -> calls.put(each, fake.calls(each)));
             for (Map.Entry<String, Long> each : calls.entrySet()) {
-                if (each.getValue() > 0) {
-                    unused.remove(each.getKey());
+                if (each.getValue() > 0
+                        && (unused.remove(each.getKey()) || !Effort.isBrief())) { // briefly, in one variant
                     failEach(kind, fake, variant, each.getKey(), each.getValue(), random);
                 }
             }

@@ -70,27 +70,39 @@ class GpuGraphsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void theSecondExecutionMakesAGraphAndLaterOnesLaunchIt(GpuKind kind) {
-        GpuDrivers driver = GpuDrivers.fake(directory, kind, "");
+    /** A use of a buffer that holds 0, and of commands that add {@value #DISPATCHES} to it. */
+    @FunctionalInterface
+    private interface Use {
+        void run(StreamDevice device, FakeGpu fake, Buffer buffer, CommandBuffer commands);
+    }
+
+    private static void withIncrements(GpuKind kind, String settings, Use use) {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, settings);
         FakeGpu fake = Objects.requireNonNull(driver.library());
         StreamDevice device = driver.open(DeviceOptions.builder());
         try (device;
                 Executable kernels = GpuKernels.load(device);
                 Buffer buffer = device.allocator().allocate(PARAMS, 4);
                 CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
-            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 7);
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+            use.run(device, fake, buffer, commands);
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theSecondExecutionMakesAGraphAndLaterOnesLaunchIt(GpuKind kind) {
+        withIncrements(kind, "", (device, fake, buffer, commands) -> {
             for (int i = 1; i <= 5; i++) {
                 execute(device, commands, null);
-                assertThat(read(buffer)).isEqualTo(7 + i * DISPATCHES);
+                assertThat(read(buffer)).isEqualTo(i * DISPATCHES);
             }
             assertThat(fake.calls("graph_instantiate")).isEqualTo(1);
             assertThat(fake.calls("graph_launch")).isEqualTo(4);
             assertThat(device.driverCounters().graphLaunches()).isEqualTo(4);
-        }
-        driver.assertNothingToComplainOf();
-        GpuDrivers.assertNothingLeft(device);
+        });
     }
 
     /**
@@ -165,14 +177,7 @@ class GpuGraphsTest {
     @ParameterizedTest
     @MethodSource("shortages")
     void aGraphThatIsNotMadeIsAskedForAgain(GpuKind kind, String failure, int executions, int asked) {
-        GpuDrivers driver = GpuDrivers.fake(directory, kind, failure);
-        FakeGpu fake = Objects.requireNonNull(driver.library());
-        StreamDevice device = driver.open(DeviceOptions.builder());
-        try (device;
-                Executable kernels = GpuKernels.load(device);
-                Buffer buffer = device.allocator().allocate(PARAMS, 4);
-                CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
-            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+        withIncrements(kind, failure, (device, fake, buffer, commands) -> {
             for (int i = 1; i <= executions; i++) {
                 assertThat(fake.calls("graph_launch"))
                         .as("before execution %d", i)
@@ -182,9 +187,7 @@ class GpuGraphsTest {
             }
             assertThat(fake.calls("graph_launch")).isEqualTo(1);
             assertThat(fake.calls("graph_instantiate")).isEqualTo(asked);
-        }
-        driver.assertNothingToComplainOf();
-        GpuDrivers.assertNothingLeft(device);
+        });
     }
 
     @ParameterizedTest
@@ -214,14 +217,7 @@ class GpuGraphsTest {
     @ParameterizedTest
     @EnumSource
     void aGraphThatIsNotLaunchedIsReplaced(GpuKind kind) {
-        GpuDrivers driver = GpuDrivers.fake(directory, kind, "fail=graph_launch:2:2");
-        FakeGpu fake = Objects.requireNonNull(driver.library());
-        StreamDevice device = driver.open(DeviceOptions.builder());
-        try (device;
-                Executable kernels = GpuKernels.load(device);
-                Buffer buffer = device.allocator().allocate(PARAMS, 4);
-                CommandBuffer commands = increments(device, kernels, BufferRef.of(buffer))) {
-            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+        withIncrements(kind, "fail=graph_launch:2:2", (device, fake, buffer, commands) -> {
             execute(device, commands, null);
             execute(device, commands, null);
             assertThatThrownBy(() -> execute(device, commands, null))
@@ -232,9 +228,7 @@ class GpuGraphsTest {
             assertThat(read(buffer)).isEqualTo(6 * DISPATCHES);
             assertThat(fake.calls("graph_instantiate")).isEqualTo(2);
             assertThat(fake.calls("graph_launch")).isGreaterThan(2);
-        }
-        driver.assertNothingToComplainOf();
-        GpuDrivers.assertNothingLeft(device);
+        });
     }
 
     @ParameterizedTest

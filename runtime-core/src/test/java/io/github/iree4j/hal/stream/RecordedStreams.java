@@ -118,7 +118,8 @@ public final class RecordedStreams {
                 .isGreaterThan(recording.events().stream()
                         .filter(event -> event.sequence() == held - 1)
                         .mapToLong(FlightEvent::time)
-                        .sum());
+                        .max()
+                        .orElseThrow());
         assertThat(operation(graph, 1).decisions().getFirst().decision()).isEqualTo(WaitDecision.ELIDED_FIFO);
         assertThat(operation(graph, 2).decisions().getFirst().decision()).isEqualTo(WaitDecision.DEVICE_WAIT);
         assertThat(operation(graph, 2).frontier().epochOf(operation(graph, 1).axis()))
@@ -175,8 +176,8 @@ public final class RecordedStreams {
             }
             FlightRecording recording = everything(recorder, count);
             Replay replay = Replay.of(recording);
-            // What was decided while an end was being reported cannot always be told: docs/recorder.md. Frontiers of all that follows
-            // differ with such a decision.
+            // What was decided while an end was being reported cannot always be told: docs/recorder.md. Frontiers of
+            // all that follows differ with such a decision.
             assertThat(replay.differences().stream().filter(each -> each.what().equals("the decisions")))
                     .as("seed %d: %s", seed, replay)
                     .hasSizeLessThanOrEqualTo(replay.operations() / 5);

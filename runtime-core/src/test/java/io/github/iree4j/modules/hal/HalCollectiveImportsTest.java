@@ -129,7 +129,9 @@ class HalCollectiveImportsTest {
     @Test
     void aGatheringOfAnUnknownTypeIsRefused() {
         CommandBuffer commands = hal.one("command_buffer.create", "0riiIi_r", hal.device, 1, 3, -1L, 0);
-        int unknown = Collective.of(Collective.ALL_GATHER, Collective.NONE, Collective.BF16).packed() + (1 << 16);
+        int unknown = Collective.of(Collective.ALL_GATHER, Collective.NONE, Collective.BF16)
+                        .packed()
+                + (1 << 16);
         hal.failure(
                 StatusCode.INVALID_ARGUMENT,
                 "command_buffer.collective",

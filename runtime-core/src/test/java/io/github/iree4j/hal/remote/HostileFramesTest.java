@@ -193,9 +193,8 @@ class HostileFramesTest {
 
     /** Hands frames to a new server; returns why the session failed, or null. */
     private static IreeException run(List<Sent> frames, Object seed) {
-        Server server = new Server();
         RemoteSession session = null;
-        try {
+        try (Server server = new Server()) {
             for (Sent each : frames) {
                 server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
                 if (session == null && !server.node.sessions().isEmpty()) {
@@ -209,8 +208,6 @@ class HostileFramesTest {
             return failure;
         } catch (Throwable t) {
             throw new AssertionError("seed " + seed, t);
-        } finally {
-            server.close();
         }
     }
 

@@ -305,4 +305,20 @@ class HostileFramesTest {
         server.awaitEnds(5);
         server.close();
     }
+
+    @Test
+    void commandsForADeviceThatWasClosedEnd() throws InterruptedException {
+        Server server = new Server();
+        for (Sent each : FRAMES) {
+            if (each.stream == PeerStream.QUEUE && each.bytes[0] == FrameType.COMMAND.number) {
+                server.device.close();
+            }
+            server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
+        }
+        assertThat(server.node.sessions())
+                .as("commands fail, the session does not")
+                .hasSize(1);
+        server.awaitEnds(5);
+        server.close();
+    }
 }

@@ -71,11 +71,6 @@ final class FrameWriter {
         return this;
     }
 
-    FrameWriter bytes(ByteBuffer value) {
-        room(value.remaining()).put(value);
-        return this;
-    }
-
     FrameWriter string(String value) {
         byte[] text = value.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(text.length, MESSAGE_LIMIT);

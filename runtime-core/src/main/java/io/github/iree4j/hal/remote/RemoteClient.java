@@ -36,10 +36,6 @@ final class RemoteClient {
         this.session = session;
     }
 
-    RemoteSession session() {
-        return session;
-    }
-
     long handle() {
         return handles.incrementAndGet();
     }
@@ -137,7 +133,6 @@ final class RemoteClient {
             exports.add(new ExecutableExport(name, 0, constants, bindings, 0, 0, 0, 0));
         }
         in.end();
-        session.transfers().withdraw(load.transfer);
         if (failure == null) {
             load.exports.complete(exports);
         } else {
@@ -199,11 +194,6 @@ final class RemoteClient {
     /** QUEUE has room again. */
     void resume() {
         lanes.values().forEach(RemoteLane::advance);
-    }
-
-    /** Commands in progress at the peer. */
-    int inProgress() {
-        return lanes.values().stream().mapToInt(RemoteLane::inProgress).sum();
     }
 
     /** The session has failed. */

@@ -39,7 +39,7 @@ final class RemoteDriver implements StreamDriver {
     private final RemoteClient client;
     private final RemoteDeviceInfo info;
     private final int device;
-    private final List<Lane> lanes = new ArrayList<>();
+    private final List<RemoteLane> lanes = new ArrayList<>();
     private final Map<Long, RemoteMemory> memory = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong allocated = new AtomicLong(); // bytes at the peer
     private final MemoryKinds kinds;
@@ -122,7 +122,7 @@ final class RemoteDriver implements StreamDriver {
     void lose(IreeException cause) {
         if (lost == null) {
             lost = cause;
-            lanes.forEach(lane -> ((RemoteLane) lane).abandon());
+            lanes.forEach(RemoteLane::abandon);
             changed();
         }
     }
@@ -253,8 +253,18 @@ final class RemoteDriver implements StreamDriver {
         long handle = client.handle();
         RemoteClient.Load load = client.load(device, handle, params);
         try {
-            List<ExecutableExport> exports = load.exports().get(LOAD_SECONDS, TimeUnit.SECONDS);
-            return new RemoteExecutable(this, handle, params.format(), exports);
+            return new RemoteExecutable(this, handle, params.format(), await(load, params));
+        } catch (RuntimeException | Error e) {
+            client.release(handle);
+            throw e;
+        } finally {
+            session.transfers().withdraw(load.transfer()); // the bytes are the caller's again
+        }
+    }
+
+    private List<ExecutableExport> await(RemoteClient.Load load, ExecutableParams params) {
+        try {
+            return load.exports().get(LOAD_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IreeException failure
                     ? failure.during("loading code")
@@ -279,8 +289,8 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public void close() {
         lanes.forEach(lane -> {
-            ((RemoteLane) lane).close();
-            client.close((RemoteLane) lane);
+            lane.close();
+            client.close(lane);
         });
         client.remove(this);
     }

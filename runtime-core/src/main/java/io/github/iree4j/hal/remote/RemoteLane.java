@@ -2,6 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.hal.stream.Submission;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -42,13 +43,13 @@ final class RemoteLane implements Lane {
     private final RemoteDriver driver;
     private final long axis;
     private final RemoteTimeline timeline;
+    private final RunRequests advances = new RunRequests();
     private final ArrayDeque<Entry> pending = new ArrayDeque<>(); // guarded by this, like the rest
     private final ArrayDeque<Entry> sent = new ArrayDeque<>();
+    private final Runnable advance = this::advance; // the same each time: it waits once for a point
+    private final Runnable retire = this::retire;
     private long sequence;
     private long sentBytes;
-    private long acknowledged;
-    private boolean advancing; // a thread is in advance(); another leaves a note
-    private boolean again;
     private boolean closed;
 
     /** A submission, or a signal of the host. */
@@ -133,24 +134,15 @@ final class RemoteLane implements Lane {
 
     /** Sends what can be sent. One thread at a time. */
     void advance() {
-        synchronized (this) {
-            if (advancing) {
-                again = true;
-                return;
-            }
-            advancing = true;
+        if (!advances.ask()) {
+            return;
         }
-        boolean more = true;
-        while (more) {
-            more = sendNext();
-            if (!more) {
-                synchronized (this) {
-                    more = again;
-                    again = false;
-                    advancing = more;
-                }
+        do {
+            boolean more = true;
+            while (more) {
+                more = sendNext();
             }
-        }
+        } while (advances.again());
     }
 
     private boolean sendNext() {
@@ -187,7 +179,7 @@ final class RemoteLane implements Lane {
                 continue;
             }
             if (producer == null || moves && producer.driver.session() != driver.session()) {
-                if (!other.isReachedOrThen(value, this::advance)) {
+                if (!other.isReachedOrThen(value, advance)) {
                     return false;
                 }
             } else {
@@ -322,7 +314,6 @@ final class RemoteLane implements Lane {
         if (upTo > sequence) {
             throw in.corrupt("command %d of lane %d, which has sent %d".formatted(upTo, axis, sequence));
         }
-        acknowledged = Math.max(acknowledged, upTo);
     }
 
     void completed(FrameReader in, long number, long epoch, @Nullable IreeException failure) {
@@ -345,7 +336,6 @@ final class RemoteLane implements Lane {
                 throw in.corrupt("command %d with epoch %d of lane %d is out of order; the next is %d with epoch %d"
                         .formatted(number, epoch, axis, entry.sequence, entry.ticket));
             }
-            acknowledged = Math.max(acknowledged, number);
             entry.completed = true;
             if (failure != null) {
                 entry.failure = failure;
@@ -391,15 +381,11 @@ final class RemoteLane implements Lane {
 
     private boolean allReached(Entry head) {
         for (Point each : head.waits) {
-            if (!each.timeline.isReachedOrThen(each.value, this::retire)) {
+            if (!each.timeline.isReachedOrThen(each.value, retire)) {
                 return false;
             }
         }
         return true;
-    }
-
-    synchronized int inProgress() {
-        return sent.size();
     }
 
     /** The device is lost: nothing is sent any more. */

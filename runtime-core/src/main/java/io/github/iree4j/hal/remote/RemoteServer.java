@@ -79,6 +79,7 @@ final class RemoteServer {
 
     private ServerObject add(FrameReader in, long handle, String what) {
         synchronized (this) {
+            checkNotFailed();
             if (objects.size() + lanes.size() >= node.options().objectLimit()) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -95,6 +96,13 @@ final class RemoteServer {
             ServerObject object = new ServerObject("%s %d of %s".formatted(what, handle, session));
             objects.put(handle, object);
             return object;
+        }
+    }
+
+    private void checkNotFailed() { // under the lock: REMOTE-1
+        IreeException cause = failure;
+        if (cause != null) {
+            throw cause;
         }
     }
 
@@ -267,6 +275,7 @@ final class RemoteServer {
         ServerLane lane = new ServerLane(this, axis, device.queue(queue));
         List<Subscriptions.LaneWaiter> waiting;
         synchronized (this) {
+            checkNotFailed();
             if (lanes.size() >= node.options().objectLimit()) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -283,7 +292,7 @@ final class RemoteServer {
         }
     }
 
-    /** The lane takes no more commands. Its timeline stays, for those who still ask. */
+    /** The client sends no more commands. The lane stays, for those who still ask. */
     void closeLane(FrameReader in) {
         lane(in, in.u64("lane"));
         in.end();
@@ -385,10 +394,6 @@ final class RemoteServer {
             inProgress--;
             queuedBytes -= command.bytes();
         }
-    }
-
-    synchronized int inProgress() {
-        return inProgress;
     }
 
     /** Waits for a point of a lane, served here or by another node, without its client. */

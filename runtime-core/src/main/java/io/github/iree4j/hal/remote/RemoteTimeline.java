@@ -3,14 +3,16 @@ package io.github.iree4j.hal.remote;
 import io.github.iree4j.hal.stream.DriverTimeline;
 import io.github.iree4j.lifetime.Resource;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A counter of a remote device, as this node knows it: what a lane has completed, or a counter of the host. */
 final class RemoteTimeline extends Resource implements DriverTimeline {
     private final RemoteDriver driver;
     private final @Nullable RemoteLane lane; // whose tickets it counts
-    private final List<Waiter> waiters = new ArrayList<>(0); // guarded by this
+    private final Set<Waiter> waiters = new LinkedHashSet<>(0); // guarded by this
     private volatile long value; // written under this
 
     private record Waiter(long value, Runnable action) {}
@@ -73,7 +75,7 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         });
     }
 
-    /** Whether a value is reached; if not, the action runs once it is, or the device is lost. */
+    /** Whether a value is reached; if not, the action runs once it is, or the device is lost: once for each value that it waits for. */
     boolean isReachedOrThen(long wanted, Runnable action) {
         synchronized (this) {
             if (value >= wanted || driver.isLost()) {

@@ -31,10 +31,6 @@ final class SemaphoreExports implements AutoCloseable {
         }
     }
 
-    int count() {
-        return byId.size();
-    }
-
     @Override
     public void close() {
         byId.values().forEach(this::remove);

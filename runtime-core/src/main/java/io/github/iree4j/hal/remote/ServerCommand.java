@@ -114,8 +114,7 @@ final class ServerCommand {
             each.whenReached(1, (_, ended) -> parts.over(ended));
         }
         for (int i = 0; i < steps.size(); i++) {
-            TimelineSemaphore done = queue.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-            owned.add(done);
+            TimelineSemaphore done = own(semaphore(queue.device()));
             parts.last = done;
             Fence signal = fence(Fence.at(done, 1));
             try {
@@ -129,6 +128,16 @@ final class ServerCommand {
             wait = signal;
         }
         parts.over(null);
+    }
+
+    private static TimelineSemaphore semaphore(Device device) {
+        try {
+            return device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        } catch (IreeException e) { // closed meanwhile: the command ends all the same
+            TimelineSemaphore failed = TimelineSemaphore.create(0);
+            failed.fail(e);
+            return failed;
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -24,12 +25,11 @@ final class ServerLane {
     private final DeviceQueue queue;
     private final TimelineSemaphore timeline =
             TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+    private final RunRequests advances = new RunRequests();
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;
     private long lastEpoch;
     private boolean busy; // the head was started
-    private boolean advancing;
-    private boolean again;
     private @Nullable IreeException ended;
 
     ServerLane(RemoteServer server, long axis, DeviceQueue queue) {
@@ -37,10 +37,6 @@ final class ServerLane {
         this.axis = axis;
         this.queue = queue;
         timeline.keepHistory();
-    }
-
-    long axis() {
-        return axis;
     }
 
     DeviceQueue queue() {
@@ -90,24 +86,15 @@ final class ServerLane {
 
     /** Starts the head, unless it was started. One thread at a time, so that commands that end at once do not nest. */
     void advance() {
-        synchronized (this) {
-            if (advancing) {
-                again = true;
-                return;
-            }
-            advancing = true;
+        if (!advances.ask()) {
+            return;
         }
-        boolean more = true;
-        while (more) {
-            more = startNext();
-            if (!more) {
-                synchronized (this) {
-                    more = again;
-                    again = false;
-                    advancing = more;
-                }
+        do {
+            boolean more = true;
+            while (more) {
+                more = startNext();
             }
-        }
+        } while (advances.again());
     }
 
     private boolean startNext() {
@@ -156,10 +143,6 @@ final class ServerLane {
         }
         server.leave(command);
         advance();
-    }
-
-    synchronized int inProgress() {
-        return commands.size();
     }
 
     /** The session has failed. */

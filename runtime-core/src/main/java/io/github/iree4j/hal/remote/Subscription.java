@@ -5,6 +5,7 @@ import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.async.Timepoint;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
@@ -17,11 +18,10 @@ final class Subscription implements Timepoint {
     private final long number;
     private final TimelineSemaphore semaphore;
     private final boolean once;
+    private final RunRequests sends = new RunRequests();
     private final SignalRecord found = new SignalRecord(); // guarded by this, like the rest
     private long next; // the least value that was not sent
     private @Nullable Cancellation registration;
-    private boolean sending; // a thread is in send(); another leaves a note
-    private boolean again;
     private boolean over;
 
     Subscription(Subscriptions owner, long number, TimelineSemaphore semaphore, long from, boolean once) {
@@ -44,24 +44,15 @@ final class Subscription implements Timepoint {
 
     /** Sends what is due, as far as the stream has room, and waits for the rest. One thread at a time. */
     void send() {
-        synchronized (this) {
-            if (sending) {
-                again = true;
-                return;
-            }
-            sending = true;
+        if (!sends.ask()) {
+            return;
         }
-        boolean more = true;
-        while (more) {
-            more = sendNext();
-            if (!more) {
-                synchronized (this) {
-                    more = again;
-                    again = false;
-                    sending = more;
-                }
+        do {
+            boolean more = true;
+            while (more) {
+                more = sendNext();
             }
-        }
+        } while (sends.again());
     }
 
     /** Sends one value; false when none is due or the stream is full. */
@@ -103,7 +94,7 @@ final class Subscription implements Timepoint {
         if (before != null) {
             before.cancel();
         }
-        registration = semaphore.whenReached(next, this); // may call back at once, and then leaves a note
+        registration = semaphore.whenReached(next, this); // may call back at once, which asks for another run
     }
 
     /** Ends it; false when it was over. */

@@ -28,8 +28,6 @@ final class Transfers {
     private final Map<Long, Incoming> incoming = new HashMap<>();
     private long lastOwn; // number of the last transfer of this side
     private @Nullable IreeException closed;
-    private long sentBytes;
-    private long receivedBytes;
 
     Transfers(RemoteSession session, int chunk) {
         this.session = session;
@@ -174,23 +172,21 @@ final class Transfers {
 
     /** Forgets bytes to send that nobody wants any more. Nothing reads them afterwards. */
     void withdraw(long number) {
-        Outgoing transfer;
-        synchronized (this) {
-            transfer = outgoing.remove(number);
-        }
-        if (transfer != null && transfer.end()) {
-            transfer.done.accept(null);
-        }
+        forget(outgoing, number);
     }
 
     /** Forgets bytes to receive. Nothing writes to their memory afterwards. */
     void cancel(long number) {
-        Incoming transfer;
+        forget(incoming, number);
+    }
+
+    private void forget(Map<Long, ? extends Part> parts, long number) {
+        Part transfer;
         synchronized (this) {
-            transfer = incoming.remove(number);
+            transfer = parts.get(number);
         }
-        if (transfer != null && transfer.end()) {
-            transfer.done.accept(null);
+        if (transfer != null) {
+            end(transfer, null, false);
         }
     }
 
@@ -244,7 +240,6 @@ final class Transfers {
                     }
                     transfer.sent += size;
                     complete = transfer.sent == transfer.length;
-                    count(size, 0);
                 }
             }
             if (complete) {
@@ -252,11 +247,6 @@ final class Transfers {
                 return;
             }
         }
-    }
-
-    private synchronized void count(long sent, long received) {
-        sentBytes += sent;
-        receivedBytes += received;
     }
 
     /** BULK has room again. */
@@ -302,7 +292,6 @@ final class Transfers {
             MemorySegment.copy(MemorySegment.ofBuffer(bytes), 0, transfer.target, transfer.received, size);
             transfer.received += size;
             complete = transfer.received == transfer.length;
-            count(0, size);
         }
         if (complete) {
             end(transfer, null, false);
@@ -331,9 +320,9 @@ final class Transfers {
     private void end(Part transfer, @Nullable IreeException cause, boolean tell) {
         synchronized (this) {
             if (transfer instanceof Incoming) {
-                incoming.remove(transfer.number);
+                incoming.remove(transfer.number, transfer); // the next part may have come
             } else {
-                outgoing.remove(transfer.number);
+                outgoing.remove(transfer.number, transfer);
             }
         }
         if (!transfer.end()) {
@@ -347,14 +336,6 @@ final class Transfers {
 
     synchronized int count() {
         return outgoing.size() + incoming.size();
-    }
-
-    synchronized long sentBytes() {
-        return sentBytes;
-    }
-
-    synchronized long receivedBytes() {
-        return receivedBytes;
     }
 
     /** The session has failed: nothing touches memory of a transfer afterwards. */

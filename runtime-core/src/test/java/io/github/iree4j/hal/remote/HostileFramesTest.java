@@ -193,9 +193,8 @@ class HostileFramesTest {
 
     /** Hands frames to a new server; returns why the session failed, or null. */
     private static IreeException run(List<Sent> frames, Object seed) {
-        Server server = new Server();
         RemoteSession session = null;
-        try {
+        try (Server server = new Server()) {
             for (Sent each : frames) {
                 server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
                 if (session == null && !server.node.sessions().isEmpty()) {
@@ -209,8 +208,6 @@ class HostileFramesTest {
             return failure;
         } catch (Throwable t) {
             throw new AssertionError("seed " + seed, t);
-        } finally {
-            server.close();
         }
     }
 
@@ -300,6 +297,22 @@ class HostileFramesTest {
         renumber(frames, PeerStream.QUEUE);
         Server server = new Server();
         for (Sent each : frames) {
+            server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
+        }
+        assertThat(server.node.sessions())
+                .as("commands fail, the session does not")
+                .hasSize(1);
+        server.awaitEnds(5);
+        server.close();
+    }
+
+    @Test
+    void commandsForADeviceThatWasClosedEnd() throws InterruptedException {
+        Server server = new Server();
+        for (Sent each : FRAMES) {
+            if (each.stream == PeerStream.QUEUE && each.bytes[0] == FrameType.COMMAND.number) {
+                server.device.close();
+            }
             server.in.received(each.stream, ByteBuffer.wrap(each.bytes));
         }
         assertThat(server.node.sessions())

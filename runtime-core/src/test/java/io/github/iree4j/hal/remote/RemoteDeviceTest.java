@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -8,10 +9,10 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,9 +40,33 @@ class RemoteDeviceTest {
             byte[] again = new byte[1 << 16];
             buffer.read(0, MemorySegment.ofArray(again));
             assertThat(again).isEqualTo(bytes);
-            assertThat(ValueLayout.JAVA_BYTE.byteSize()).isEqualTo(1);
         } finally {
             backend.close();
+        }
+    }
+
+    @Test
+    void codeThatThePeerRefusesLeavesNothingThere() {
+        int limit = 8;
+        RemoteOptions options = new RemoteOptions(1 << 10, 16, 1 << 20, limit, 1 << 20, 1 << 12);
+        Loopback loopback = new Loopback(3);
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1, options);
+            loopback.connect(one, nodes.node(2, options));
+            loopback.run();
+            loopback.start();
+            RemoteSession session = one.session(2);
+            RemoteDriver driver = new RemoteDriver(session, 0, 1);
+            ExecutableParams code =
+                    new ExecutableParams("unknown", MemorySegment.ofArray(new byte[5000]), null, new int[0]);
+            for (int i = 0; i < 2 * limit; i++) {
+                assertThatThrownBy(() -> driver.load(code)).hasMessageContaining("node 2");
+            }
+            assertThat(session.transfers().count()).isZero();
+            assertThat(session.isOpen()).isTrue();
+            driver.close();
+        } finally {
+            loopback.stop();
         }
     }
 }

@@ -125,9 +125,7 @@ public final class IreeClusterAutoConfiguration {
         }
         SimpleAsyncTaskExecutor renewals = new SimpleAsyncTaskExecutor("iree-lease-");
         renewals.setDaemon(true);
-        long before = System.nanoTime();
-        LeaseKeeper keeper =
-                new LeaseKeeper(store.acquire(duration), duration, before, System::nanoTime, renewals, fence);
+        LeaseKeeper keeper = LeaseKeeper.acquire(store, duration, System::nanoTime, renewals, fence);
         ireeClusterScheduler.scheduleWithFixedDelay(keeper::look, duration.dividedBy(LOOKS_PER_LEASE));
         return keeper;
     }

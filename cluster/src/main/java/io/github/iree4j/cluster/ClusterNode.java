@@ -40,6 +40,7 @@ public final class ClusterNode implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
     private static final long FIRST_PAUSE_NANOS = 200_000_000;
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
+    private static final int MOST_GREETING = 64; // a peer has one; more are of peers that mean no good
 
     private final NodeIdentity identity;
     private final RemoteNode node;
@@ -47,12 +48,14 @@ public final class ClusterNode implements AutoCloseable {
     private final ClusterMembership membership;
     private final String host;
     private final long graceNanos;
+    private final long greetingNanos;
     private final LongSupplier nanoTime;
     private final Executor executor;
     private final ClusterListener listener;
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; connected, perhaps without a session
+    private final Map<PeerLink, Long> greeting = new HashMap<>(); // connected and without a session, since when
     private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
     private final Map<Long, IreeException> rejected = new HashMap<>(); // by peers that have failed this node
     private final Map<Long, Long> conflicts = new HashMap<>(); // since when a peer is both seen and failed
@@ -100,6 +103,7 @@ public final class ClusterNode implements AutoCloseable {
         this.membership = membership;
         this.host = host;
         this.graceNanos = grace.toNanos();
+        this.greetingNanos = transport.connectTimeout().toNanos();
         this.nanoTime = nanoTime;
         this.executor = executor;
         this.listener = listener;
@@ -159,10 +163,29 @@ public final class ClusterNode implements AutoCloseable {
         return true;
     }
 
-    /** Connects to peers whose pause is over, and decides conflicts. To be called regularly, about twice a second. Does not block. */
+    /** Connects to peers whose pause is over, ends connections that get no session, and decides conflicts. To be called regularly, about twice a second. Does not block. */
     public void look() {
         executor.execute(this::connect);
+        executor.execute(this::endSilent);
         executor.execute(() -> decide(false));
+    }
+
+    private void endSilent() {
+        List<PeerLink> late = new ArrayList<>();
+        synchronized (this) {
+            long now = nanoTime.getAsLong();
+            greeting.forEach((link, since) -> {
+                if (now - since >= greetingNanos) {
+                    late.add(link);
+                }
+            });
+        }
+        for (PeerLink each : late) {
+            each.closed(new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "%s connected to %s and opened no session within %d ms"
+                            .formatted(each.peer, identity, greetingNanos / 1_000_000)));
+        }
     }
 
     private void see(ClusterView next) {
@@ -240,7 +263,8 @@ public final class ClusterNode implements AutoCloseable {
                     continue;
                 }
                 long since = conflicts.computeIfAbsent(other, _ -> now);
-                if (!atOnce && now - since < graceNanos) {
+                // A former session of this machine is seen until its silence is noticed; a merge says nothing about it.
+                if ((twin || !atOnce) && now - since < graceNanos) {
                     continue;
                 }
                 if (twin && view.members().indexOf(each) < view.members().indexOf(self)) {
@@ -403,6 +427,22 @@ public final class ClusterNode implements AutoCloseable {
         PeerLink link = new PeerLink(peer, connection, this::ended);
         synchronized (this) {
             links.putIfAbsent(peer.identity().incarnation(), link);
+            greeting.put(link, nanoTime.getAsLong());
+        }
+        return link;
+    }
+
+    /** Passes on what the transport delivers, unless too many connections have no session. */
+    private PeerLink admitted(PeerLink link) {
+        int count;
+        synchronized (this) {
+            count = greeting.size();
+        }
+        if (count > MOST_GREETING) {
+            link.closed(new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s has %d connections without a session, the limit is %d"
+                            .formatted(identity, count, MOST_GREETING)));
         }
         return link;
     }
@@ -411,6 +451,7 @@ public final class ClusterNode implements AutoCloseable {
         synchronized (this) {
             long incarnation = link.peer.identity().incarnation();
             links.remove(incarnation, link);
+            greeting.remove(link);
             if (!link.open && cause.code() == StatusCode.ABORTED) {
                 rejected.put(incarnation, cause);
             }
@@ -433,7 +474,7 @@ public final class ClusterNode implements AutoCloseable {
         @Override
         public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
             PeerLink link = link(connection, peer);
-            return link.attach(node.accept(link));
+            return admitted(link.attach(node.accept(link)));
         }
 
         @Override
@@ -469,6 +510,7 @@ public final class ClusterNode implements AutoCloseable {
             }
             synchronized (ClusterNode.this) {
                 link.open = true;
+                greeting.remove(link);
                 attempts.remove(link.peer.identity().incarnation());
                 ClusterNode.this.notifyAll();
             }

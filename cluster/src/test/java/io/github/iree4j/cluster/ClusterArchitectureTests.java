@@ -51,6 +51,14 @@ class ClusterArchitectureTests {
             .resideInAPackage("org.jgroups..");
 
     @ArchTest
+    static final ArchRule onlyIdentityKnowsRatis = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.github.iree4j.cluster.identity..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.apache.ratis..");
+
+    @ArchTest
     static final ArchRule autoConfigurationsArePublicAndFinal = classes()
             .that()
             .areAnnotatedWith(AutoConfiguration.class)

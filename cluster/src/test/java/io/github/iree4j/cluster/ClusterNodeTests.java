@@ -5,17 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.MemoryMembership;
+import io.github.iree4j.cluster.transport.GrpcTransport;
+import io.github.iree4j.cluster.transport.PeerHandler;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.PeerConnection;
+import io.github.iree4j.hal.remote.PeerListener;
+import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.hal.remote.RemoteNode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -181,6 +188,90 @@ class ClusterNodeTests {
         assertThat(cause.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
         assertThat(cause).hasMessageContaining("machine index");
         assertThat(first.node.fenced()).isNull();
+    }
+
+    @Test
+    void aFormerSessionThatIsStillSeenAtAMergeDoesNotFenceTheNextOne() throws InterruptedException {
+        Node one = start(1);
+        MemoryMembership former = new MemoryMembership(network);
+        former.join(new ClusterMember(new NodeIdentity(7, 5, 1, 3), "127.0.0.1", 1), _ -> {});
+        Node again = new Node(5, 5);
+        again.node.start();
+        MemoryMembership passing = new MemoryMembership(network);
+        passing.join(new ClusterMember(new NodeIdentity(7, 6, 1, 6), "127.0.0.1", 1), _ -> {});
+        network.cut(List.of(passing));
+        network.heal();
+        assertThat(again.node.fenced()).isNull();
+        former.leave();
+        passing.leave();
+        clock.advance(GRACE);
+        again.node.look();
+        one.node.look();
+        assertThat(again.node.fenced()).isNull();
+        assertThat(one.node.awaitSessions(SOON)).isTrue();
+        assertThat(again.sessions()).containsExactly(1L);
+    }
+
+    @Test
+    void connectionsThatGetNoSessionAreLimitedAndEnd() throws InterruptedException {
+        Node one = start(1);
+        BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
+        BlockingQueue<PeerConnection> connected = new LinkedBlockingQueue<>();
+        TransportOptions options = TransportOptions.of(InetAddress.getLoopbackAddress(), 0);
+        int connections = 70;
+        try (GrpcTransport silent = new GrpcTransport(options, new Silent(connected, ended))) {
+            silent.listen(new NodeIdentity(7, 9, 1, 9), "127.0.0.1");
+            ClusterMember victim = Objects.requireNonNull(one.node.self());
+            for (int i = 0; i < connections; i++) {
+                silent.dial(victim);
+            }
+            for (int i = 0; i < connections; i++) {
+                assertThat(take(connected).describe()).isNotEmpty();
+            }
+            for (int i = 64; i < connections; i++) {
+                assertThat(take(ended)).hasMessageContaining("limit is 64");
+            }
+            one.node.look();
+            assertThat(ended).isEmpty();
+            clock.advance(options.connectTimeout());
+            one.node.look();
+            for (int i = 0; i < 64; i++) {
+                assertThat(take(ended)).hasMessageContaining("opened no session");
+            }
+        }
+        Node two = start(2);
+        assertThat(two.sessions()).containsExactly(1L);
+    }
+
+    /** Connects and says nothing. */
+    private record Silent(BlockingQueue<PeerConnection> connected, BlockingQueue<IreeException> ended)
+            implements PeerHandler {
+        @Override
+        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
+            throw new AssertionError(peer);
+        }
+
+        @Override
+        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
+            connected.add(connection);
+            return new PeerListener() {
+                @Override
+                public void received(PeerStream stream, ByteBuffer frame) {}
+
+                @Override
+                public void ready(PeerStream stream) {}
+
+                @Override
+                public void closed(IreeException cause) {
+                    ended.add(cause);
+                }
+            };
+        }
+
+        @Override
+        public void unreachable(ClusterMember peer, IreeException cause) {
+            throw new AssertionError(cause);
+        }
     }
 
     @Test

@@ -47,17 +47,7 @@ public final class LeaseKeeper {
     private long lastRenewalNanos;
     private @Nullable IreeException failure;
 
-    /**
-     * Creates a keeper of a lease that has just been acquired.
-     *
-     * @param lease the lease; {@link #release()} ends it
-     * @param duration its duration
-     * @param acquired the time before it was requested, in nanoseconds of the clock
-     * @param nanoTime the clock, which does not go back
-     * @param executor runs renewals, which may block
-     * @param fence called once when the lease is lost, on the thread that finds out; MUST NOT block
-     */
-    public LeaseKeeper(
+    private LeaseKeeper(
             IdentityLease lease,
             Duration duration,
             long acquired,
@@ -71,6 +61,38 @@ public final class LeaseKeeper {
         this.nanoTime = nanoTime;
         this.executor = executor;
         this.fence = fence;
+    }
+
+    /**
+     * Leases a slot. Some stores wait to see whether another holder lives; the lease is renewed once if that took long.
+     *
+     * @param store grants the slot
+     * @param duration the lease's duration
+     * @param nanoTime the clock, which does not go back
+     * @param executor runs renewals, which may block
+     * @param fence called once when the lease is lost, on the thread that finds out; MUST NOT block
+     * @return the keeper of the lease
+     * @throws IreeException as of {@link IdentityStore#acquire}, and ABORTED when the lease has ended already
+     */
+    public static LeaseKeeper acquire(
+            IdentityStore store,
+            Duration duration,
+            LongSupplier nanoTime,
+            Executor executor,
+            Consumer<IreeException> fence) {
+        long before = nanoTime.getAsLong();
+        IdentityLease lease = store.acquire(duration);
+        long now = nanoTime.getAsLong();
+        if (now - before >= duration.toNanos() / 6) {
+            before = now;
+            try {
+                lease.renew();
+            } catch (IreeException e) {
+                lease.release();
+                throw e;
+            }
+        }
+        return new LeaseKeeper(lease, duration, before, nanoTime, executor, fence);
     }
 
     /**

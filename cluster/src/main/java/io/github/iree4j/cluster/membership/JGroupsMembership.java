@@ -57,6 +57,7 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private final GroupOptions options;
     private final AtomicLong views = new AtomicLong();
+    private final Object departure = new Object(); // held while the node leaves, without this
     private @Nullable JChannel channel; // guarded by this
 
     /**
@@ -95,14 +96,16 @@ public final class JGroupsMembership implements ClusterMembership {
 
     @Override
     public void leave() {
-        JChannel leaving;
-        synchronized (this) {
-            leaving = channel;
-            channel = null;
-        }
-        if (leaving != null) {
-            leaving.setReceiver(null);
-            leaving.close();
+        synchronized (departure) { // so that the ports are free when any caller returns
+            JChannel leaving;
+            synchronized (this) {
+                leaving = channel;
+                channel = null;
+            }
+            if (leaving != null) {
+                leaving.setReceiver(null);
+                leaving.close();
+            }
         }
     }
 

@@ -25,6 +25,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Connects this node with others by gRPC, on a port of its own. Frames are handled on the threads of the network, so handlers must not block.
@@ -37,6 +39,8 @@ public final class GrpcTransport implements AutoCloseable {
     private static final int CONNECTION_BYTES = 16;
     private static final int METADATA_BYTES = 4 << 10;
     private static final int STREAMS_PER_CONNECTION = 16;
+    private static final int CLOSE_SECONDS = 2;
+    private static final Logger log = LoggerFactory.getLogger(GrpcTransport.class);
 
     private final TransportOptions options;
     private final PeerHandler handler;
@@ -177,12 +181,20 @@ public final class GrpcTransport implements AutoCloseable {
                         .build();
     }
 
-    /** Stops listening. Connections are the handler's to close; what is left of them ends now. */
+    /** Stops listening, so that the port is free. Connections are the handler's to close; what is left of them ends now. */
     @Override
     public void close() {
-        Server listening = server.getAndSet(null);
-        if (listening != null) {
-            listening.shutdownNow();
+        Server listening = server.get();
+        if (listening == null) {
+            return;
+        }
+        listening.shutdownNow();
+        try {
+            if (!listening.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                log.warn("port {} is not free yet after {} s", listening.getPort(), CLOSE_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

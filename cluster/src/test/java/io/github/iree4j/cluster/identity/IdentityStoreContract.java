@@ -30,6 +30,11 @@ abstract class IdentityStoreContract {
     /** Lets a lease end as if its holder had not renewed it. */
     abstract void letEnd(IdentityLease lease);
 
+    /** How many sessions of each machine index the test has used before it begins. */
+    int usedAtStart() {
+        return 0;
+    }
+
     static IreeException failure(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         IreeException failure = catchThrowableOfType(IreeException.class, call);
         assertThat(failure).isNotNull();
@@ -78,7 +83,7 @@ abstract class IdentityStoreContract {
 
     @Test
     void sessionsEndWithAnErrorAndDoNotWrap() {
-        for (int i = 0; i < 255 * machines(); i++) {
+        for (int i = 0; i < (255 - usedAtStart()) * machines(); i++) {
             open().acquire(LEASE).release();
         }
         for (int i = 0; i < 2; i++) {

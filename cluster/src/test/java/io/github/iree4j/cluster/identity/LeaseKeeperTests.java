@@ -19,8 +19,7 @@ class LeaseKeeperTests {
     private final ManualClock clock = new ManualClock();
     private final MemoryIdentityStore store = new MemoryIdentityStore(1, 1, clock);
     private final List<IreeException> fences = new ArrayList<>();
-    private final LeaseKeeper keeper =
-            new LeaseKeeper(store.acquire(LEASE), LEASE, clock.getAsLong(), clock, clock, fences::add);
+    private final LeaseKeeper keeper = LeaseKeeper.acquire(store, LEASE, clock, clock, fences::add);
 
     private void pass(Duration time) {
         for (Duration gone = Duration.ZERO; gone.compareTo(time) < 0; gone = gone.plus(LOOK)) {
@@ -102,6 +101,37 @@ class LeaseKeeperTests {
         clock.runAll();
         assertThat(fences).hasSize(1);
         assertThat(fences.getFirst().code()).isEqualTo(StatusCode.ABORTED);
+    }
+
+    @Test
+    void aLeaseThatTookLongToGetIsRenewedBeforeItCounts() {
+        keeper.release();
+        IdentityStore slow = duration -> {
+            IdentityLease lease = store.acquire(duration);
+            clock.advance(Duration.ofSeconds(11));
+            return lease;
+        };
+        LeaseKeeper late = LeaseKeeper.acquire(slow, LEASE, clock, clock, fences::add);
+        clock.advance(Duration.ofSeconds(9));
+        late.look();
+        assertThat(late.state()).isEqualTo(State.HELD);
+        clock.runAll();
+        assertThat(late.renewals()).isOne();
+        assertThat(fences).isEmpty();
+    }
+
+    @Test
+    void aLeaseThatTookTooLongToGetIsGivenBack() {
+        keeper.release();
+        IdentityStore slow = duration -> {
+            IdentityLease lease = store.acquire(duration);
+            clock.advance(LEASE);
+            return lease;
+        };
+        IreeException failure =
+                IdentityStoreContract.failure(() -> LeaseKeeper.acquire(slow, LEASE, clock, clock, fences::add));
+        assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(store.held()).isEmpty();
     }
 
     @Test

@@ -3,12 +3,16 @@ package io.github.iree4j.cluster.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jgroups.Address;
 import org.jgroups.View;
@@ -65,6 +69,29 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                         assertThat(e).hasMessageContaining(String.valueOf(taken.getLocalPort()));
                     });
             membership.leave();
+        }
+    }
+
+    @Test
+    void whenAnyCallThatLeavesReturnsThePortsAreFree() throws Exception {
+        int port = FreePorts.three(29_000 + (int) (ProcessHandle.current().pid() % 900));
+        GroupOptions options = new GroupOptions(
+                group,
+                InetAddress.getLoopbackAddress(),
+                port,
+                new GroupOptions.Discovery.Static(
+                        List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null);
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            for (int round = 0; round < 3; round++) {
+                JGroupsMembership membership = new JGroupsMembership(options);
+                membership.join(ClusterViewTests.member(1 + round), _ -> {});
+                other.execute(membership::leave);
+                membership.leave();
+            }
         }
     }
 }

@@ -25,14 +25,14 @@ class ClusterProcessTests {
 
     private final List<NodeProcess> nodes = new ArrayList<>();
     private final HistoryCheck check = new HistoryCheck();
-    private final String ports = IntStream.range(0, 3)
+    private final String addresses = IntStream.range(0, 3)
             .map(node -> FreePorts.three(
                     30_000 + 30 * node + (int) (ProcessHandle.current().pid() % 2000)))
-            .mapToObj(String::valueOf)
+            .mapToObj(port -> "127.0.0.1:" + port)
             .collect(Collectors.joining(","));
 
     private NodeProcess start(int index, int silence) throws IOException {
-        NodeProcess node = new NodeProcess(index, ports, directory, silence);
+        NodeProcess node = new NodeProcess(index, List.of(), addresses, directory, silence);
         nodes.add(node);
         return node;
     }

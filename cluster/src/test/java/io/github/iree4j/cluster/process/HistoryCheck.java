@@ -35,6 +35,12 @@ final class HistoryCheck {
                     submitted.add(words[1]);
                     ended.put(words[1], 0);
                 }
+                case "changed" ->
+                    faults.add("node %d: stage %s of pipeline %s ended twice, differently"
+                            .formatted(node, words[2], words[1]));
+                case "stale" ->
+                    faults.add("node %d: round %s of device %s came back wrong".formatted(node, words[2], words[1]));
+                case "hung" -> faults.add("node %d: round %s of device %s hung".formatted(node, words[2], words[1]));
                 case "end" -> end(node, words, ended, broken);
                 case "done" -> {
                     int stages = ended.getOrDefault(words[1], 0);

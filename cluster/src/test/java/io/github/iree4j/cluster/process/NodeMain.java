@@ -1,37 +1,21 @@
 package io.github.iree4j.cluster.process;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.cluster.ClusterListener;
-import io.github.iree4j.cluster.ClusterNode;
-import io.github.iree4j.cluster.ClusterPeer;
-import io.github.iree4j.cluster.identity.FileIdentityStore;
-import io.github.iree4j.cluster.identity.LeaseKeeper;
-import io.github.iree4j.cluster.membership.ClusterMember;
-import io.github.iree4j.cluster.membership.ClusterView;
-import io.github.iree4j.cluster.membership.GroupOptions;
-import io.github.iree4j.cluster.membership.JGroupsMembership;
-import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.Axis;
-import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.remote.NodeIdentity;
-import io.github.iree4j.hal.remote.RemoteNode;
-import io.github.iree4j.hal.remote.RemoteSession;
-import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -40,117 +24,42 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.TreeMap;
 
 /**
  * A node in a process of its own, which a test commands through its standard input and whose history it reads from its standard output:
  *
  * <pre>{@code
- * load MILLIS  -> pipelines through all nodes, one after the other, for so long; "ran" when done
- * fill N       -> N small operations on one remote device, each awaited; "fill MICROS MICROS" is the median and the 99th percentile
+ * load MILLIS         -> pipelines through all nodes, one after the other, for so long; "ran" when done
+ * load MILLIS rejoin  -> the same; when the node is fenced it takes a new session in between
+ * bulk MILLIS BYTES   -> in the background, so many bytes to each other node and back, again and again; "carried" when done
+ * state               -> "state MEMBERS SESSIONS", after a new session if the node is fenced
+ * ready               -> "ready", when what was commanded before is done
+ * rejoin              -> takes a new session: closes all, leases an identity, opens the devices again, joins
+ * flood N             -> as many small operations on one remote device without waiting; "flooded ACCEPTED REFUSED CODE", and when all that were
+ *                        accepted have ended "drained REACHED FAILED {CODE=COUNT}"
+ * fill N              -> N small operations on one remote device, each awaited; "fill MICROS MICROS" is the median and the 99th percentile
  * }</pre>
  */
 final class NodeMain {
-    private static final Duration LEASE = Duration.ofSeconds(15);
-    private static final int STAGES = 12;
+    static final int STAGES = 12;
 
-    private final SchedulingDomain domain;
-    private final IreeRuntime runtime;
-    private volatile ClusterNode node;
-    private final Map<RemoteSession, Place> remote = new ConcurrentHashMap<>();
-    private final Place here;
+    private final int index;
+    private final List<InetSocketAddress> addresses;
+    private final Path directory;
+    private final Duration silence;
+    private volatile TestNode node;
     private long pipelines;
 
-    /** A device, and memory of it to write to. */
-    private record Place(Device device, Buffer buffer) {
-        static Place of(Device device) {
-            return new Place(
-                    device,
-                    device.allocator()
-                            .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 4L * STAGES));
-        }
+    private NodeMain(int index, List<InetSocketAddress> addresses, Path directory, Duration silence) {
+        this.index = index;
+        this.addresses = addresses;
+        this.directory = directory;
+        this.silence = silence;
+        this.node = new TestNode(index, addresses, directory, silence);
     }
 
-    private NodeMain(int index, int port, List<Integer> ports, Path directory, Duration silence) {
-        FileIdentityStore store = new FileIdentityStore(directory.resolve("node-" + index), 42, index);
-        ScheduledExecutorService timer = Executors.newScheduledThreadPool(
-                2, Thread.ofPlatform().daemon().name("test-timer-", 0).factory());
-        long acquired = System.nanoTime();
-        LeaseKeeper lease =
-                new LeaseKeeper(store.acquire(LEASE), LEASE, acquired, System::nanoTime, timer, this::fenced);
-        timer.scheduleWithFixedDelay(lease::look, 1, 1, TimeUnit.SECONDS);
-        NodeIdentity identity = lease.identity();
-        say("identity", identity.incarnation(), identity.machine(), identity.session());
-        domain = SchedulingDomain.create(
-                AxisAllocator.create(identity.session(), identity.machine()), FrontierTracker.create(), 12);
-        runtime = IreeRuntime.builder()
-                .device(
-                        "local",
-                        "local",
-                        DeviceOptions.builder().schedulingDomain(domain).build())
-                .build();
-        here = Place.of(runtime.device());
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        node = new ClusterNode(
-                identity,
-                RemoteNode.builder(identity, domain).device(runtime.device()).executor(timer),
-                TransportOptions.of(loopback, port),
-                new JGroupsMembership(new GroupOptions(
-                        "process-test",
-                        loopback,
-                        port + 1,
-                        new GroupOptions.Discovery.Static(ports.stream()
-                                .map(each -> new InetSocketAddress(loopback, each + 1))
-                                .toList()),
-                        silence,
-                        Duration.ofMillis(500),
-                        Duration.ofMillis(500),
-                        null)),
-                loopback.getHostAddress(),
-                Duration.ofSeconds(6),
-                System::nanoTime,
-                Executors.newSingleThreadExecutor(
-                        Thread.ofPlatform().daemon().name("test-views").factory()),
-                new Told());
-        node.start();
-        timer.scheduleWithFixedDelay(node::look, 500, 500, TimeUnit.MILLISECONDS);
-    }
-
-    /** What the cluster tells, as lines. */
-    private final class Told implements ClusterListener {
-        @Override
-        public void viewChanged(ClusterView view) {
-            say("view", view.members().size());
-        }
-
-        @Override
-        public void connected(ClusterMember peer) {
-            say("connected", peer.identity().incarnation());
-        }
-
-        @Override
-        public void failed(long incarnation, IreeException cause) {
-            say("failed", incarnation, System.currentTimeMillis());
-        }
-
-        @Override
-        public void fenced(IreeException cause) {
-            say("fenced", cause.code());
-        }
-    }
-
-    private void fenced(IreeException cause) {
-        say("lost", cause.code());
-        ClusterNode started = node;
-        if (started != null) {
-            started.fence(cause);
-        }
-    }
-
-    private static void say(String what, Object... values) {
+    static void say(String what, Object... values) {
         StringBuilder line = new StringBuilder("> ").append(what);
         for (Object each : values) {
             line.append(' ').append(each);
@@ -160,31 +69,22 @@ final class NodeMain {
         }
     }
 
-    /** The devices of all nodes, this one's first. */
-    private List<Place> places() {
-        List<Place> places = new ArrayList<>(List.of(here));
-        for (ClusterPeer peer : node.peers()) {
-            RemoteSession session = peer.session();
-            if (session != null) {
-                places.add(remote.computeIfAbsent(
-                        session,
-                        each -> Place.of(each.openDevice(
-                                each.devices().getFirst().id(),
-                                DeviceOptions.builder()
-                                        .schedulingDomain(domain)
-                                        .queueCount(1)
-                                        .build()))));
-            }
-        }
-        return places;
+    /** A new incarnation in this process: nothing of the old one is left when it begins. */
+    private void rejoin() {
+        node.close();
+        say("left");
+        node = new TestNode(index, addresses, directory, silence);
     }
 
-    private void load(int millis) {
+    private void load(int millis, boolean rejoins) {
         long end = System.nanoTime() + millis * 1_000_000L;
         while (System.nanoTime() - end < 0) {
+            if (rejoins && node.isFenced()) {
+                rejoin();
+            }
             long id = ++pipelines;
             try {
-                pipeline(id, places());
+                pipeline(id, node.places());
             } catch (IreeException e) {
                 say("refused", id, e.code()); // while it was being submitted
             }
@@ -193,7 +93,7 @@ final class NodeMain {
     }
 
     /** Submits a pipeline at once, waits for its end, and says how each stage ended. */
-    private void pipeline(long id, List<Place> places) {
+    private void pipeline(long id, List<TestNode.Place> places) {
         List<TimelineSemaphore> timelines = new ArrayList<>();
         List<AutoCloseable> opened = new ArrayList<>();
         int submitted = 0;
@@ -207,7 +107,7 @@ final class NodeMain {
             Fence signal = Fence.at(timeline, 1);
             opened.add(signal);
             try {
-                Place place = places.get(stage % places.size());
+                TestNode.Place place = places.get(stage % places.size());
                 place.device().queue(0).fill(wait, signal, place.buffer(), 4L * stage, 4, stage, 4, 0);
                 submitted++;
             } catch (IreeException e) {
@@ -218,27 +118,41 @@ final class NodeMain {
                 }
             }
         }
+        List<Boolean> reached = new ArrayList<>();
         for (int stage = 0; stage < submitted; stage++) {
-            try {
-                timelines.get(stage).await(1, Duration.ofSeconds(60));
-                Frontier frontier = timelines.get(stage).frontierAt(1);
-                boolean known = frontier != null && frontier.hasProducer();
-                boolean complete = frontier == null
-                        || frontier.isTainted()
-                        || domain.tracker().isComplete(frontier);
-                say(
-                        "end",
-                        id,
-                        stage,
-                        "OK",
-                        known ? Axis.toString(frontier.producerAxis()) : "-",
-                        known ? frontier.producerEpoch() : 0,
-                        complete);
-            } catch (IreeException e) {
-                say("end", id, stage, e.code(), "-", 0, true);
+            reached.add(awaitStage(id, stage, timelines.get(stage)));
+        }
+        for (int stage = 0; stage < submitted; stage++) {
+            if (reached.get(stage) != timelines.get(stage).isReached(1)) {
+                say("changed", id, stage);
             }
         }
         say("done", id, submitted, refusal == null ? "-" : refusal.code());
+        closeAll(opened);
+    }
+
+    private boolean awaitStage(long id, int stage, TimelineSemaphore timeline) {
+        try {
+            timeline.await(1, Duration.ofSeconds(60));
+            Frontier frontier = timeline.frontierAt(1);
+            boolean known = frontier != null && frontier.hasProducer();
+            boolean complete = frontier == null || frontier.isTainted() || node.isComplete(frontier);
+            say(
+                    "end",
+                    id,
+                    stage,
+                    "OK",
+                    known ? Axis.toString(frontier.producerAxis()) : "-",
+                    known ? frontier.producerEpoch() : 0,
+                    complete);
+            return true;
+        } catch (IreeException e) {
+            say("end", id, stage, e.code(), "-", 0, true);
+            return false;
+        }
+    }
+
+    private static void closeAll(List<AutoCloseable> opened) {
         for (AutoCloseable each : opened) {
             try {
                 each.close();
@@ -248,8 +162,96 @@ final class NodeMain {
         }
     }
 
+    /** Sends bytes to each other node and takes them back, as long as there are some; says how much, and whether any came back wrong. */
+    private void bulk(int millis, int bytes) {
+        long end = System.nanoTime() + millis * 1_000_000L;
+        long carried = 0;
+        int failed = 0;
+        int round = 0;
+        while (System.nanoTime() - end < 0) {
+            round++;
+            for (TestNode.Place far : node.openFar(bytes)) {
+                try {
+                    if (!carry(far.device(), far.buffer(), bytes, round)) {
+                        say("stale", far.device().id(), round);
+                    }
+                    carried += 2L * bytes;
+                } catch (IreeException e) {
+                    failed++;
+                    if (e.code() == StatusCode.DEADLINE_EXCEEDED) {
+                        say("hung", far.device().id(), round);
+                    }
+                }
+            }
+        }
+        say("carried", carried, failed);
+    }
+
+    private static boolean carry(Device device, Buffer buffer, int bytes, int round) {
+        List<AutoCloseable> opened = new ArrayList<>();
+        MemorySegment sent = Arena.ofAuto().allocate(bytes, 8);
+        MemorySegment back = Arena.ofAuto().allocate(bytes, 8);
+        for (long at = 0; at < bytes; at += 8) {
+            sent.set(ValueLayout.JAVA_LONG, at, at * 31 + round);
+        }
+        try {
+            HalFile from = HalFile.ofMemory(sent, MemoryAccess.READ, null);
+            opened.add(from);
+            HalFile to = HalFile.ofMemory(back, MemoryAccess.READ | MemoryAccess.WRITE, null);
+            opened.add(to);
+            TimelineSemaphore timeline = TimelineSemaphore.create(0);
+            opened.add(timeline);
+            Fence there = Fence.at(timeline, 1);
+            opened.add(there);
+            Fence here = Fence.at(timeline, 2);
+            opened.add(here);
+            device.queue(0).read(null, there, from, 0, buffer, 0, bytes, 0);
+            device.queue(0).write(there, here, buffer, 0, to, 0, bytes, 0);
+            here.await(Duration.ofSeconds(60));
+            return sent.mismatch(back) < 0;
+        } finally {
+            closeAll(opened);
+        }
+    }
+
+    private void flood(int count) {
+        TestNode.Place far = node.places().get(1);
+        List<Fence> accepted = new ArrayList<>();
+        int refused = 0;
+        StatusCode code = StatusCode.OK;
+        for (int i = 0; i < count; i++) {
+            TimelineSemaphore timeline = TimelineSemaphore.create(0);
+            Fence signal = Fence.at(timeline, 1);
+            try {
+                far.device().queue(0).fill(null, signal, far.buffer(), 0, 4, i, 4, 0);
+                accepted.add(signal);
+            } catch (IreeException e) {
+                refused++;
+                code = e.code();
+                signal.close();
+            }
+            timeline.close(); // the fence has it
+        }
+        say("flooded", accepted.size(), refused, code);
+        int failed = 0;
+        Map<StatusCode, Integer> codes = new TreeMap<>();
+        for (Fence each : accepted) {
+            try {
+                each.await(Duration.ofSeconds(60));
+            } catch (IreeException e) {
+                failed++;
+                codes.merge(e.code(), 1, Integer::sum);
+                if (e.code() == StatusCode.DEADLINE_EXCEEDED) {
+                    say("hung", "flood", failed);
+                }
+            }
+            each.close();
+        }
+        say("drained", accepted.size() - failed, failed, codes);
+    }
+
     private void fills(int count) {
-        Place far = places().get(1);
+        TestNode.Place far = node.places().get(1);
         long[] nanos = new long[count];
         for (int i = 0; i < count; i++) {
             try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -265,25 +267,40 @@ final class NodeMain {
         say("fill", warm[warm.length / 2] / 1000, warm[warm.length * 99 / 100] / 1000);
     }
 
+    private void obey(String[] words) {
+        switch (words[0]) {
+            case "load" -> load(Integer.parseInt(words[1]), words.length > 2);
+            case "bulk" ->
+                Thread.ofPlatform().daemon().start(() -> bulk(Integer.parseInt(words[1]), Integer.parseInt(words[2])));
+            case "rejoin" -> rejoin();
+            case "ready" -> say("ready");
+            case "state" -> {
+                if (node.isFenced()) {
+                    rejoin();
+                }
+                say("state", node.members(), node.sessions());
+            }
+            case "flood" -> flood(Integer.parseInt(words[1]));
+            case "fill" -> fills(Integer.parseInt(words[1]));
+            default -> throw new IllegalArgumentException(String.join(" ", words));
+        }
+    }
+
+    /** Machine index, addresses of all nodes, directory of the identities, seconds of silence. */
     public static void main(String[] arguments) throws IOException {
-        int index = Integer.parseInt(arguments[0]);
-        List<Integer> ports =
-                Arrays.stream(arguments[1].split(",")).map(Integer::valueOf).toList();
         NodeMain main = new NodeMain(
-                index,
-                ports.get(index),
-                ports,
+                Integer.parseInt(arguments[0]),
+                Arrays.stream(arguments[1].split(","))
+                        .map(each -> each.split(":"))
+                        .map(each -> new InetSocketAddress(each[0], Integer.parseInt(each[1])))
+                        .toList(),
                 Path.of(arguments[2]),
                 Duration.ofSeconds(Integer.parseInt(arguments[3])));
         try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line; (line = commands.readLine()) != null; ) {
-                String[] words = line.split(" ");
-                switch (words[0]) {
-                    case "load" -> main.load(Integer.parseInt(words[1]));
-                    case "fill" -> main.fills(Integer.parseInt(words[1]));
-                    default -> throw new IllegalArgumentException(line);
-                }
+                main.obey(line.split(" "));
             }
         }
+        System.exit(0); // the test is gone
     }
 }

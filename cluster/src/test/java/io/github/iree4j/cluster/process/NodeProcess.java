@@ -24,22 +24,28 @@ final class NodeProcess implements AutoCloseable {
     private final List<String> history = new ArrayList<>();
     private final Thread reader;
 
-    /** Starts a node that takes others for dead that have been silent for so many seconds. */
-    NodeProcess(int index, String ports, Path directory, int silence) throws IOException {
+    /**
+     * Starts a node that takes others for dead that have been silent for so many seconds.
+     *
+     * @param prefix a command that begins as another process and becomes the one that follows; empty for none
+     */
+    NodeProcess(int index, List<String> prefix, String addresses, Path directory, int silence) throws IOException {
         this.index = index;
-        process = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Xmx256m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        NodeMain.class.getName(),
-                        String.valueOf(index),
-                        ports,
-                        directory.toString(),
-                        String.valueOf(silence))
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xmx256m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                NodeMain.class.getName(),
+                String.valueOf(index),
+                addresses,
+                directory.toString(),
+                String.valueOf(silence)));
+        process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         commands = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
@@ -79,6 +85,16 @@ final class NodeProcess implements AutoCloseable {
 
     String await(String beginning) throws InterruptedException {
         return await(line -> line.startsWith(beginning), "'" + beginning + "'");
+    }
+
+    /** The first line with a beginning, waited for unless it was said already. */
+    String awaitOnce(String beginning) throws InterruptedException {
+        for (String line : history) {
+            if (line.startsWith(beginning)) {
+                return line;
+            }
+        }
+        return await(beginning);
     }
 
     private List<String> tail() {

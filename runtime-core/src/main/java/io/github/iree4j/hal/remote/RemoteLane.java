@@ -31,7 +31,7 @@ final class RemoteLane implements Lane {
      * reached here; for points of the same peer, the order of BULK does it.
      */
 
-    /** Submissions that wait here to be sent. */
+    /** Submissions that wait here to be sent; those without commands are taken beyond it. */
     private static final int PENDING_LIMIT = 1 << 14;
 
     /** Bytes of commands in progress at which no further one is sent. */
@@ -55,7 +55,7 @@ final class RemoteLane implements Lane {
     /** A submission, or a signal of the host. */
     private static final class Entry {
         final @Nullable Submission submission;
-        final long ticket;
+        long ticket;
         long sequence;
         int downloads; // that have not arrived
         long bytes; // of its frame
@@ -107,21 +107,37 @@ final class RemoteLane implements Lane {
         driver.checkNotLost();
         long reached = 0;
         synchronized (this) {
-            if (pending.size() + submissions.size() > PENDING_LIMIT) {
+            // A refused submission comes again without its commands: its place must be taken, or the queue is broken.
+            if (pending.size() + submissions.size() > PENDING_LIMIT
+                    && submissions.stream().anyMatch(each -> each.commands() != null)) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d operations wait to be sent to %s, the limit is %d; wait for some of them"
                                 .formatted(pending.size(), driver.session(), PENDING_LIMIT));
             }
             for (Submission each : submissions) {
-                if (pending.isEmpty() && sent.isEmpty() && each.commands() == null && each.waitCount() == 0) {
+                if (pending.isEmpty() && sent.isEmpty() && doesNothing(each)) {
                     reached = each.ticket(); // nothing before it is left, and it does nothing
                 }
-                pending.add(new Entry(each, each.ticket()));
+                add(each);
             }
         }
         timeline.raise(reached);
         advance();
+    }
+
+    /** Under the lock: adds a submission; one that does nothing joins such a one before it, unless that is being sent. */
+    private void add(Submission submission) {
+        Entry last = pending.peekLast();
+        if (last != null && last != pending.peek() && doesNothing(last.submission) && doesNothing(submission)) {
+            last.ticket = submission.ticket();
+        } else {
+            pending.add(new Entry(submission, submission.ticket()));
+        }
+    }
+
+    private static boolean doesNothing(@Nullable Submission submission) {
+        return submission != null && submission.commands() == null && submission.waitCount() == 0;
     }
 
     /** The host has raised the timeline: the peer tells those who wait for it there. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
+import io.github.iree4j.cluster.identity.RatisOptions;
 import io.github.iree4j.cluster.membership.GroupOptions;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.hal.remote.RemoteOptions;
@@ -170,14 +171,32 @@ final class ClusterSettings {
 
     /** The port of membership is the one behind that of data. */
     private InetSocketAddress membership(String host) {
-        Matcher parts = HOST_AND_PORT.matcher(host);
-        int port = parts.matches()
-                ? Integer.parseInt(parts.group(2))
-                : properties.bind().port();
-        if (port < 1 || port > LAST_FIRST_PORT) {
+        boolean whole = HOST_AND_PORT.matcher(host).matches();
+        InetSocketAddress data = address(
+                "discovery.static",
+                whole ? host : host + ":" + properties.bind().port());
+        if (data.getPort() > LAST_FIRST_PORT) {
             throw invalid("discovery.static", host, "The port must be within [1, %d].".formatted(LAST_FIRST_PORT));
         }
-        return new InetSocketAddress(parts.matches() ? parts.group(1) : host, port + 1);
+        return new InetSocketAddress(data.getHostString(), data.getPort() + 1);
+    }
+
+    /** A host and a port; the host may be unknown yet. */
+    InetSocketAddress address(String key, String text) {
+        Matcher parts = HOST_AND_PORT.matcher(text);
+        int port = parts.matches() ? Integer.parseInt(parts.group(2)) : 0;
+        if (port < 1 || port > 65535) {
+            throw invalid(key, text, "It must be host:port, with a port within [1, 65535].");
+        }
+        return new InetSocketAddress(parts.group(1), port);
+    }
+
+    /** TLS of the log of identities; null for plain text. */
+    RatisOptions.@Nullable Tls ratisTls() {
+        return ssl == null
+                ? null
+                : new RatisOptions.Tls(
+                        ssl.getManagers().getKeyManagers()[0], ssl.getManagers().getTrustManagers()[0]);
     }
 
     /** Longer than it takes to notice that a process has died. */

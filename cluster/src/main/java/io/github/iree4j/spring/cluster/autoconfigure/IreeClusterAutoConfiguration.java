@@ -4,9 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
-import io.github.iree4j.cluster.identity.FileIdentityStore;
 import io.github.iree4j.cluster.identity.IdentityStore;
-import io.github.iree4j.cluster.identity.JdbcIdentityStore;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.JGroupsMembership;
@@ -18,10 +16,8 @@ import io.github.iree4j.hal.remote.RemoteNode;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
-import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.IdentityType;
 import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.OnFence;
 import io.grpc.Server;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -72,28 +68,7 @@ public final class IreeClusterAutoConfiguration {
             ClusterSettings settings,
             Environment environment,
             ObjectProvider<DataSource> databases) {
-        IreeClusterProperties.Identity identity = properties.identity();
-        if (identity.type() == IdentityType.JDBC) {
-            DataSource database = databases.getIfUnique();
-            if (database == null) {
-                throw ClusterSettings.invalid(
-                        "identity.type", identity.type(), "There is no DataSource, or more than one primary one.");
-            }
-            if (identity.machines() < 1 || identity.machines() > 256) {
-                throw ClusterSettings.invalid("identity.machines", identity.machines(), "It must be within [1, 256].");
-            }
-            JdbcIdentityStore store = new JdbcIdentityStore(database, properties.name(), identity.machines());
-            if (identity.createTables()) {
-                store.createTables();
-            }
-            return store;
-        }
-        if (identity.file() == null) {
-            throw ClusterSettings.invalid(
-                    "identity.file", null, "Set a file of this node on a disk that outlives the process.");
-        }
-        return new FileIdentityStore(
-                Path.of(identity.file()), settings.clusterId(), settings.machine(environment.getProperty("HOSTNAME")));
+        return new IdentityStores(properties, settings, environment).make(databases::getIfUnique);
     }
 
     @Bean
@@ -125,9 +100,7 @@ public final class IreeClusterAutoConfiguration {
         }
         SimpleAsyncTaskExecutor renewals = new SimpleAsyncTaskExecutor("iree-lease-");
         renewals.setDaemon(true);
-        long before = System.nanoTime();
-        LeaseKeeper keeper =
-                new LeaseKeeper(store.acquire(duration), duration, before, System::nanoTime, renewals, fence);
+        LeaseKeeper keeper = LeaseKeeper.acquire(store, duration, System::nanoTime, renewals, fence);
         ireeClusterScheduler.scheduleWithFixedDelay(keeper::look, duration.dividedBy(LOOKS_PER_LEASE));
         return keeper;
     }

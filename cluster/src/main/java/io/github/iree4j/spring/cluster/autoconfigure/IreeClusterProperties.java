@@ -60,7 +60,11 @@ public record IreeClusterProperties(
         /** In a file of each node, whose machine index is configured. */
         STATIC,
         /** In a database that the nodes share. */
-        JDBC
+        JDBC,
+        /** In leases of Kubernetes. */
+        KUBERNETES,
+        /** In a log that three or more nodes keep together, by Apache Ratis. */
+        RATIS
     }
 
     /**
@@ -89,11 +93,13 @@ public record IreeClusterProperties(
      * Which machine index and session this node has.
      *
      * @param type Where sessions are counted.
-     * @param machine Machine index of this node, 0 to 255, when they are counted in files. The number at the end of the host name when unset.
+     * @param machine Machine index of this node, 0 to 255, when they are counted in files or in a log of the nodes. The number at the end of the host name when unset.
      * @param file File that counts the sessions of this machine index. It must outlive the process, and only this node may use it.
-     * @param machines Number of machine indices, 1 to 256, when sessions are counted in a database.
+     * @param machines Number of machine indices, 1 to 256, when sessions are not counted in files.
      * @param createTables Whether to create the tables in the database unless they exist.
      * @param leaseDuration Time after which another node may use the machine index of one that is silent.
+     * @param kubernetes The API of Kubernetes, when sessions are counted in leases of it.
+     * @param ratis The log, when the nodes keep one.
      */
     public record Identity(
             @DefaultValue("static") IdentityType type,
@@ -101,7 +107,35 @@ public record IreeClusterProperties(
             @Nullable String file,
             @DefaultValue("256") int machines,
             @DefaultValue("true") boolean createTables,
-            @DefaultValue("15s") Duration leaseDuration) {}
+            @DefaultValue("15s") Duration leaseDuration,
+            @DefaultValue Kubernetes kubernetes,
+            @DefaultValue Ratis ratis) {}
+
+    /**
+     * The log of sessions that nodes keep together.
+     *
+     * @param peers Hosts and ports of three or more nodes, as host:port: the same list on all nodes, in the order of their machine indices.
+     * @param directory Directory of the log of this node, which the property for the machine index finds in the list. It must outlive the process.
+     * @param patience Time to wait at the start for more than half of the nodes.
+     */
+    public record Ratis(
+            @DefaultValue List<String> peers,
+            @Nullable String directory,
+            @DefaultValue("60s") Duration patience) {}
+
+    /**
+     * The API of Kubernetes.
+     *
+     * @param server Address of the API server, such as https://10.0.0.1:443. What the pod is told when unset.
+     * @param namespace Namespace of the leases. That of the pod when unset.
+     * @param token File with the token to send. That of the pod's service account when no server is set either.
+     * @param authorities File with the certificates of those that may have issued the server's, as PEM. That of the pod when no server is set either.
+     */
+    public record Kubernetes(
+            @Nullable String server,
+            @Nullable String namespace,
+            @Nullable String token,
+            @Nullable String authorities) {}
 
     /**
      * When other nodes count as lost.

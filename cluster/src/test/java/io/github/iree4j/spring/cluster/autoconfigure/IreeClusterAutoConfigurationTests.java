@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.cluster.identity.FakeKubernetes;
 import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.JdbcIdentityStore;
+import io.github.iree4j.cluster.identity.KubernetesIdentityStore;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.identity.MemoryIdentityStore;
 import io.github.iree4j.cluster.membership.ClusterMember;
@@ -178,6 +180,46 @@ class IreeClusterAutoConfigurationTests {
                     assertThat(context.getBean(LeaseKeeper.class).identity().machine())
                             .isZero();
                 });
+    }
+
+    @Test
+    void sessionsMayBeCountedInLeasesOfKubernetes() throws Exception {
+        try (FakeKubernetes kubernetes = new FakeKubernetes()) {
+            for (int session = 1; session <= 2; session++) {
+                int expected = session;
+                runner.withPropertyValues(
+                                "iree.cluster.identity.type=kubernetes",
+                                "iree.cluster.identity.machines=1",
+                                "iree.cluster.identity.kubernetes.server=" + kubernetes.uri(),
+                                "iree.cluster.identity.kubernetes.namespace=" + FakeKubernetes.NAMESPACE)
+                        .run(context -> {
+                            assertThat(context).hasSingleBean(KubernetesIdentityStore.class);
+                            assertThat(context.getBean(LeaseKeeper.class)
+                                            .identity()
+                                            .session())
+                                    .isEqualTo(expected);
+                        });
+            }
+        }
+    }
+
+    @Test
+    void whatStoresLackIsNamed() {
+        ApplicationContextRunner kubernetes = runner.withPropertyValues(
+                "iree.cluster.identity.type=kubernetes", "iree.cluster.identity.kubernetes.server=https://127.0.0.1:1");
+        ApplicationContextRunner ratis = runner.withPropertyValues("iree.cluster.identity.type=ratis");
+        fails(kubernetes, "iree.cluster.identity.kubernetes.namespace");
+        fails(kubernetes.withClassLoader(new FilteredClassLoader("tools.jackson")), "spring-boot-starter-jackson");
+        fails(ratis, "iree.cluster.identity.ratis.directory");
+        fails(ratis.withClassLoader(new FilteredClassLoader("org.apache.ratis")), "ratis-server");
+        ApplicationContextRunner kept =
+                ratis.withPropertyValues("iree.cluster.identity.ratis.directory=" + directory.resolve("log"));
+        fails(kept, "iree.cluster.identity.ratis.peers");
+        fails(kept.withPropertyValues("iree.cluster.identity.ratis.peers=one,two,three"), "host:port");
+    }
+
+    private static void fails(ApplicationContextRunner runner, String because) {
+        runner.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(because));
     }
 
     @Test

@@ -1,0 +1,70 @@
+package io.github.iree4j.cluster.identity;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes that count sessions together, and this one of them.
+ *
+ * @param cluster the cluster's name
+ * @param peers host and port of each node, the same list in the same order on all of them; the place in it is the machine index
+ * @param self the place of this node
+ * @param directory where this node keeps its log; it outlives the process, and no other node uses it
+ * @param tls keys and authorities; null for plain text
+ * @param insecure whether plain text is allowed where other machines reach this one
+ * @param patience how long to wait for a majority of the nodes, to lease; renewals wait for a fifteenth of it
+ */
+public record RatisOptions(
+        String cluster,
+        List<InetSocketAddress> peers,
+        int self,
+        Path directory,
+        @Nullable Tls tls,
+        boolean insecure,
+        Duration patience) {
+
+    /**
+     * What a node shows to the others, and whom it trusts.
+     *
+     * @param key gives the node's certificate, which names its host in the list
+     * @param authorities decides which certificates of others are genuine
+     */
+    public record Tls(KeyManager key, TrustManager authorities) {}
+
+    /**
+     * Checks that a majority can be lost one node of, and that what other machines reach is encrypted.
+     *
+     * @throws IreeException INVALID_ARGUMENT when there are fewer than three peers or more than 256, or the place is not in the list;
+     *     FAILED_PRECONDITION when plain text would be reached by others and is not allowed
+     */
+    public RatisOptions {
+        peers = List.copyOf(peers);
+        if (peers.size() < 3
+                || peers.size() > Axis.MAXIMUM_MACHINE + 1
+                || peers.stream().distinct().count() < peers.size()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s are not 3 to %d different nodes; with two, neither can go on without the other"
+                            .formatted(peers, Axis.MAXIMUM_MACHINE + 1));
+        }
+        if (self < 0 || self >= peers.size()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "%d is not the place of a node in %s".formatted(self, peers));
+        }
+        InetSocketAddress own = peers.get(self);
+        if (tls == null && !insecure && (own.isUnresolved() || !own.getAddress().isLoopbackAddress())) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "other machines reach '%s', and without TLS any of them could take identities; name an SSL bundle in 'iree.cluster.ssl.bundle', or set 'iree.cluster.insecure=true' where the network is closed to others"
+                            .formatted(own));
+        }
+    }
+}

@@ -1,0 +1,271 @@
+package io.github.iree4j.cluster.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three nodes on machines of their own, whose network is cut, healed and slowed down while pipelines go through all of them. */
+class ClusterPartitionTests {
+    private static final int NODES = 3;
+    private static final int PORT = 7600;
+    private static final int SILENCE = 3;
+
+    /** Longer than a loaded machine holds a process up. */
+    private static final int PATIENT = 5;
+
+    /** Suspicion takes the silence and 0.5 s for verification; the bound has 3 s for the view, and more for a machine under load. */
+    private static final long LIMIT_MILLIS = SILENCE * 1000L + 3000 + 4000;
+
+    @TempDir
+    private Path directory;
+
+    private Namespaces network;
+    private final List<NodeProcess> nodes = new ArrayList<>(); // the current process of each node
+    private final List<NodeProcess> dead = new ArrayList<>();
+    private final HistoryCheck check = new HistoryCheck();
+    private final String addresses = IntStream.rangeClosed(1, NODES)
+            .mapToObj(machine -> Namespaces.address(machine) + ":" + PORT)
+            .collect(Collectors.joining(","));
+
+    @BeforeEach
+    void makeMachines() throws IOException, InterruptedException {
+        network = new Namespaces(NODES);
+    }
+
+    @AfterEach
+    void stop() {
+        nodes.forEach(NodeProcess::close);
+        dead.forEach(NodeProcess::close);
+        if (network != null) {
+            network.close();
+        }
+    }
+
+    private NodeProcess start(int index, int silence) throws IOException {
+        return new NodeProcess(index, network.in(index + 1), addresses, directory, silence);
+    }
+
+    private void startAll(int silence) throws IOException, InterruptedException {
+        for (int node = 0; node < NODES; node++) {
+            nodes.add(start(node, silence));
+        }
+        for (NodeProcess each : nodes) {
+            for (int other = 1; other < NODES; other++) {
+                each.await("connected");
+            }
+        }
+    }
+
+    private static long millisUntilFailed(NodeProcess observer, long incarnation, long since)
+            throws InterruptedException {
+        long millis =
+                Long.parseLong(observer.await("failed " + incarnation + " ").split(" ")[2]) - since;
+        System.out.println(
+                "random: node %d knew after %d ms that %d was lost".formatted(observer.index, millis, incarnation));
+        return millis;
+    }
+
+    private static int incarnation(int machine, int session) {
+        return session << 8 | machine;
+    }
+
+    private void checkHistories() throws InterruptedException {
+        for (NodeProcess each : nodes) {
+            check.add(each.index, each.history(), true);
+        }
+        for (NodeProcess each : dead) {
+            check.add(each.index, each.history(), false);
+        }
+        System.out.println("random: %d operations, %d failed".formatted(check.operations, check.failed));
+        assertThat(check.faults).isEmpty();
+        assertThat(check.operations).isGreaterThan(check.failed);
+    }
+
+    /** All nodes see each other and have sessions again, those that were fenced under new names. */
+    private void awaitWhole() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+        List<String> states = new ArrayList<>();
+        do {
+            TimeUnit.MILLISECONDS.sleep(200); // processes of their own, which cannot be waited for otherwise
+            states.clear();
+            for (NodeProcess each : nodes) {
+                each.command("state");
+                states.add(each.await("state "));
+            }
+        } while (states.stream().anyMatch(each -> !each.equals("state %d %d".formatted(NODES, NODES - 1)))
+                && System.nanoTime() - deadline < 0);
+        assertThat(states).containsOnly("state %d %d".formatted(NODES, NODES - 1));
+    }
+
+    @Test
+    void aNodeThatIsCutOffIsFencedWhenTheNetworkHealsAndComesBackUnderANewName() throws Exception {
+        startAll(PATIENT);
+        NodeProcess lost = nodes.get(0);
+        for (NodeProcess each : nodes) {
+            each.command("load 7000");
+        }
+        lost.await("done 5 ");
+        long cut = System.currentTimeMillis();
+        network.cut(1);
+        for (NodeProcess each : nodes.subList(1, NODES)) {
+            assertThat(millisUntilFailed(each, incarnation(0, 1), cut)).isGreaterThan(PATIENT * 1000L / 2);
+        }
+        network.heal(1);
+        lost.awaitOnce("fenced");
+        for (NodeProcess each : nodes) {
+            each.awaitOnce("ran 7000");
+        }
+        lost.command("rejoin");
+        lost.await("identity " + incarnation(0, 2) + " 0 2");
+        for (NodeProcess each : nodes.subList(1, NODES)) {
+            each.await("connected " + incarnation(0, 2));
+            assertThat(each.history()).noneMatch(line -> line.startsWith("fenced"));
+        }
+        awaitWhole();
+        for (NodeProcess each : nodes) {
+            each.command("load 300");
+            each.await("ran 300");
+        }
+        checkHistories();
+    }
+
+    @Test
+    @Tag("nightly")
+    void silenceIsNoticedInTimeWhileTransfersSaturateTheNetwork() throws Exception {
+        startAll(SILENCE);
+        for (NodeProcess each : nodes) {
+            each.command("bulk 20000 4194304");
+            each.command("load 20000");
+            each.await("done 5 ");
+        }
+        long cut = System.currentTimeMillis();
+        network.cut(NODES);
+        for (NodeProcess each : nodes.subList(0, NODES - 1)) {
+            assertThat(millisUntilFailed(each, incarnation(NODES - 1, 1), cut)).isLessThan(LIMIT_MILLIS);
+        }
+        NodeProcess lost = nodes.getLast();
+        for (int other = 0; other < NODES - 1; other++) {
+            lost.await("failed ");
+        }
+        network.heal(NODES);
+        lost.awaitOnce("fenced");
+        for (NodeProcess each : nodes) {
+            each.awaitOnce("ran 20000");
+        }
+        awaitWhole();
+        checkHistories();
+    }
+
+    @Test
+    @Tag("nightly")
+    void aSlowNodeIsSlowAndNotLost() throws Exception {
+        startAll(SILENCE);
+        network.slow(2, "10mbit");
+        for (NodeProcess each : nodes) {
+            each.command("bulk 15000 262144");
+            each.command("load 15000");
+        }
+        for (NodeProcess each : nodes) {
+            each.awaitOnce("ran 15000");
+            System.out.println("random: node %d %s".formatted(each.index, each.awaitOnce("carried")));
+            assertThat(each.history()).noneMatch(line -> line.startsWith("failed") || line.startsWith("fenced"));
+        }
+        checkHistories();
+        assertThat(check.failed).isZero();
+    }
+
+    @Test
+    @Tag("nightly")
+    void twoNodesThatOnlyAThirdReachesBothOfComeTogetherAgain() throws Exception {
+        startAll(SILENCE);
+        for (NodeProcess each : nodes) {
+            each.command("load 20000 rejoin");
+        }
+        nodes.getFirst().await("done 5 ");
+        network.part(1, 2);
+        nodes.get(0).await("failed " + incarnation(1, 1) + " ");
+        nodes.get(1).await("failed " + incarnation(0, 1) + " ");
+        network.heal(1);
+        network.heal(2);
+        for (NodeProcess each : nodes) {
+            each.awaitOnce("ran 20000");
+        }
+        awaitWhole();
+        checkHistories();
+    }
+
+    @Test
+    @Tag("nightly")
+    void whateverHappensToNodesAndNetworkEveryOperationEndsOnce() throws Exception {
+        long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
+        System.out.println("random: partition seed " + seed);
+        Random random = new Random(seed);
+        startAll(SILENCE);
+        for (int round = 0; round < 8; round++) {
+            for (NodeProcess each : nodes) {
+                each.command("load 12000 rejoin");
+                each.command("ready");
+            }
+            if (random.nextBoolean()) {
+                nodes.get(random.nextInt(NODES)).command("bulk 10000 1048576");
+            }
+            TimeUnit.MILLISECONDS.sleep(random.nextInt(500));
+            int victim = random.nextInt(NODES);
+            int millis = random.nextInt(9000);
+            int fault = random.nextInt(6);
+            System.out.println(
+                    "random: round %d, fault %d of node %d for %d ms".formatted(round, fault, victim, millis));
+            switch (fault) {
+                case 0 -> {
+                    nodes.get(victim).signal("KILL");
+                    dead.add(nodes.get(victim));
+                    TimeUnit.MILLISECONDS.sleep(millis / 3);
+                    nodes.set(victim, start(victim, SILENCE));
+                    nodes.get(victim).command("ready");
+                }
+                case 1 -> {
+                    nodes.get(victim).signal("STOP");
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                    nodes.get(victim).signal("CONT");
+                }
+                case 2 -> {
+                    network.unplug(victim + 1);
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                }
+                case 3 -> {
+                    network.part(victim + 1, (victim + 1) % NODES + 1);
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                }
+                case 4 -> {
+                    network.slow(victim + 1, 1 + random.nextInt(20) + "mbit");
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                }
+                default -> {
+                    network.cut(victim + 1);
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                }
+            }
+            for (int machine = 1; machine <= NODES; machine++) {
+                network.heal(machine);
+                network.slow(machine, "1gbit");
+            }
+            for (NodeProcess each : nodes) {
+                each.await("ready");
+            }
+            awaitWhole();
+        }
+        checkHistories();
+    }
+}

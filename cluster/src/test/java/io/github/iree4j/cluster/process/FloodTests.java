@@ -1,0 +1,162 @@
+package io.github.iree4j.cluster.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.hal.remote.NodeIdentity;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node with little memory, and peers that send more than they may, or read nothing. */
+class FloodTests {
+    private static final int PATIENT = 30;
+    private static final int SUBSCRIBE = 16; // types of frames, see docs/cluster-protocol.md
+    private static final int OPEN_LANE = 32;
+    private static final int ALLOCATE = 34;
+    private static final int MOST_FRAMES = 3_000_000;
+    private static final int MOST_SECONDS = 300;
+
+    @TempDir
+    private Path directory;
+
+    private final List<NodeProcess> nodes = new ArrayList<>();
+    private int port;
+
+    @BeforeEach
+    void start() throws Exception {
+        port = FreePorts.three(27_000 + (int) (ProcessHandle.current().pid() % 2000));
+        String addresses = "127.0.0.1:%d,127.0.0.1:%d".formatted(port, FreePorts.three(port + 3));
+        for (int node = 0; node < 2; node++) {
+            nodes.add(new NodeProcess(node, List.of(), addresses, directory, PATIENT));
+        }
+        for (NodeProcess each : nodes) {
+            each.await("connected");
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        nodes.forEach(NodeProcess::close);
+    }
+
+    private RawPeer greeted(int machine) throws Exception {
+        RawPeer peer = new RawPeer(new NodeIdentity(42, machine, 1, machine), "127.0.0.1", port).connect();
+        peer.greet(256);
+        return peer;
+    }
+
+    /** Sends frames until the node has had enough; returns how many. */
+    private static int flood(RawPeer peer, int type, IntFunction<ByteBuffer> fields) throws InterruptedException {
+        int sent = 0;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MOST_SECONDS);
+        while (!peer.isOver() && sent < MOST_FRAMES && System.nanoTime() - deadline < 0) {
+            if (peer.send(RawPeer.QUEUE, type, fields.apply(sent))) {
+                sent++;
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        return sent;
+    }
+
+    private static ByteBuffer fields(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private void theOthersGoOn() throws InterruptedException {
+        nodes.getLast().command("load 500");
+        nodes.getLast().await("ran 500");
+        HistoryCheck check = new HistoryCheck();
+        check.add(1, nodes.getLast().history(), true);
+        assertThat(check.faults).isEmpty();
+        assertThat(check.operations).isPositive();
+        assertThat(check.failed).isZero();
+        nodes.getFirst().command("state");
+        assertThat(nodes.getFirst().await("state")).isEqualTo("state 2 1");
+    }
+
+    @Test
+    @Tag("nightly") // 64 MiB of short answers take long where others use the machine too
+    void aPeerThatAsksAndReadsNoAnswersIsFailed() throws Exception {
+        try (RawPeer peer = greeted(9)) {
+            int sent = flood(
+                    peer,
+                    SUBSCRIBE,
+                    number -> fields(25)
+                            .putLong(number)
+                            .putLong(1) // no such semaphore
+                            .putLong(1)
+                            .put((byte) 0)
+                            .flip());
+            System.out.println("random: %d questions, then %s".formatted(sent, peer.closed.getNow(null)));
+            assertThat(peer.closed.get(30, TimeUnit.SECONDS)).isNotNull();
+        }
+        theOthersGoOn();
+    }
+
+    @Test
+    void peersThatTakeWithoutEndAreFailed() throws Exception {
+        try (RawPeer peer = greeted(9)) {
+            int sent = flood(
+                    peer,
+                    ALLOCATE,
+                    number -> fields(18)
+                            .putLong(number + 1)
+                            .putShort((short) 0)
+                            .putLong(16)
+                            .flip());
+            System.out.println("random: %d allocations, then %s".formatted(sent, peer.closed.getNow(null)));
+            assertThat(peer.closed.get(30, TimeUnit.SECONDS).getDescription()).contains("RESOURCE_EXHAUSTED");
+        }
+        try (RawPeer peer = greeted(8)) {
+            long first = Axis.of(1, 8, CausalDomain.QUEUE, 0);
+            int sent = flood(
+                    peer,
+                    OPEN_LANE,
+                    number -> fields(12)
+                            .putLong(first + number)
+                            .putShort((short) 0)
+                            .putShort((short) 0)
+                            .flip());
+            System.out.println("random: %d lanes, then %s".formatted(sent, peer.closed.getNow(null)));
+            assertThat(peer.closed.get(30, TimeUnit.SECONDS).getDescription()).contains("RESOURCE_EXHAUSTED");
+        }
+        theOthersGoOn();
+    }
+
+    @Test
+    void workForAPeerThatStandsStillIsHeldBackAndEnds() throws Exception {
+        NodeProcess sender = nodes.getFirst();
+        NodeProcess still = nodes.getLast();
+        still.signal("STOP");
+        sender.command("flood 50000");
+        String[] flooded = sender.await("flooded").split(" ");
+        still.signal("CONT");
+        String[] drained = sender.await("drained").split(" ");
+        System.out.println("random: %s, %s".formatted(List.of(flooded), List.of(drained)));
+        int reached = Integer.parseInt(drained[1]);
+        assertThat(reached + Integer.parseInt(drained[2])).isEqualTo(Integer.parseInt(flooded[1]));
+        if (sender.history().stream()
+                .noneMatch(line -> line.startsWith("failed"))) { // or the network ended the connection
+            assertThat(reached).isGreaterThanOrEqualTo(1 << 14);
+            assertThat(drained[3]).isEqualTo("{RESOURCE_EXHAUSTED=%s}".formatted(drained[2]));
+            sender.command("fill 10");
+            sender.await("fill");
+        }
+        HistoryCheck check = new HistoryCheck();
+        check.add(0, sender.history(), true);
+        assertThat(check.faults).isEmpty();
+    }
+}

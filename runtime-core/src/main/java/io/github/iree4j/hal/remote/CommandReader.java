@@ -78,7 +78,7 @@ final class CommandReader {
                 }
             }
             case Step.UPLOAD -> {
-                long transfer = in.u64("transfer");
+                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 long length = in.size("length");
@@ -90,7 +90,7 @@ final class CommandReader {
                 }
             }
             case Step.DOWNLOAD -> {
-                long transfer = in.u64("transfer");
+                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
                 ServerObject source = object("source");
                 long offset = in.size("offset");
                 long length = in.size("length");

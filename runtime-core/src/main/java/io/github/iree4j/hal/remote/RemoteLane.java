@@ -64,8 +64,8 @@ final class RemoteLane implements Lane {
         @Nullable
         IreeException failure;
 
-        List<Long> uploads = List.of();
-        List<Long> incoming = List.of();
+        final List<Long> uploads = new ArrayList<>(0); // complete before its frame is sent, like `incoming`
+        final List<Long> incoming = new ArrayList<>(0);
         List<Point> waits = List.of();
 
         Entry(@Nullable Submission submission, long ticket) {
@@ -256,7 +256,7 @@ final class RemoteLane implements Lane {
                     frame.bytes(upload.bytes().toArray(ValueLayout.JAVA_BYTE));
                 } else {
                     long number = transfers.next();
-                    entry.uploads = plus(entry.uploads, number);
+                    entry.uploads.add(number);
                     transfers.send(number, 0, upload.bytes(), 0, () -> null, _ -> {});
                     frame.u8(Step.UPLOAD)
                             .u64(number)
@@ -270,7 +270,7 @@ final class RemoteLane implements Lane {
                 MemorySegment target = download.bytes();
                 synchronized (this) {
                     entry.downloads++;
-                    entry.incoming = plus(entry.incoming, number);
+                    entry.incoming.add(number);
                 }
                 transfers.receive(number, 0, target, false, () -> null, failure -> downloaded(entry, failure));
                 frame.u8(Step.DOWNLOAD)
@@ -291,12 +291,6 @@ final class RemoteLane implements Lane {
                 }
             }
         }
-    }
-
-    private static List<Long> plus(List<Long> all, long one) {
-        List<Long> more = new ArrayList<>(all);
-        more.add(one);
-        return more;
     }
 
     /** A download of a command has ended, or its frame is made. */

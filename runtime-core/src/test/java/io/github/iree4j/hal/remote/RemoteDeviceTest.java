@@ -14,6 +14,8 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.Lane;
@@ -22,8 +24,12 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A device of another node, step by step. */
 @Timeout(60)
@@ -158,6 +164,44 @@ class RemoteDeviceTest {
             byte[] last = new byte[4];
             host.read(8L * (count - 1), MemorySegment.ofArray(last));
             assertThat(last).containsExactly((byte) (count - 1), (count - 1) >> 8, 0, 0);
+        } finally {
+            backend.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100, 5000, (1 << 20) + 17, 3 << 20})
+    void constantsAreSentOncePerContent(int size) {
+        AtomicLong sent = new AtomicLong();
+        RemoteBackend backend = new RemoteBackend(2, (stream, frame) -> sent.addAndGet(frame.length));
+        byte[] constants = new byte[size];
+        new Random(size).nextBytes(constants);
+        try {
+            List<Long> costs = new ArrayList<>();
+            for (int load = 0; load < 3; load++) {
+                if (load == 2) {
+                    constants[size / 2]++; // other content
+                }
+                long before = sent.get();
+                try (Device device = backend.open(DeviceOptions.builder().queueCount(1));
+                        Buffer buffer = device.allocator()
+                                .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), size);
+                        HalFile file = HalFile.ofMemory(MemorySegment.ofArray(constants), MemoryAccess.READ, null);
+                        TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                        Fence read = Fence.at(timeline, 1)) {
+                    device.queue(0).read(null, read, file, 0, buffer, 0, size, 0);
+                    read.await(Duration.ofSeconds(50));
+                    costs.add(sent.get() - before);
+                    byte[] there = new byte[size];
+                    buffer.read(0, MemorySegment.ofArray(there));
+                    assertThat(there).isEqualTo(constants);
+                }
+            }
+            assertThat(costs.get(0)).isGreaterThan(size);
+            if (size >= Step.Content.LEAST) {
+                assertThat(costs.get(1)).as("frames without the bytes").isLessThan(2000);
+            }
+            assertThat(costs.get(2)).as("of the piece that differs").isGreaterThan(Math.min(size, 1 << 20) / 2);
         } finally {
             backend.close();
         }

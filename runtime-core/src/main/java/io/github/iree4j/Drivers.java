@@ -9,7 +9,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.slf4j.LoggerFactory;
@@ -24,37 +26,61 @@ final class Drivers {
                 .toList();
     }
 
-    /** Opens all or none. */
-    static List<Device> open(List<DeviceSource> sources, ProcessExecutor executor) {
+    /** Opens all of this machine or none. */
+    static NamedDevices open(List<DeviceSource> sources, ProcessExecutor executor) {
         if (sources.isEmpty()) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
         List<DriverProvider> drivers = all();
-        List<Device> devices = new ArrayList<>();
+        Map<String, Device> own = new LinkedHashMap<>();
+        List<DeviceSource> remote = new ArrayList<>();
         try {
             for (DeviceSource source : sources) {
-                DeviceOptions options = source.options();
-                CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
-                devices.add(open(
-                        source.uri(),
-                        drivers,
-                        cpu.executor() != null
-                                ? options
-                                : options.toBuilder()
-                                        .with(cpu.withExecutor(executor))
-                                        .build()));
+                if (isRemote(source, drivers)) {
+                    remote.add(source);
+                } else {
+                    own.put(source.name(), open(source, drivers, executor));
+                }
+            }
+            if (own.isEmpty()) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "the devices %s belong to other machines; add one of this machine, such as local"
+                                .formatted(
+                                        remote.stream().map(DeviceSource::name).toList()));
             }
         } catch (RuntimeException | Error e) {
-            close(devices);
+            close(List.copyOf(own.values()));
             throw e;
         }
-        return List.copyOf(devices);
+        return new NamedDevices(own, remote, source -> open(source, drivers, executor));
+    }
+
+    private static boolean isRemote(DeviceSource source, List<DriverProvider> drivers) {
+        return drivers.stream()
+                .anyMatch(driver -> driver.isRemote() && driver.name().equals(driverName(scheme(source.uri()))));
+    }
+
+    private static Device open(DeviceSource source, List<DriverProvider> drivers, ProcessExecutor executor) {
+        DeviceOptions options = source.options();
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
+        return open(
+                source.uri(),
+                drivers,
+                cpu.executor() != null
+                        ? options
+                        : options.toBuilder().with(cpu.withExecutor(executor)).build());
+    }
+
+    /** What is before {@code ://}. */
+    private static String scheme(String uri) {
+        int end = uri.indexOf("://");
+        return end < 0 ? uri : uri.substring(0, end);
     }
 
     private static Device open(String name, List<DriverProvider> drivers, DeviceOptions options) {
-        int scheme = name.indexOf("://");
-        String wanted = scheme < 0 ? name : name.substring(0, scheme);
-        String id = scheme < 0 || scheme + 3 == name.length() ? wanted : name.substring(scheme + 3);
+        String wanted = scheme(name);
+        String id = name.length() <= wanted.length() + 3 ? wanted : name.substring(wanted.length() + 3);
         for (DriverProvider driver : drivers) {
             if (driver.name().equals(driverName(wanted))) {
                 Availability availability = driver.availability();

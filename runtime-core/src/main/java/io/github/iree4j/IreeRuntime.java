@@ -23,10 +23,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +67,7 @@ public final class IreeRuntime implements AutoCloseable {
         this.topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
-            this.devices = new NamedDevices(options.devices(), Drivers.open(options.sources(), executor));
+            this.devices = Drivers.open(options.sources(), executor);
         } catch (RuntimeException | Error e) {
             executor.close();
             throw e;
@@ -89,7 +91,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @param options the options
      * @return the runtime; the caller closes it
      * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver is
-     *     unavailable, with the reason; INVALID_ARGUMENT for no device at all,
+     *     unavailable, with the reason; INVALID_ARGUMENT for no device of this machine,
      *     or a topology that is smaller than the number of workers
      */
     public static IreeRuntime create(RuntimeOptions options) {
@@ -163,30 +165,60 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the devices, in the order programs see them.
+     * Returns the devices that are open: those of this machine, in the order programs see them, then those of other machines.
      *
      * @return borrowed, at least one
      */
     public List<Device> devices() {
-        return devices.all();
+        return devices.open();
     }
 
     /**
-     * Returns the device with a name.
+     * Returns the device with a name. Opens one of another machine unless it is open and works, which may block.
      *
      * @param name its name in the options, or its id
      * @return borrowed
-     * @throws IreeException NOT_FOUND when there is none, naming those there are
+     * @throws IreeException NOT_FOUND when there is none, naming those there are; why a device of another machine cannot be opened
      */
     public Device device(String name) {
         return devices.find(name);
     }
 
     /**
+     * Returns the device with a name, if it is open. Does not block.
+     *
+     * @param name its name in the options, or its id
+     * @return borrowed, perhaps lost; empty when there is none
+     */
+    public Optional<Device> findDevice(String name) {
+        return Optional.ofNullable(devices.ifOpen(name));
+    }
+
+    /**
+     * Returns whether a device belongs to another machine: whether {@link DriverProvider#isRemote} of its driver.
+     *
+     * @param name its name in the options
+     * @return false also when there is no such device
+     */
+    public boolean isRemote(String name) {
+        return devices.isRemote(name);
+    }
+
+    /**
+     * Reports devices to a listener: now those that are open, and later each of another machine when it is opened, also in place of one that was
+     * lost. One that is opened meanwhile may be reported twice.
+     *
+     * @param listener called on the thread that opens the device; must not block
+     */
+    public void watchDevices(Consumer<? super Device> listener) {
+        devices.watch(listener);
+    }
+
+    /**
      * Returns the name of a device.
      *
      * @param device one of {@link #devices()}
-     * @return its name in the options; its id when it is not of this runtime
+     * @return its name in the options, also for one that was lost and has been replaced; its id when it is not of this runtime
      */
     public String nameOf(Device device) {
         return devices.nameOf(device);
@@ -216,7 +248,7 @@ public final class IreeRuntime implements AutoCloseable {
      * @return borrowed
      */
     public Device device() {
-        return devices.all().getFirst();
+        return devices.own().getFirst();
     }
 
     /**
@@ -434,6 +466,8 @@ public final class IreeRuntime implements AutoCloseable {
     void freed(Program program) {
         programs.remove(program);
         parts.remove(program);
+        devices.closeReplaced(
+                device -> programs.stream().anyMatch(each -> each.devices().contains(device)));
         guard.exit();
     }
 
@@ -490,7 +524,7 @@ public final class IreeRuntime implements AutoCloseable {
 
     private void freeHere() {
         try {
-            Drivers.close(devices.all());
+            devices.close();
             executor.close();
         } finally {
             freed.countDown();

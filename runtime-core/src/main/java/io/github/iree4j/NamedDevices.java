@@ -3,48 +3,223 @@ package io.github.iree4j;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The open devices of a runtime, and what its options call them.
- *
- * @param names one of each device
- * @param all in the order of the options
+ * The devices of a runtime, and what its options call them: its own, open from the start, and those of other machines, which are opened when
+ * they are wanted, and again after they were lost. Thread-safe.
  */
-record NamedDevices(List<String> names, List<Device> all) {
-    /** The name of a device; its id when it is not one of these. */
-    String nameOf(Device device) {
-        int index = all.indexOf(device);
-        return index < 0 ? device.id() : names.get(index);
-    }
+final class NamedDevices {
+    private final Map<String, Device> own; // in the order of the options
+    private final Map<String, Remote> remote = new LinkedHashMap<>(); // by name; the map itself does not change
+    private final Function<DeviceSource, Device> opening;
+    private final List<Consumer<? super Device>> listeners = new ArrayList<>(); // guarded by this, like the rest
+    private boolean closed;
 
-    /** Those with the given names, in that order; all without names. */
-    List<Device> select(List<String> wanted) {
-        return wanted.isEmpty() ? all : wanted.stream().map(this::find).toList();
+    /** A device of another machine. */
+    private static final class Remote {
+        final DeviceSource source;
+        final ReentrantLock opening = new ReentrantLock(); // held while it is opened, which may take seconds
+
+        @Nullable
+        Device device; // guarded by the devices, like the rest
+
+        final List<Device> replaced = new ArrayList<>(0); // lost ones that programs may still use
+
+        Remote(DeviceSource source) {
+            this.source = source;
+        }
     }
 
     /**
-     * The one with a name or an id.
+     * Creates it with the devices that are open.
      *
-     * @throws IreeException NOT_FOUND when there is none, naming those there are
+     * @param own by name
+     * @param remote devices of other machines
+     * @param opening opens one of these; may block
+     */
+    NamedDevices(Map<String, Device> own, List<DeviceSource> remote, Function<DeviceSource, Device> opening) {
+        this.own = own;
+        this.opening = opening;
+        remote.forEach(source -> this.remote.put(source.name(), new Remote(source)));
+    }
+
+    /** Its own, which programs see that name none. */
+    List<Device> own() {
+        return List.copyOf(own.values());
+    }
+
+    /** Its own, then those of other machines that are open. */
+    List<Device> open() {
+        List<Device> all = new ArrayList<>(own.values());
+        synchronized (this) {
+            for (Remote each : remote.values()) {
+                if (each.device != null) {
+                    all.add(each.device);
+                }
+            }
+        }
+        return List.copyOf(all);
+    }
+
+    boolean isRemote(String name) {
+        return remote.containsKey(name);
+    }
+
+    /** The name of a device, also of a lost one; its id when it is not one of these. */
+    String nameOf(Device device) {
+        for (Map.Entry<String, Device> each : own.entrySet()) {
+            if (each.getValue().equals(device)) {
+                return each.getKey();
+            }
+        }
+        synchronized (this) {
+            for (Remote each : remote.values()) {
+                if (device.equals(each.device) || each.replaced.contains(device)) {
+                    return each.source.name();
+                }
+            }
+        }
+        return device.id();
+    }
+
+    /** Those with the given names, in that order; its own without names. */
+    List<Device> select(List<String> wanted) {
+        return wanted.isEmpty() ? own() : wanted.stream().map(this::find).toList();
+    }
+
+    /**
+     * The one with a name or an id. Opens it if it is of another machine and not open, or lost.
+     *
+     * @throws IreeException NOT_FOUND when there is none, naming those there are; why it cannot be opened
      */
     Device find(String name) {
-        int index = names.indexOf(name);
-        if (index >= 0) {
-            return all.get(index);
+        Remote far = remote.get(name);
+        return far == null
+                ? Objects.requireNonNullElseGet(ifOpen(name), () -> {
+                    List<String> names = new ArrayList<>(own.keySet());
+                    names.addAll(remote.keySet());
+                    throw new IreeException(
+                            StatusCode.NOT_FOUND,
+                            "the runtime was not opened with device '%s' but with %s".formatted(name, names));
+                })
+                : open(far);
+    }
+
+    /** The one with a name or an id, if it is open. */
+    @Nullable
+    Device ifOpen(String name) {
+        Device known = own.get(name);
+        if (known != null) {
+            return known;
         }
-        return all.stream()
+        Remote far = remote.get(name);
+        if (far != null) {
+            synchronized (this) {
+                return far.device;
+            }
+        }
+        return open().stream()
                 .filter(device -> device.id().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IreeException(
-                        StatusCode.NOT_FOUND,
-                        "the runtime was not opened with device '%s' but with %s".formatted(name, names)));
+                .orElse(null);
+    }
+
+    private @Nullable Device working(Remote far) {
+        synchronized (this) {
+            Device device = far.device;
+            return device != null && device.failure() == null ? device : null;
+        }
+    }
+
+    private Device open(Remote far) {
+        Device device = working(far);
+        if (device != null) {
+            return device;
+        }
+        far.opening.lock();
+        try {
+            device = working(far);
+            if (device != null) {
+                return device;
+            }
+            return add(far, opening.apply(far.source));
+        } finally {
+            far.opening.unlock();
+        }
+    }
+
+    private Device add(Remote far, Device device) {
+        List<Consumer<? super Device>> told = null;
+        synchronized (this) {
+            if (!closed) {
+                if (far.device != null) {
+                    far.replaced.add(far.device);
+                }
+                far.device = device;
+                told = List.copyOf(listeners);
+            }
+        }
+        if (told == null) {
+            Drivers.close(List.of(device));
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "the runtime is closed");
+        }
+        told.forEach(each -> each.accept(device));
+        return device;
+    }
+
+    /** Calls a listener with each device that is open, and with each that is opened later. */
+    void watch(Consumer<? super Device> listener) {
+        synchronized (this) {
+            listeners.add(listener);
+        }
+        open().forEach(listener);
+    }
+
+    /** Closes lost devices that nothing uses any more. */
+    void closeReplaced(Predicate<? super Device> inUse) {
+        List<Device> due = new ArrayList<>(0);
+        synchronized (this) {
+            for (Remote each : remote.values()) {
+                for (Device device : List.copyOf(each.replaced)) {
+                    if (!inUse.test(device)) {
+                        each.replaced.remove(device);
+                        due.add(device);
+                    }
+                }
+            }
+        }
+        Drivers.close(due);
     }
 
     /** Bytes of their memory in use. */
     long bytesLive() {
-        return all.stream()
+        return open().stream()
                 .mapToLong(device -> device.allocator().statistics().bytesLive())
                 .sum();
+    }
+
+    /** Closes all of them, and opens none afterwards. */
+    void close() {
+        List<Device> all = new ArrayList<>(own.values());
+        synchronized (this) {
+            closed = true;
+            for (Remote each : remote.values()) {
+                all.addAll(each.replaced);
+                if (each.device != null) {
+                    all.add(each.device);
+                }
+            }
+        }
+        Drivers.close(all);
     }
 }

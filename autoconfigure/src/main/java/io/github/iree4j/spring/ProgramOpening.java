@@ -232,7 +232,12 @@ final class ProgramOpening {
         if (source.placement() == Placement.FIXED) {
             return List.of(source.devices());
         }
-        List<String> devices = source.devices().isEmpty() ? runtime.options().devices() : source.devices();
+        List<String> devices = source.devices();
+        if (devices.isEmpty()) {
+            devices = runtime.options().devices().stream()
+                    .filter(name -> !runtime.isRemote(name))
+                    .toList();
+        }
         return devices.stream().map(List::of).toList();
     }
 

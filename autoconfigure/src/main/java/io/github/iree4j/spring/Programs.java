@@ -51,6 +51,7 @@ public final class Programs implements AutoCloseable {
      */
     public record LoadedProgram(ProgramSource source, List<Program> instances) {
         private static final AtomicInteger TURN = new AtomicInteger();
+        private static final long LOST = 1L << 62; // more than any load: no calls while another instance works
 
         /** Copies. */
         public LoadedProgram {
@@ -68,7 +69,8 @@ public final class Programs implements AutoCloseable {
         }
 
         /**
-         * Chooses the instance for a call: the least loaded instance of the least loaded device.
+         * Chooses the instance for a call: the least loaded instance of the least loaded device. One whose device is
+         * lost only if there is no other.
          *
          * @param device the required device; null for any
          * @return the instance; null when none runs on the device
@@ -88,7 +90,8 @@ public final class Programs implements AutoCloseable {
                     continue;
                 }
                 long load = instance.activeCalls()
-                        + (severalDevices ? ((long) load(instance.devices().getFirst(), runtime) << 32) : 0);
+                        + (severalDevices ? ((long) load(instance.devices().getFirst(), runtime) << 32) : 0)
+                        + (instance.devices().stream().anyMatch(each -> each.failure() != null) ? LOST : 0);
                 if (load < least) {
                     least = load;
                     best = instance;
@@ -540,7 +543,7 @@ public final class Programs implements AutoCloseable {
     }
 
     private Program instance(LoadedProgram loaded, @Nullable String device) {
-        Program instance = loaded.choose(device == null ? null : runtime.device(device), runtime);
+        Program instance = loaded.choose(device == null ? null : device(device), runtime);
         if (instance == null) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
@@ -556,6 +559,17 @@ public final class Programs implements AutoCloseable {
                                     loaded.source().name()));
         }
         return instance;
+    }
+
+    /** A call does not wait for a device of another machine to be opened; loading a program does. */
+    private Device device(String name) {
+        return runtime.isRemote(name)
+                ? runtime.findDevice(name)
+                        .orElseThrow(() -> new IreeException(
+                                StatusCode.UNAVAILABLE,
+                                "device '%s' belongs to another machine, and no program on it is loaded"
+                                        .formatted(name)))
+                : runtime.device(name);
     }
 
     /** The number of calls in flight on all programs, including unloaded programs whose calls have not ended. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -153,14 +154,46 @@ public final class ClusterNode implements AutoCloseable {
         return fenced == null && !closed;
     }
 
+    /**
+     * Waits for a session with a node.
+     *
+     * @param wanted whether it is this one
+     * @param limit how long to wait at most
+     * @return the session, open when it was found; null when there is none in time, or this node is fenced or closed
+     */
+    public @Nullable RemoteSession awaitSession(Predicate<? super ClusterMember> wanted, Duration limit)
+            throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (true) {
+            for (ClusterPeer each : peers()) {
+                if (each.session() != null && wanted.test(each.member())) {
+                    return each.session();
+                }
+            }
+            synchronized (this) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0 || fenced != null || closed) {
+                    return null;
+                }
+                if (view.members().stream().noneMatch(each -> wanted.test(each) && isConnected(each))) {
+                    wait(left / 1_000_000 + 1); // else it was opened or is ending just now
+                }
+            }
+        }
+    }
+
     private boolean isConnected() {
         for (ClusterMember each : view.members()) {
-            PeerLink link = links.get(each.identity().incarnation());
-            if (each.identity().incarnation() != identity.incarnation() && (link == null || !link.open)) {
+            if (each.identity().incarnation() != identity.incarnation() && !isConnected(each)) {
                 return false;
             }
         }
         return true;
+    }
+
+    private boolean isConnected(ClusterMember member) {
+        PeerLink link = links.get(member.identity().incarnation());
+        return link != null && link.open;
     }
 
     /** Connects to peers whose pause is over, ends connections that get no session, and decides conflicts. To be called regularly, about twice a second. Does not block. */

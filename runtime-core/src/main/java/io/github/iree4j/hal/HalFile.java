@@ -83,6 +83,16 @@ public abstract class HalFile extends Resource {
     }
 
     /**
+     * Returns whether the bytes are constants, such as those of a module and parameters: written nowhere, and likely to be read again when
+     * the program is loaded again. Devices of other machines keep what they read of such files.
+     *
+     * @return false unless overridden
+     */
+    public boolean isConstant() {
+        return false;
+    }
+
+    /**
      * Returns whether transfers can be started and complete later. For files that are not asynchronous, {@link #read} and {@link #write}
      * take no longer than a copy.
      *
@@ -261,6 +271,11 @@ public abstract class HalFile extends Resource {
         @Override
         public MemorySegment memory() {
             return bytes;
+        }
+
+        @Override
+        public boolean isConstant() {
+            return access() == MemoryAccess.READ;
         }
 
         @Override

@@ -39,6 +39,11 @@ final class SystemFile extends HalFile {
     }
 
     @Override
+    public boolean isConstant() {
+        return access() == MemoryAccess.READ;
+    }
+
+    @Override
     public boolean isAsynchronous() {
         return true;
     }

@@ -11,6 +11,8 @@ import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +32,8 @@ final class DeviceWatch implements SmartLifecycle {
     private final IreeEvents events;
     private final ApplicationEventPublisher publisher;
     private final AsyncTaskExecutor executor;
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final Set<Device> watched = ConcurrentHashMap.newKeySet();
     private final List<Cancellation> waits = new ArrayList<>(); // guarded by itself
     private volatile boolean running;
 
@@ -49,10 +53,15 @@ final class DeviceWatch implements SmartLifecycle {
     @Override
     public void start() {
         running = true;
-        runtime.devices().forEach(this::watch);
+        if (!started.getAndSet(true)) {
+            runtime.watchDevices(this::watch);
+        }
     }
 
     private void watch(Device device) {
+        if (!running || !watched.add(device)) {
+            return;
+        }
         AtomicBoolean told = new AtomicBoolean(device.failure() != null);
         FrontierTracker tracker = device.schedulingDomain().tracker();
         for (int i = 0; i < device.queueCount() && !told.get(); i++) {
@@ -60,6 +69,7 @@ final class DeviceWatch implements SmartLifecycle {
             Cancellation wait = tracker.whenCompleted(Frontier.of(queue.axis(), Long.MAX_VALUE), _ -> {
                 IreeException cause = tracker.failure(queue.axis()); // null when the device was closed in order
                 if (cause != null && told.compareAndSet(false, true)) {
+                    watched.remove(device);
                     executor.execute(() -> tell(runtime.nameOf(device), cause));
                 }
             });
@@ -82,6 +92,7 @@ final class DeviceWatch implements SmartLifecycle {
             waits.forEach(Cancellation::cancel);
             waits.clear();
         }
+        watched.clear();
     }
 
     @Override

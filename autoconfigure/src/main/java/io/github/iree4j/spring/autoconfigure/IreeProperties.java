@@ -113,7 +113,8 @@ public record IreeProperties(
     /**
      * A device.
      *
-     * @param uri Device to open: a driver's name or 'driver://id'. The device's name when not set.
+     * @param uri Device to open: a driver's name or 'driver://id', such as 'cluster://1/local' for device 'local' of
+     *     another node. The device's name when not set.
      * @param queueCount Number of queues, at least as many as 'iree.queues' refers to. Zero for the device's own
      *     number: one on the CPU, elsewhere one for each hardware queue.
      * @param inlineWork Longest work that the submitting thread may run inline when nothing else is queued. Zero for

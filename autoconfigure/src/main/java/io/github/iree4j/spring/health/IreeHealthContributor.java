@@ -28,7 +28,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  *
  * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
  * when it could not be loaded or none of its devices works, and out of service while it is being loaded; one that is
- * loaded at its first call is up. Pools are up and report their usage. Progress is down
+ * loaded at its first call is up. A device of another machine is unknown until a program has opened it. Pools are up and report their usage. Progress is down
  * while calls are in flight and nothing advances, and up but degraded while there are other problems. Never waits for work on a device.
  */
 public final class IreeHealthContributor implements CompositeHealthContributor {
@@ -74,7 +74,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     }
 
     private Group devices() {
-        return group(() -> runtime.options().devices(), name -> device(runtime.device(name)));
+        return group(() -> runtime.options().devices(), name -> open(name, this::device));
     }
 
     private Group modules() {
@@ -87,7 +87,15 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     }
 
     private Group pools() {
-        return group(() -> runtime.options().devices(), name -> pool(runtime.device(name)));
+        return group(() -> runtime.options().devices(), name -> open(name, this::pool));
+    }
+
+    /** The health of a device of another machine is not known before a program has opened it. */
+    private Health open(String name, Function<Device, Health> health) {
+        return runtime.findDevice(name)
+                .map(health)
+                .orElseGet(
+                        () -> Health.unknown().withDetail("state", "not open").build());
     }
 
     /** Whether work advances, and the problems that keep it from that. */
@@ -163,6 +171,14 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             health.withDetail("reason", "program is closed");
         } else if (!anyWorks(devices)) {
             health.withDetail("reason", "none of its devices works");
+        } else if (devices.stream().anyMatch(device -> device.failure() != null)) {
+            health.withDetail("degraded", true)
+                    .withDetail(
+                            "lostDevices",
+                            devices.stream()
+                                    .filter(device -> device.failure() != null)
+                                    .map(runtime::nameOf)
+                                    .toList());
         }
         List<String> warnings = loaded.instances().stream()
                 .flatMap(instance -> instance.warnings().stream())

@@ -12,6 +12,7 @@ import io.github.iree4j.spring.metrics.IreeMeters.Key;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -41,38 +42,7 @@ public final class IreeMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        for (Device device : runtime.devices()) {
-            Tags tags = Tags.of(Key.DEVICE.asString(), runtime.nameOf(device));
-            for (int i = 0; i < device.queueCount(); i++) {
-                queue(registry, device.queue(i), tags.and(Key.QUEUE.asString(), Integer.toString(i)));
-            }
-            pools(registry, device, tags);
-            gauge(registry, IreeMeters.DEVICE_LOST, tags, device, each -> each.failure() == null ? 0 : 1);
-            gauge(
-                    registry,
-                    IreeMeters.DEVICE_STREAMS,
-                    tags,
-                    device,
-                    each -> each.driverCounters().streams());
-            gauge(
-                    registry,
-                    IreeMeters.DEVICE_EVENTS,
-                    tags,
-                    device,
-                    each -> each.driverCounters().events());
-            gauge(
-                    registry,
-                    IreeMeters.DEVICE_HELD,
-                    tags,
-                    device,
-                    each -> each.driverCounters().held());
-            counter(
-                    registry,
-                    IreeMeters.DEVICE_GRAPH_LAUNCHES,
-                    tags,
-                    device,
-                    each -> each.driverCounters().graphLaunches());
-        }
+        runtime.watchDevices(device -> device(registry, device));
         gauge(
                 registry,
                 IreeMeters.TASK_WORKERS,
@@ -96,6 +66,53 @@ public final class IreeMetrics implements MeterBinder {
         counter(registry, IreeMeters.TENSOR_LEAKED, Tags.empty(), runtime, IreeRuntime::forgottenResults);
         counter(registry, IreeMeters.TAINT_OPENED, Tags.empty(), this, _ -> TaintWindow.openedCount());
         counter(registry, IreeMeters.TAINT_RECOVERED, Tags.empty(), this, _ -> TaintWindow.recoveredCount());
+    }
+
+    private void device(MeterRegistry registry, Device device) {
+        String name = runtime.nameOf(device);
+        if (runtime.isRemote(name)) {
+            removeAll(registry, name); // those of the device that it replaces
+        }
+        Tags tags = Tags.of(Key.DEVICE.asString(), name);
+        for (int i = 0; i < device.queueCount(); i++) {
+            queue(registry, device.queue(i), tags.and(Key.QUEUE.asString(), Integer.toString(i)));
+        }
+        pools(registry, device, tags);
+        gauge(registry, IreeMeters.DEVICE_LOST, tags, device, each -> each.failure() == null ? 0 : 1);
+        gauge(
+                registry,
+                IreeMeters.DEVICE_STREAMS,
+                tags,
+                device,
+                each -> each.driverCounters().streams());
+        gauge(
+                registry,
+                IreeMeters.DEVICE_EVENTS,
+                tags,
+                device,
+                each -> each.driverCounters().events());
+        gauge(
+                registry,
+                IreeMeters.DEVICE_HELD,
+                tags,
+                device,
+                each -> each.driverCounters().held());
+        counter(
+                registry,
+                IreeMeters.DEVICE_GRAPH_LAUNCHES,
+                tags,
+                device,
+                each -> each.driverCounters().graphLaunches());
+    }
+
+    private static void removeAll(MeterRegistry registry, String device) {
+        for (Meter each : registry.getMeters()) {
+            if (each.getId().getName().startsWith("iree.")
+                    && !each.getId().getName().equals(IreeMeters.POOL_USAGE.getName())
+                    && device.equals(each.getId().getTag(Key.DEVICE.asString()))) {
+                registry.remove(each);
+            }
+        }
     }
 
     private static void queue(MeterRegistry registry, DeviceQueue queue, Tags tags) {

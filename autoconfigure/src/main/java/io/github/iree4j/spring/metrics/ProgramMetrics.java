@@ -102,10 +102,16 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
 
     private void memory(MeterRegistry registry, String module, String consumer) {
         for (Device device : runtime.devices()) {
-            Gauge.builder(IreeMeters.POOL_USAGE.getName(), device, each -> live(each, consumer))
+            String name = runtime.nameOf(device);
+            Gauge.builder( // by name: a device of another machine may be replaced
+                            IreeMeters.POOL_USAGE.getName(),
+                            runtime,
+                            each -> each.findDevice(name)
+                                    .map(found -> live(found, consumer))
+                                    .orElse(0L))
                     .description(IreeMeters.POOL_USAGE.getDescription())
                     .baseUnit(IreeMeters.POOL_USAGE.getBaseUnit())
-                    .tags(Tags.of(Key.DEVICE.asString(), runtime.nameOf(device), Key.MODULE.asString(), module))
+                    .tags(Tags.of(Key.DEVICE.asString(), name, Key.MODULE.asString(), module))
                     .strongReference(true)
                     .register(registry);
         }

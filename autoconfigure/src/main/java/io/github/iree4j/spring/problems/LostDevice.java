@@ -24,7 +24,7 @@ public record LostDevice(String subject, String cause, List<String> chain) imple
 
     @Override
     public String remedy() {
-        return "restart the application; see the driver's own log for the cause";
+        return "restart the application, unless the device belongs to another node: it is opened again when the node comes; see the driver's own log for the cause";
     }
 
     @Override

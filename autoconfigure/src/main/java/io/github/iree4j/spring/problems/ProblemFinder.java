@@ -313,7 +313,8 @@ public final class ProblemFinder {
         }
 
         private Problem ofMemory(String device, Root root) {
-            PoolSetStatistics pools = runtime.device(device).allocator().poolStatistics();
+            PoolSetStatistics pools =
+                    runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
             String holders = pools.consumers().stream()
                     .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
                     .map(each -> "%s holds %d bytes"

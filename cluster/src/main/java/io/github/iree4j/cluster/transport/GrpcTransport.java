@@ -131,11 +131,12 @@ public final class GrpcTransport implements AutoCloseable {
             channel.shutdownNow();
             bulk.shutdownNow();
         });
-        afterTimeout(() -> streams.giveUp(new IreeException(
-                StatusCode.DEADLINE_EXCEEDED,
-                "%s did not answer within %d ms"
-                        .formatted(peer, options.connectTimeout().toMillis()))));
         streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
+        afterTimeout(() -> streams.giveUp(
+                new IreeException( // of streams that are open: it ends them
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "%s did not answer within %d ms"
+                                .formatted(peer, options.connectTimeout().toMillis()))));
     }
 
     private ManagedChannel channel(ClusterMember peer) {

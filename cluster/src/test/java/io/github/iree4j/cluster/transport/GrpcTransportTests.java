@@ -14,6 +14,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -277,5 +278,30 @@ class GrpcTransportTests {
         assertThatThrownBy(() -> TransportOptions.of(reachable, 0))
                 .hasMessageContaining("iree.cluster.ssl.bundle")
                 .hasMessageContaining("iree.cluster.insecure=true");
+    }
+
+    @Test
+    void aPeerThatDoesNotAnswerIsGivenUpHoweverShortTheTime() throws Exception {
+        TransportOptions usual = TransportOptions.of(LOOPBACK, 0);
+        TransportOptions hasty = new TransportOptions(
+                usual.address(),
+                usual.port(),
+                null,
+                false,
+                usual.maximumFrameBytes(),
+                usual.queueWindow(),
+                usual.bulkWindow(),
+                false,
+                Duration.ofNanos(1),
+                usual.keepAlive(),
+                usual.keepAliveTimeout());
+        try (ServerSocket silent = new ServerSocket(0, 10, LOOPBACK);
+                GrpcTransport from = new GrpcTransport(hasty, one)) {
+            from.listen(identity(1), HOST);
+            for (int i = 0; i < 5; i++) {
+                from.dial(new ClusterMember(identity(2), HOST, silent.getLocalPort()));
+                assertThat(Ends.take(one.unreachable).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            }
+        }
     }
 }

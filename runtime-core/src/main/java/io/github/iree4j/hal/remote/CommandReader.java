@@ -78,7 +78,7 @@ final class CommandReader {
                 }
             }
             case Step.UPLOAD -> {
-                long transfer = in.u64("transfer");
+                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 long length = in.size("length");
@@ -89,8 +89,23 @@ final class CommandReader {
                             queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
                 }
             }
+            case Step.CONTENT -> {
+                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
+                ServerObject target = object("target");
+                long offset = in.size("offset");
+                long length = in.size("length");
+                byte[] digest = in.bytes("digest", 32);
+                if (length > Step.Content.MOST) {
+                    throw in.corrupt("content of %d bytes, the limit is %d".formatted(length, Step.Content.MOST));
+                }
+                if (target != null) {
+                    ContentFile file = command.own(new ContentFile(server.session(), transfer, length, digest));
+                    command.add((queue, wait, signal) ->
+                            queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
+                }
+            }
             case Step.DOWNLOAD -> {
-                long transfer = in.u64("transfer");
+                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
                 ServerObject source = object("source");
                 long offset = in.size("offset");
                 long length = in.size("length");

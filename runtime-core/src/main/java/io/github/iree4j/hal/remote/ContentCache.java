@@ -6,14 +6,20 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Code that peers have sent, by its SHA-256, as long as there is room: the least recently used goes first. Safe from any thread. */
+/** Code and constants that peers have sent, by their SHA-256, as long as there is room: the least recently used goes first. Safe from any thread. */
 final class ContentCache {
+    private static final long LEAST_COST = 1 << 10;
+
     private final long limit;
     private final Map<ByteBuffer, MemorySegment> byDigest = new LinkedHashMap<>(16, 0.75f, true); // guarded by this
     private long bytes;
 
     ContentCache(long limit) {
         this.limit = limit;
+    }
+
+    long limit() {
+        return limit;
     }
 
     synchronized @Nullable MemorySegment find(byte[] digest) {
@@ -24,11 +30,16 @@ final class ContentCache {
         if (content.byteSize() > limit || byDigest.putIfAbsent(ByteBuffer.wrap(digest), content) != null) {
             return;
         }
-        bytes += content.byteSize();
+        bytes += cost(content);
         var oldest = byDigest.values().iterator();
-        while (bytes > limit) {
-            bytes -= oldest.next().byteSize();
+        while (bytes > limit && oldest.hasNext()) {
+            bytes -= cost(oldest.next());
             oldest.remove();
         }
+    }
+
+    /** An entry takes more than its bytes. */
+    private static long cost(MemorySegment content) {
+        return Math.max(LEAST_COST, content.byteSize());
     }
 }

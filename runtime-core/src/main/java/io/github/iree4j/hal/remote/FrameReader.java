@@ -17,7 +17,7 @@ final class FrameReader {
     /**
      * Reads the head.
      *
-     * @throws IreeException DATA_LOSS for an invalid one, INCOMPATIBLE for another version
+     * @throws IreeException DATA_LOSS for an invalid one, INCOMPATIBLE for another version, of which only REJECT is read
      */
     FrameReader(PeerStream stream, ByteBuffer frame) {
         this.bytes = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
@@ -29,10 +29,10 @@ final class FrameReader {
         }
         this.type = FrameType.of(bytes.get() & 0xFF, stream);
         int version = bytes.get() & 0xFF;
-        if (version != FrameWriter.VERSION) {
+        if (version != FrameWriter.VERSION && type != FrameType.REJECT) {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "%s of version %d; this node reads version %d, run the same release on all nodes"
+                    "%s of version %d, and the node that receives it reads version %d; run the same release on all nodes"
                             .formatted(type, version, FrameWriter.VERSION));
         }
         int reserved = bytes.getShort();

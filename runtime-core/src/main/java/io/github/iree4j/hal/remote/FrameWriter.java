@@ -23,8 +23,13 @@ final class FrameWriter {
 
     static final int VERSION = 1;
 
-    /** Bytes of a message of a status; longer ones are cut. */
-    private static final int MESSAGE_LIMIT = 4096;
+    /** Bytes of a string, whose length has 16 bits. */
+    private static final int STRING_LIMIT = 0xFFFF;
+
+    /** Bytes of a message of a status; longer ones are cut, and end in dots. */
+    static final int MESSAGE_LIMIT = 4096;
+
+    private static final byte[] DOTS = " ...".getBytes(StandardCharsets.UTF_8);
 
     private static final int INITIAL = 96;
 
@@ -71,18 +76,38 @@ final class FrameWriter {
         return this;
     }
 
+    /**
+     * A name: whole or not at all.
+     *
+     * @throws IreeException INVALID_ARGUMENT when it is too long for a frame
+     */
     FrameWriter string(String value) {
         byte[] text = value.getBytes(StandardCharsets.UTF_8);
-        int length = Math.min(text.length, MESSAGE_LIMIT);
-        u16(length);
-        room(length).put(text, 0, length);
-        return this;
+        if (text.length > STRING_LIMIT) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s: a name of %d bytes, '%s ...', the limit is %d"
+                            .formatted(type, text.length, value.substring(0, 40), STRING_LIMIT));
+        }
+        return u16(text.length).bytes(text);
     }
 
     /** A status: OK for null. */
     FrameWriter status(@Nullable IreeException failure) {
         u8(failure == null ? StatusCode.OK.number() : failure.code().number());
-        return failure == null ? this : string(failure.getMessage());
+        return failure == null ? this : message(failure.getMessage());
+    }
+
+    private FrameWriter message(String value) {
+        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        if (text.length <= MESSAGE_LIMIT) {
+            return u16(text.length).bytes(text);
+        }
+        int end = MESSAGE_LIMIT - DOTS.length;
+        while ((text[end] & 0xC0) == 0x80) { // inside a character
+            end--;
+        }
+        return u16(end + DOTS.length).bytes(Arrays.copyOf(text, end)).bytes(DOTS);
     }
 
     FrameWriter frontier(Frontier frontier) {

@@ -56,8 +56,8 @@ record Hello(
         if (protocol != PROTOCOL) {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "the peer speaks protocol %d and this node protocol %d; run the same release on all nodes"
-                            .formatted(protocol, PROTOCOL));
+                    "the node that sends this %s speaks protocol %d, the one that receives it protocol %d; run the same release on all nodes"
+                            .formatted(in.type, protocol, PROTOCOL));
         }
         in.u32("capabilities"); // none yet: unknown ones are ignored
         NodeIdentity identity =

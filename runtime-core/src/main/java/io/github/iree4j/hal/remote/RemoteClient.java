@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What this node uses of a peer: devices, and on them memory, code, commands and lanes, each under a handle that is never reused. Safe from any thread. */
 final class RemoteClient {
+    private static final int UNDECLARED = 0xFFFF;
+
     private final RemoteSession session;
     private final AtomicLong handles = new AtomicLong();
     private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
@@ -128,8 +130,8 @@ final class RemoteClient {
         int count = failure != null ? 0 : in.count("exports", in.u16("exports"), 8);
         for (int i = 0; i < count; i++) {
             String name = in.string("name");
-            int constants = in.u16("constants");
-            int bindings = in.u16("bindings");
+            int constants = declared(in.u16("constants"));
+            int bindings = declared(in.u16("bindings"));
             exports.add(new ExecutableExport(name, 0, constants, bindings, 0, 0, 0, 0));
         }
         in.end();
@@ -138,6 +140,11 @@ final class RemoteClient {
         } else {
             load.exports.completeExceptionally(failure);
         }
+    }
+
+    /** A count of an export, -1 for one that the executable does not declare. */
+    private static int declared(int count) {
+        return count == UNDECLARED ? -1 : count;
     }
 
     void accepted(FrameReader in) {

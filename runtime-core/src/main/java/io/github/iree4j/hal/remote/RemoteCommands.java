@@ -62,6 +62,17 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
     }
 
     @Override
+    public void copyConstants(StreamStorage source, StreamStorage target, long targetOffset, long length) {
+        RemoteMemory from = driver.memory(source);
+        RemoteMemory to = driver.memory(target);
+        if (length < Step.Content.LEAST || length > Step.Content.MOST || !from.isNear() || to.isNear()) {
+            copy(source, 0, target, targetOffset, length);
+        } else {
+            add(new Step.Content(from.near(source.offset(), length), to.farHandle(), target.offset() + targetOffset));
+        }
+    }
+
+    @Override
     public DriverCommands finish(String operation) {
         return this;
     }

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.hal.stream.DriverLimits;
 import io.github.iree4j.hal.stream.DriverMemory;
 import io.github.iree4j.hal.stream.DriverTimeline;
@@ -245,6 +246,12 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public List<String> formats() {
         return info.formats();
+    }
+
+    /** Programs ask for the kind of device that it is for its own node. */
+    @Override
+    public boolean isNamed(String pattern) {
+        return DevicePattern.matches(pattern, info.driver());
     }
 
     @Override

@@ -64,8 +64,8 @@ final class RemoteLane implements Lane {
         @Nullable
         IreeException failure;
 
-        List<Long> uploads = List.of();
-        List<Long> incoming = List.of();
+        final List<Long> uploads = new ArrayList<>(0); // complete before its frame is sent, like `incoming`
+        final List<Long> incoming = new ArrayList<>(0);
         List<Point> waits = List.of();
 
         Entry(@Nullable Submission submission, long ticket) {
@@ -207,7 +207,8 @@ final class RemoteLane implements Lane {
 
     private static boolean hasUploads(Submission submission) {
         return submission.commands() instanceof RemoteCommands commands
-                && commands.steps().stream().anyMatch(Step.Upload.class::isInstance);
+                && commands.steps().stream()
+                        .anyMatch(step -> step instanceof Step.Upload || step instanceof Step.Content);
     }
 
     private void send(Entry entry, List<Point> waits, boolean isFinal) {
@@ -271,22 +272,26 @@ final class RemoteLane implements Lane {
                             .u32((int) size);
                     frame.bytes(upload.bytes().toArray(ValueLayout.JAVA_BYTE));
                 } else {
-                    long number = transfers.next();
-                    entry.uploads = plus(entry.uploads, number);
-                    transfers.send(number, 0, upload.bytes(), 0, () -> null, _ -> {});
                     frame.u8(Step.UPLOAD)
-                            .u64(number)
+                            .u64(offer(entry, upload.bytes()))
                             .u64(upload.target())
                             .u64(upload.offset())
                             .u64(size);
                 }
             }
+            case Step.Content content ->
+                frame.u8(Step.CONTENT)
+                        .u64(offer(entry, content.bytes()))
+                        .u64(content.target())
+                        .u64(content.offset())
+                        .u64(content.bytes().byteSize())
+                        .bytes(RemoteClient.digest(content.bytes()));
             case Step.Download download -> {
                 long number = transfers.next();
                 MemorySegment target = download.bytes();
                 synchronized (this) {
                     entry.downloads++;
-                    entry.incoming = plus(entry.incoming, number);
+                    entry.incoming.add(number);
                 }
                 transfers.receive(number, 0, target, false, () -> null, failure -> downloaded(entry, failure));
                 frame.u8(Step.DOWNLOAD)
@@ -309,10 +314,13 @@ final class RemoteLane implements Lane {
         }
     }
 
-    private static List<Long> plus(List<Long> all, long one) {
-        List<Long> more = new ArrayList<>(all);
-        more.add(one);
-        return more;
+    /** Announces bytes that the peer asks for when their command runs. */
+    private long offer(Entry entry, MemorySegment bytes) {
+        Transfers transfers = driver.session().transfers();
+        long number = transfers.next();
+        entry.uploads.add(number);
+        transfers.send(number, 0, bytes, 0, () -> null, _ -> {});
+        return number;
     }
 
     /** A download of a command has ended, or its frame is made. */

@@ -9,6 +9,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +30,7 @@ public final class RemoteNode implements AutoCloseable {
     private final SchedulingDomain domain;
     private final RemoteOptions options;
     private final List<Device> devices;
+    private final List<String> names; // of the devices, for peers
     private final SessionListener listener;
     private final Executor slow;
     private final LongPredicate mayJoin;
@@ -49,7 +51,8 @@ public final class RemoteNode implements AutoCloseable {
         this.identity = builder.identity;
         this.domain = builder.domain;
         this.options = builder.options;
-        this.devices = List.copyOf(builder.devices);
+        this.devices = List.copyOf(builder.devices.values());
+        this.names = List.copyOf(builder.devices.keySet());
         this.listener = builder.listener;
         this.slow = builder.slow;
         this.mayJoin = builder.mayJoin;
@@ -153,13 +156,14 @@ public final class RemoteNode implements AutoCloseable {
     Hello hello(long expectedPeer) {
         List<Hello.AxisEpoch> axes = new ArrayList<>();
         List<RemoteDeviceInfo> served = new ArrayList<>();
-        for (Device device : devices) {
+        for (int index = 0; index < devices.size(); index++) {
+            Device device = devices.get(index);
             for (int i = 0; i < device.queueCount(); i++) {
                 long axis = device.queue(i).axis();
                 axes.add(new Hello.AxisEpoch(axis, domain.tracker().completed(axis)));
             }
             served.add(new RemoteDeviceInfo(
-                    device.id(),
+                    names.get(index),
                     device.info().driver(),
                     device.info().name(),
                     device.executableFormats(),
@@ -347,6 +351,7 @@ public final class RemoteNode implements AutoCloseable {
      */
     void whenSession(long incarnation, Runnable action) {
         RemoteSession session;
+        boolean isMember = mayJoin.test(incarnation); // without the lock: membership has its own, and asks this node
         synchronized (this) {
             session = sessions.get(incarnation);
             if (session == null) {
@@ -356,7 +361,7 @@ public final class RemoteNode implements AutoCloseable {
                 if (closed != null) {
                     throw closed;
                 }
-                if (!mayJoin.test(incarnation)) {
+                if (!isMember) {
                     throw new IreeException(
                             StatusCode.UNAVAILABLE,
                             "%s has no session with node %d, and membership does not know it"
@@ -456,7 +461,7 @@ public final class RemoteNode implements AutoCloseable {
     public static final class Builder {
         private final NodeIdentity identity;
         private final SchedulingDomain domain;
-        private final List<Device> devices = new ArrayList<>();
+        private final Map<String, Device> devices = new LinkedHashMap<>();
         private RemoteOptions options = RemoteOptions.DEFAULT;
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
@@ -482,13 +487,29 @@ public final class RemoteNode implements AutoCloseable {
          * @throws IreeException INVALID_ARGUMENT when it is of another domain
          */
         public Builder device(Device device) {
+            return device(device.id(), device);
+        }
+
+        /**
+         * Serves a device to peers under a name.
+         *
+         * @param name its id for peers
+         * @param device of the node's domain; stays open as long as the node
+         * @return this builder
+         * @throws IreeException INVALID_ARGUMENT when it is of another domain; ALREADY_EXISTS when the name is taken
+         */
+        public Builder device(String name, Device device) {
             if (!device.schedulingDomain().equals(domain)) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
                         "device '%s' is of another scheduling domain than %s; open it with the node's"
                                 .formatted(device.id(), identity));
             }
-            devices.add(device);
+            if (devices.putIfAbsent(name, device) != null) {
+                throw new IreeException(
+                        StatusCode.ALREADY_EXISTS,
+                        "%s serves a device '%s' already; give each a name of its own".formatted(identity, name));
+            }
             return this;
         }
 

@@ -11,13 +11,13 @@ import io.github.iree4j.status.StatusCode;
  * @param commandWindow commands that one peer may have in progress, 1 to 65536
  * @param memoryLimit bytes that one peer may allocate on each device
  * @param objectLimit objects that one peer may have: allocations, executables, command buffers, queues, subscriptions
- * @param contentLimit bytes of code that the node keeps for one peer
+ * @param contentLimit bytes of code and constants that the node keeps for its peers, in memory of the host, so that they come once
  * @param outboxBytes bytes that may wait for a stream to have room before new work is refused
  */
 public record RemoteOptions(
         int chunkBytes, int commandWindow, long memoryLimit, int objectLimit, long contentLimit, int outboxBytes) {
 
-    /** 256 KiB chunks, 1024 commands, 1 TiB (the device's own limit is lower), 65536 objects, 256 MiB of code, 4 MiB waiting. */
+    /** 256 KiB chunks, 1024 commands, 1 TiB (the device's own limit is lower), 65536 objects, 256 MiB of code and constants, 4 MiB waiting. */
     public static final RemoteOptions DEFAULT =
             new RemoteOptions(256 << 10, 1024, 1L << 40, 1 << 16, 256L << 20, 4 << 20);
 
@@ -31,7 +31,7 @@ public record RemoteOptions(
         check("commandWindow", commandWindow, 1, 1 << 16);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         check("objectLimit", objectLimit, 1, 1 << 24);
-        check("contentLimit", contentLimit, 0, Integer.MAX_VALUE);
+        check("contentLimit", contentLimit, 0, Long.MAX_VALUE);
         check("outboxBytes", outboxBytes, 1 << 10, 1 << 30);
     }
 

@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -34,6 +35,9 @@ final class RemoteServer {
     /** Bytes of accepted commands that have not ended. */
     private static final long QUEUED_BYTES_LIMIT = 256L << 20;
 
+    /** Closed lanes of a client that are remembered. */
+    static final int CLOSED_LANES = 1 << 12;
+
     /** Alignment of memory, at least what any device requires of a binding. */
     private static final long ALIGNMENT = 256;
 
@@ -46,7 +50,10 @@ final class RemoteServer {
     // Guarded by this.
     private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
     private final Map<Long, Long> sizes = new HashMap<>(); // bytes of allocations, by handle
-    private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; kept until the session ends
+    private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; open, or with commands that have not ended
+    private final Map<Long, ServerLane> over =
+            new LinkedHashMap<>(); // closed ones, for those who still ask; oldest first
+    private long lastForgotten = -1; // the highest ordinal of those of their axes that were forgotten
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
@@ -188,7 +195,7 @@ final class RemoteServer {
     void load(FrameReader in) {
         long handle = in.u64("handle");
         Device device = device(in);
-        long transfer = in.u64("transfer");
+        long transfer = session.transfers().ofPeer(in, in.u64("transfer"));
         long length = in.size("length");
         byte[] digest = in.bytes("digest", 32);
         String format = in.string("format");
@@ -281,8 +288,8 @@ final class RemoteServer {
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %d lanes of %s, the limit".formatted(in.type, lanes.size(), session));
             }
-            if (lanes.putIfAbsent(axis, lane) != null) {
-                throw in.corrupt("lane '%s' is open".formatted(Axis.toString(axis)));
+            if (over.containsKey(axis) || isForgotten(axis) || lanes.putIfAbsent(axis, lane) != null) {
+                throw in.corrupt("lane '%s' was opened before".formatted(Axis.toString(axis)));
             }
             waiting = expected.remove(axis);
             expectedCount -= waiting == null ? 0 : waiting.size();
@@ -292,10 +299,29 @@ final class RemoteServer {
         }
     }
 
-    /** The client sends no more commands. The lane stays, for those who still ask. */
     void closeLane(FrameReader in) {
-        lane(in, in.u64("lane"));
+        ServerLane lane = lane(in, in.u64("lane"));
         in.end();
+        lane.close(in);
+    }
+
+    /** A closed lane has ended its last command. It stays a while, for commands of other nodes that wait for points of it. */
+    void retire(ServerLane lane) {
+        ServerLane oldest = null;
+        synchronized (this) {
+            if (failure != null || !lanes.remove(lane.axis(), lane)) {
+                return;
+            }
+            over.put(lane.axis(), lane);
+            if (over.size() > CLOSED_LANES) {
+                oldest = over.values().iterator().next();
+                over.remove(oldest.axis());
+                lastForgotten = Math.max(lastForgotten, Axis.ordinal(oldest.axis()));
+            }
+        }
+        if (oldest != null) {
+            oldest.forget();
+        }
     }
 
     private ServerLane lane(FrameReader in, long axis) {
@@ -308,13 +334,24 @@ final class RemoteServer {
         }
     }
 
+    /** Clients open lanes in the order of their axes, but for a few. Under the lock. */
+    private boolean isForgotten(long axis) {
+        return Axis.ordinal(axis) <= lastForgotten;
+    }
+
     /** Passes on the timeline of a lane of this client: now, or once it is open. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
         ServerLane lane;
         IreeException cause;
         synchronized (this) {
-            lane = lanes.get(axis);
+            lane = lanes.getOrDefault(axis, over.get(axis));
             cause = failure;
+            if (lane == null && cause == null && isForgotten(axis)) {
+                cause = new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "lane '%s' of %s was closed, and %d others since"
+                                .formatted(Axis.toString(axis), session, CLOSED_LANES));
+            }
             if (lane == null && cause == null) {
                 if (expectedCount >= node.options().objectLimit()) {
                     cause = new IreeException(
@@ -488,7 +525,9 @@ final class RemoteServer {
         List<Subscriptions.LaneWaiter> waiting = new ArrayList<>();
         synchronized (this) {
             failure = cause;
-            allLanes = List.copyOf(lanes.values());
+            allLanes = new ArrayList<>(lanes.values());
+            allLanes.addAll(over.values());
+            over.clear();
             allObjects = List.copyOf(objects.values());
             objects.clear();
             sizes.clear();

@@ -30,6 +30,7 @@ final class ServerLane {
     private long lastSequence;
     private long lastEpoch;
     private boolean busy; // the head was started
+    private boolean closing; // the client sends no more
     private @Nullable IreeException ended;
 
     ServerLane(RemoteServer server, long axis, DeviceQueue queue) {
@@ -37,6 +38,10 @@ final class ServerLane {
         this.axis = axis;
         this.queue = queue;
         timeline.keepHistory();
+    }
+
+    long axis() {
+        return axis;
     }
 
     DeviceQueue queue() {
@@ -56,6 +61,9 @@ final class ServerLane {
     synchronized boolean isNext(FrameReader in, long sequence, long epoch) {
         if (sequence <= lastSequence) {
             return false;
+        }
+        if (closing) {
+            throw in.corrupt("command %d of lane %d, which is closed".formatted(sequence, axis));
         }
         if (sequence != lastSequence + 1) {
             throw in.corrupt("command %d of lane %d follows command %d".formatted(sequence, axis, lastSequence));
@@ -143,6 +151,32 @@ final class ServerLane {
         }
         server.leave(command);
         advance();
+        if (isOver()) {
+            server.retire(this);
+        }
+    }
+
+    /** The client sends no more commands. */
+    void close(FrameReader in) {
+        synchronized (this) {
+            if (closing) {
+                throw in.corrupt("lane %d is closed".formatted(axis));
+            }
+            closing = true;
+        }
+        if (isOver()) {
+            server.retire(this);
+        }
+    }
+
+    /** Whether it is closed, and every command has ended. */
+    private synchronized boolean isOver() {
+        return closing && commands.isEmpty() && ended == null;
+    }
+
+    /** No command can wait for it any more that has not begun to. */
+    void forget() {
+        timeline.close();
     }
 
     /** The session has failed. */

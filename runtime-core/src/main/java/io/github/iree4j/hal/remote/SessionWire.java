@@ -38,7 +38,11 @@ final class SessionWire implements PeerListener {
         try {
             receive(stream, frame);
         } catch (IreeException e) {
-            session.fail(e.during("frame from " + session));
+            if (e.code() == StatusCode.INCOMPATIBLE) { // the peer learns it
+                session.reject(e);
+            } else {
+                session.fail(e.during("frame from " + session));
+            }
         } catch (RuntimeException | Error e) { // of any kind: peers and waiters must not hang
             LOG.error("a frame from {} could not be handled", session, e);
             session.fail(new IreeException(

@@ -10,6 +10,7 @@ sealed interface Step {
     int DOWNLOAD = 4;
     int UPDATE = 5;
     int EXECUTE = 6;
+    int CONTENT = 7;
 
     /** Fills a range. */
     record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}
@@ -19,6 +20,15 @@ sealed interface Step {
 
     /** Writes bytes of the client to a range. */
     record Upload(MemorySegment bytes, long target, long offset) implements Step {}
+
+    /** Writes bytes of the client to a range, unless the peer has them under their digest. */
+    record Content(MemorySegment bytes, long target, long offset) implements Step {
+        /** Bytes from which on asking costs less than sending. */
+        static final int LEAST = 4 << 10;
+
+        /** Bytes of one piece. */
+        static final int MOST = 1 << 20;
+    }
 
     /** Writes a range to bytes of the client. */
     record Download(long source, long offset, MemorySegment bytes) implements Step {}

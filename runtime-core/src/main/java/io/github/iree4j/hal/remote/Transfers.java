@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -114,7 +115,7 @@ final class Transfers {
      * @param base how much of the transfer is before them
      * @param credit how many may be sent at once; the receiver gives more
      * @param stop asked before each chunk: why to stop, or null
-     * @param done called once, when nothing reads the bytes any more
+     * @param done called once, when nothing reads the bytes any more: with ALREADY_EXISTS when the number is in use
      */
     void send(
             long number,
@@ -126,7 +127,7 @@ final class Transfers {
         Outgoing transfer = new Outgoing(number, base, source, credit, stop, done);
         IreeException cause;
         synchronized (this) {
-            cause = closed;
+            cause = obstacle(number);
             if (cause == null) {
                 outgoing.put(number, transfer);
             }
@@ -145,7 +146,7 @@ final class Transfers {
      * @param base how much of the transfer is before them
      * @param ask whether the sender waits for credit
      * @param stop asked before each chunk: why to stop, or null
-     * @param done called once, when the last byte is there or nothing writes any more
+     * @param done called once, when the last byte is there or nothing writes any more: with ALREADY_EXISTS when the number is in use
      */
     void receive(
             long number,
@@ -157,7 +158,7 @@ final class Transfers {
         Incoming transfer = new Incoming(number, base, target, stop, done);
         IreeException cause;
         synchronized (this) {
-            cause = closed;
+            cause = obstacle(number);
             if (cause == null && transfer.length > 0) {
                 incoming.put(number, transfer);
             }
@@ -168,6 +169,30 @@ final class Transfers {
         } else if (ask) {
             session.post(new FrameWriter(FrameType.CREDIT).u64(number).u64(base + transfer.length));
         }
+    }
+
+    /** Why no transfer of a number can begin: a second one would take the bytes of the first. Under the lock. */
+    private @Nullable IreeException obstacle(long number) {
+        if (closed == null && (outgoing.containsKey(number) || incoming.containsKey(number))) {
+            return new IreeException(
+                    StatusCode.ALREADY_EXISTS,
+                    "transfer %d of %s is in use; a client gives each transfer a number of its own"
+                            .formatted(number, session));
+        }
+        return closed;
+    }
+
+    /**
+     * Checks a number that the peer has chosen, as the client of the transfer.
+     *
+     * @throws IreeException DATA_LOSS when it is one that this side may choose
+     */
+    long ofPeer(FrameReader in, long number) {
+        boolean odd = (number & 1) == 1;
+        if (number <= 0 || odd == session.isDialer()) {
+            throw in.corrupt("transfer %d is not one that %s may choose".formatted(number, session));
+        }
+        return number;
     }
 
     /** Forgets bytes to send that nobody wants any more. Nothing reads them afterwards. */

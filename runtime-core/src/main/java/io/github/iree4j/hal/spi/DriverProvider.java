@@ -30,6 +30,16 @@ public interface DriverProvider {
     List<DeviceInfo> devices();
 
     /**
+     * Returns whether the devices belong to other machines, which may not be there yet and may be gone at any time. A runtime opens such a device
+     * when a program that names it is loaded, and again for the next one after it was lost; programs that name no devices do not see it.
+     *
+     * @return false unless overridden
+     */
+    default boolean isRemote() {
+        return false;
+    }
+
+    /**
      * Opens a device.
      *
      * @param deviceId one of the ids of {@link #devices()}, or the driver's name for the first

@@ -50,7 +50,7 @@ final class FileTransfers {
             long to = offset + at;
             StagingPiece piece = plan.piece(size);
             plan.add(() -> new StagedRead(queue, file, from, piece));
-            plan.add(() -> new FromStaging(queue, piece, target, to));
+            plan.add(() -> new FromStaging(queue, piece, target, to, file.isConstant()));
         }
         return plan;
     }
@@ -165,11 +165,13 @@ final class FileTransfers {
     private static final class FromStaging extends TransferOperation {
         private final StagingPiece piece;
         private final long offset;
+        private final boolean constants;
 
-        FromStaging(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset) {
+        FromStaging(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset, boolean constants) {
             super("read", queue, target);
             this.piece = piece;
             this.offset = offset;
+            this.constants = constants;
         }
 
         @Override
@@ -184,7 +186,11 @@ final class FileTransfers {
 
         @Override
         void encode(TransferCommands commands) {
-            commands.copy(piece.storage(), 0, storage(0), offset, piece.size);
+            if (constants) {
+                commands.copyConstants(piece.storage(), storage(0), offset, piece.size);
+            } else {
+                commands.copy(piece.storage(), 0, storage(0), offset, piece.size);
+            }
         }
 
         @Override

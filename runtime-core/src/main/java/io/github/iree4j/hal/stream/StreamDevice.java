@@ -405,7 +405,9 @@ public final class StreamDevice implements Device {
 
     /** Whether a pattern matches this device: programs use {@code DRIVER*}. */
     private boolean isNamed(String pattern) {
-        return DevicePattern.matches(pattern, info.driver()) || DevicePattern.matches(pattern, id());
+        return DevicePattern.matches(pattern, info.driver())
+                || DevicePattern.matches(pattern, id())
+                || driver.isNamed(pattern);
     }
 
     private static OptionalLong flag(boolean answer) {

@@ -214,6 +214,16 @@ public interface StreamDriver extends AutoCloseable {
     List<String> formats();
 
     /**
+     * Returns whether a program that asks for a kind of device means this one, besides by the name of its driver and its id.
+     *
+     * @param pattern as for {@link io.github.iree4j.hal.spi.DevicePattern}
+     * @return false unless overridden
+     */
+    default boolean isNamed(String pattern) {
+        return false;
+    }
+
+    /**
      * Returns how programs are compiled for the driver.
      *
      * @param format one of {@link #formats}

@@ -10,6 +10,18 @@ import io.github.iree4j.status.IreeException;
 public interface TransferCommands extends TransferSink {
 
     /**
+     * Copies constants from memory of the host, which the device may have already: what differs from a copy is that a driver may find that out.
+     *
+     * @param source memory of the host
+     * @param target where to put the bytes, from its start
+     * @param targetOffset the first byte in the target
+     * @param length how many bytes from the start of the source
+     */
+    default void copyConstants(StreamStorage source, StreamStorage target, long targetOffset, long length) {
+        copy(source, 0, target, targetOffset, length);
+    }
+
+    /**
      * Ends the recording.
      *
      * @param operation the operation's name, for messages

@@ -125,6 +125,13 @@ final class Loopback {
             }
         }
 
+        /** Takes away the frame that would be delivered next. */
+        byte[] take(PeerStream stream) {
+            synchronized (Loopback.this) {
+                return streams.get(stream).remove().frame();
+            }
+        }
+
         /** Changes each frame sent from now on. */
         void change(UnaryOperator<byte[]> how) {
             synchronized (Loopback.this) {

@@ -3,21 +3,31 @@ package io.github.iree4j.hal.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.hal.stream.Lane;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,6 +139,129 @@ class RemoteDeviceTest {
             }
         } finally {
             loopback.stop();
+        }
+    }
+
+    @Test
+    void lanesOfClosedDevicesDoNotCountAndCanStillBeAskedFor() {
+        int limit = 8;
+        RemoteOptions options = new RemoteOptions(1 << 10, 16, 1 << 20, limit, 1 << 20, 1 << 12);
+        Loopback loopback = new Loopback(3);
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1, options);
+            loopback.connect(one, nodes.node(2, options));
+            loopback.run();
+            RemoteSession session = one.session(2);
+            List<Long> axes = new ArrayList<>();
+            for (int i = 0; i < 3 * limit; i++) {
+                RemoteDriver driver = new RemoteDriver(session, 0, 2);
+                for (Lane each : driver.lanes()) {
+                    RemoteLane lane = (RemoteLane) each;
+                    lane.signalled(1);
+                    axes.add(lane.axis());
+                }
+                driver.close();
+                loopback.run();
+            }
+            assertThat(session.failure()).isNull();
+            for (long axis : axes) {
+                TimelineSemaphore lane = session.semaphore(axis, 1);
+                loopback.run();
+                assertThat(lane.value()).isEqualTo(1);
+                session.forget(lane);
+                lane.close();
+            }
+        }
+    }
+
+    @Test
+    void aLaneThatWasForgottenIsAnswered() {
+        Loopback loopback = new Loopback(3);
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1);
+            loopback.connect(one, nodes.node(2));
+            loopback.run();
+            RemoteSession session = one.session(2);
+            long first = 0;
+            for (int i = 0; i <= RemoteServer.CLOSED_LANES; i++) {
+                RemoteDriver driver = new RemoteDriver(session, 0, 1);
+                first = first != 0 ? first : ((RemoteLane) driver.lanes().getFirst()).axis();
+                driver.close();
+                loopback.run();
+            }
+            TimelineSemaphore lane = session.semaphore(first, 1);
+            loopback.run();
+            assertThat(lane.failure()).hasMessageContaining("was closed");
+            lane.close();
+            assertThat(session.failure()).isNull();
+        }
+    }
+
+    @Test
+    void aCommandOfManyTransfersTakesMemoryInProportion() {
+        int count = 6000;
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        RemoteBackend backend = new RemoteBackend();
+        BufferParams near = new BufferParams(
+                MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+        try (Device device = backend.open(DeviceOptions.builder().queueCount(1));
+                Buffer host = device.allocator().allocate(near, 8L * count);
+                CommandBuffer commands = device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1)) {
+            for (int i = 0; i < count; i++) {
+                commands.fillBuffer(BufferRef.of(host, 8L * i, 4), i, 4, 0);
+            }
+            commands.finish();
+            long before = threads.getTotalThreadAllocatedBytes();
+            device.queue(0).execute(null, done, commands, BindingTable.of(), 0);
+            done.await(Duration.ofSeconds(50));
+            assertThat(threads.getTotalThreadAllocatedBytes() - before)
+                    .as("bytes for %d transfers", 2 * count)
+                    .isLessThan(100 << 20);
+            byte[] last = new byte[4];
+            host.read(8L * (count - 1), MemorySegment.ofArray(last));
+            assertThat(last).containsExactly((byte) (count - 1), (count - 1) >> 8, 0, 0);
+        } finally {
+            backend.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100, 5000, (1 << 20) + 17, 3 << 20})
+    void constantsAreSentOncePerContent(int size) {
+        AtomicLong sent = new AtomicLong();
+        RemoteBackend backend = new RemoteBackend(2, (stream, frame) -> sent.addAndGet(frame.length));
+        byte[] constants = new byte[size];
+        new Random(size).nextBytes(constants);
+        try {
+            List<Long> costs = new ArrayList<>();
+            for (int load = 0; load < 3; load++) {
+                if (load == 2) {
+                    constants[size / 2]++; // other content
+                }
+                long before = sent.get();
+                try (Device device = backend.open(DeviceOptions.builder().queueCount(1));
+                        Buffer buffer = device.allocator()
+                                .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), size);
+                        HalFile file = HalFile.ofMemory(MemorySegment.ofArray(constants), MemoryAccess.READ, null);
+                        TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                        Fence read = Fence.at(timeline, 1)) {
+                    device.queue(0).read(null, read, file, 0, buffer, 0, size, 0);
+                    read.await(Duration.ofSeconds(50));
+                    costs.add(sent.get() - before);
+                    byte[] there = new byte[size];
+                    buffer.read(0, MemorySegment.ofArray(there));
+                    assertThat(there).isEqualTo(constants);
+                }
+            }
+            assertThat(costs.get(0)).isGreaterThan(size);
+            if (size >= Step.Content.LEAST) {
+                assertThat(costs.get(1)).as("frames without the bytes").isLessThan(2000);
+            }
+            assertThat(costs.get(2)).as("of the piece that differs").isGreaterThan(Math.min(size, 1 << 20) / 2);
+        } finally {
+            backend.close();
         }
     }
 }

@@ -105,6 +105,14 @@ class RemoteProgramsTest {
     }
 
     @Test
+    void aProgramWhoseExportsDeclareNothingRunsThere() {
+        far();
+        Context context = load("3.13.0/vmvx/add.vmfb");
+        assertThat(call(context, "add", 1, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40}))
+                .containsExactly(new float[] {11, 22, 33, 44});
+    }
+
+    @Test
     void aProgramOfThreeDevicesUsesTwoOtherNodes() {
         far();
         near();

@@ -266,4 +266,62 @@ class RemoteSessionTest {
                 .hasMessageContaining("m2.s4")
                 .hasMessageContaining("node 4 (m2.s3)");
     }
+
+    @Test
+    void aPeerOfAnotherProtocolLearnsBothVersions() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        byte[] rejection = rejection(link, FrameWriter.HEAD, Hello.PROTOCOL + 1);
+        assertThat(new FrameReader(PeerStream.CONTROL, ByteBuffer.wrap(rejection)).status(""))
+                .hasMessageContaining("protocol " + (Hello.PROTOCOL + 1))
+                .hasMessageContaining("protocol " + Hello.PROTOCOL + ";");
+        assertThat(nodes.events).containsExactlyInAnyOrder("1: failed INCOMPATIBLE ?", "2: failed INCOMPATIBLE ?");
+    }
+
+    @Test
+    void aPeerWithOtherFramesLearnsBothVersionsAndReadsThem() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        byte[] rejection = rejection(link, 1, 9);
+        rejection[1] = 9; // as the other release writes it
+        assertThat(new FrameReader(PeerStream.CONTROL, ByteBuffer.wrap(rejection)).status(""))
+                .hasMessageContaining("version 9")
+                .hasMessageContaining("version " + FrameWriter.VERSION + ";");
+    }
+
+    /** Has a HELLO say another version; returns the answer. */
+    private byte[] rejection(Link link, int at, int version) {
+        List<byte[]> answers = new ArrayList<>();
+        byte[] hello = link.take(PeerStream.CONTROL);
+        hello[at] = (byte) version;
+        link.back.change(bytes -> {
+            answers.add(bytes.clone());
+            return bytes;
+        });
+        link.receiver.received(PeerStream.CONTROL, ByteBuffer.wrap(hello));
+        loopback.run();
+        assertThat(answers).hasSize(1);
+        assertThat(answers.getFirst()[0]).isEqualTo((byte) FrameType.REJECT.number);
+        return answers.getFirst();
+    }
+
+    @Test
+    void namesInFramesAreWholeAndOnlyMessagesAreCut() {
+        String name = "n".repeat(60_000);
+        FrameReader in = new FrameReader(
+                PeerStream.QUEUE,
+                new FrameWriter(FrameType.LOADED)
+                        .string(name)
+                        .status(new IreeException(StatusCode.INTERNAL, "\u20ac".repeat(5000)))
+                        .finish());
+        assertThat(in.string("name")).isEqualTo(name);
+        assertThat(in.status("").getMessage()).matches("\u20ac{1364} \\.\\.\\.");
+        in.end();
+        FrameWriter out = new FrameWriter(FrameType.LOADED);
+        assertThatThrownBy(() -> out.string("n".repeat(70_000)))
+                .hasMessageContaining("70000 bytes")
+                .hasMessageContaining("65535");
+    }
 }

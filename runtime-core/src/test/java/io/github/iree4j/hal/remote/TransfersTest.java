@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -142,5 +143,37 @@ class TransfersTest {
         from().send(number, 0, bytes.asSlice(0, 1000), 1000, stop, ends::add);
         assertThat(ends).hasSize(1).containsOnlyNulls();
         assertThat(from().count()).isEqualTo(1);
+    }
+
+    @Test
+    void aNumberInUseIsRefusedAndTheTransferThatHasItIsNotDisturbed() {
+        open(6);
+        byte[] source = bytes(5000, 6);
+        byte[] target = new byte[5000];
+        long number = from().next();
+        List<@Nullable IreeException> refused = new ArrayList<>();
+        to().receive(number, 0, MemorySegment.ofArray(target), true, () -> null, ends::add);
+        to().receive(number, 0, MemorySegment.ofArray(new byte[5000]), true, () -> null, refused::add);
+        from().send(number, 0, MemorySegment.ofArray(source), 0, () -> null, ends::add);
+        from().send(number, 0, MemorySegment.ofArray(new byte[5000]), 0, () -> null, refused::add);
+        to().send(number, 0, MemorySegment.ofArray(new byte[5000]), 0, () -> null, refused::add);
+        assertThat(refused).hasSize(3).allSatisfy(each -> {
+            assertThat(each.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
+            assertThat(each).hasMessageContaining("transfer " + number);
+        });
+        loopback.run();
+        assertThat(ends).hasSize(2).containsOnlyNulls();
+        assertThat(target).isEqualTo(source);
+    }
+
+    @Test
+    void aPeerCannotTakeNumbersOfThisSide() {
+        open(7);
+        FrameReader frame = new FrameReader(PeerStream.QUEUE, new FrameWriter(FrameType.COMMAND).finish());
+        assertThat(to().ofPeer(frame, 1)).isEqualTo(1);
+        assertThat(from().ofPeer(frame, 2)).isEqualTo(2);
+        for (long number : new long[] {0, 2, -1}) {
+            assertThatThrownBy(() -> to().ofPeer(frame, number)).hasMessageContaining("transfer " + number);
+        }
     }
 }

@@ -269,7 +269,8 @@ public final class IreeEndpoint {
             case "modules/load" -> programs.load(name, version);
             case "modules/unload" -> programs.unload(name, version);
             case "modules/warm" -> programs.warm(name, version);
-            case "pools/trim" -> runtime.device(name).allocator().trim();
+            case "pools/trim" ->
+                runtime.findDevice(name).orElseThrow().allocator().trim();
             default ->
                 throw new InvalidEndpointRequestException(
                         "action '%s' of %s is not one of: %s"

@@ -1,8 +1,11 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.spring.cluster.ClusterFencedEvent;
+import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import org.jspecify.annotations.Nullable;
@@ -17,29 +20,31 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * Joins the cluster when the programs are loaded, before the web server starts, and leaves it after the web server has stopped. A fenced node
- * refuses traffic, and closes the application where that is wanted.
+ * Joins the cluster when a program is loaded on a device of another node, else before the web server starts, and leaves it when all calls have
+ * ended. A fenced node refuses traffic, and closes the application where that is wanted.
  */
 final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<ApplicationEvent> {
 
-    /** Between the programs and the web server, whose offsets from the default phase are 3072 and 2048. */
-    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 2048 - 512;
+    /** Starts before programs are loaded in the background, and stops after calls have ended, whose offset from the default phase is 3072. */
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072 - 512;
 
     private static final Logger log = LoggerFactory.getLogger(ClusterLifecycle.class);
 
     private final ClusterNode node;
     private final LeaseKeeper lease;
+    private final IreeRuntime runtime;
     private final TaskScheduler scheduler;
     private final Duration interval;
     private final Duration sessions;
     private final ApplicationEventPublisher publisher;
     private final Runnable shutdown;
     private volatile boolean running;
-    private volatile @Nullable ScheduledFuture<?> looking;
+    private @Nullable ScheduledFuture<?> looking; // guarded by this; null before it has joined
 
     /**
      * Creates the lifecycle.
      *
+     * @param runtime whose devices of other nodes are closed with the sessions
      * @param interval the time between looks
      * @param sessions how long to wait for sessions with the nodes that are there already
      * @param shutdown what to do when the node is fenced, besides refusing traffic; must not block
@@ -47,6 +52,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     ClusterLifecycle(
             ClusterNode node,
             LeaseKeeper lease,
+            IreeRuntime runtime,
             TaskScheduler scheduler,
             Duration interval,
             Duration sessions,
@@ -54,6 +60,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             Runnable shutdown) {
         this.node = node;
         this.lease = lease;
+        this.runtime = runtime;
         this.scheduler = scheduler;
         this.interval = interval;
         this.sessions = sessions;
@@ -61,11 +68,18 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         this.shutdown = shutdown;
     }
 
+    /** Joins the cluster, once. May block for some seconds. */
+    synchronized void join() {
+        if (looking == null) {
+            node.start();
+            looking = scheduler.scheduleWithFixedDelay(node::look, interval);
+        }
+    }
+
     @Override
     public void start() {
         running = true;
-        node.start();
-        looking = scheduler.scheduleWithFixedDelay(node::look, interval);
+        join();
         try {
             if (!node.awaitSessions(sessions)) {
                 log.warn(
@@ -81,13 +95,28 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     @Override
     public void stop() {
         running = false;
-        ScheduledFuture<?> task = looking;
-        if (task != null) {
-            task.cancel(false);
+        synchronized (this) {
+            if (looking != null) {
+                looking.cancel(false);
+            }
         }
+        closeDevices();
         node.goAway("the application stops");
         node.close();
         lease.release();
+    }
+
+    /** Calls have ended: the devices of other nodes are closed in order, not lost with their sessions. */
+    private void closeDevices() {
+        for (Device device : runtime.devices()) {
+            if (runtime.isRemote(runtime.nameOf(device))) {
+                try {
+                    device.close();
+                } catch (IreeException e) {
+                    log.warn("device '{}' is not closed: {}", runtime.nameOf(device), e.getMessage());
+                }
+            }
+        }
     }
 
     @Override

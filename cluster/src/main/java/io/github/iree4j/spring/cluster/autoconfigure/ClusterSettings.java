@@ -128,7 +128,7 @@ final class ClusterSettings {
                     data.commandWindow(),
                     data.memoryLimit().toBytes(),
                     usual.objectLimit(),
-                    usual.contentLimit(),
+                    data.contentLimit().toBytes(),
                     usual.outboxBytes());
         } catch (IreeException e) {
             throw invalid("data", data, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");

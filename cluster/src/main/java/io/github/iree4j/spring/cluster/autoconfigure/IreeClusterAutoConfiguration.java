@@ -2,6 +2,7 @@ package io.github.iree4j.spring.cluster.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.cluster.ClusterDevices;
 import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.IdentityStore;
@@ -14,7 +15,9 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteNode;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.IreeDeviceCustomizer;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.OnFence;
 import io.grpc.Server;
@@ -136,6 +139,30 @@ public final class IreeClusterAutoConfiguration {
                 Thread.ofPlatform().daemon().name("iree-cluster-view").factory());
     }
 
+    /** Devices of other nodes are opened when programs are loaded on them, which may be before the application has started. */
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeClusterDevices")
+    IreeDeviceCustomizer ireeClusterDevices(
+            ObjectProvider<ClusterNode> node,
+            ObjectProvider<ClusterLifecycle> lifecycle,
+            IreeClusterProperties properties) {
+        ClusterDevices devices = new ClusterDevices(
+                () -> {
+                    lifecycle.getObject().join();
+                    return node.getObject();
+                },
+                properties.data().connectTimeout());
+        return (_, options) -> options.with(devices);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeProgramReloads")
+    ProgramReloads ireeProgramReloads(ObjectProvider<Programs> programs, IreeProperties properties, IreeEvents events) {
+        SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("iree-cluster-reload-");
+        executor.setDaemon(true);
+        return new ProgramReloads(programs, properties, events, executor);
+    }
+
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     ClusterNode ireeClusterNode(
@@ -146,6 +173,7 @@ public final class IreeClusterAutoConfiguration {
             ClusterSettings settings,
             ClusterMembership membership,
             ClusterListener listener,
+            ProgramReloads reloads,
             ExecutorService ireeClusterExecutor,
             Fence fence) {
         SimpleAsyncTaskExecutor slow = new SimpleAsyncTaskExecutor("iree-cluster-work-");
@@ -153,7 +181,7 @@ public final class IreeClusterAutoConfiguration {
         RemoteNode.Builder builder = RemoteNode.builder(lease.identity(), domain)
                 .options(settings.remote())
                 .executor(slow);
-        devices(runtime, properties.serve()).forEach(builder::device);
+        devices(runtime, properties.serve()).forEach(device -> builder.device(runtime.nameOf(device), device));
         ClusterNode node = new ClusterNode(
                 lease.identity(),
                 builder,
@@ -163,7 +191,7 @@ public final class IreeClusterAutoConfiguration {
                 settings.grace(),
                 System::nanoTime,
                 ireeClusterExecutor,
-                listener);
+                reloads.after(listener));
         fence.attach(node);
         return node;
     }
@@ -173,11 +201,14 @@ public final class IreeClusterAutoConfiguration {
             return runtime.devices();
         }
         for (String name : names) {
-            if (!runtime.options().devices().contains(name)) {
+            if (!runtime.options().devices().contains(name) || runtime.isRemote(name)) {
                 throw ClusterSettings.invalid(
                         "serve",
                         names,
-                        "Devices are %s.".formatted(runtime.options().devices()));
+                        "Devices of this node are %s."
+                                .formatted(runtime.options().devices().stream()
+                                        .filter(each -> !runtime.isRemote(each))
+                                        .toList()));
             }
         }
         return names.stream().map(runtime::device).toList();
@@ -188,6 +219,7 @@ public final class IreeClusterAutoConfiguration {
     ClusterLifecycle ireeClusterLifecycle(
             ClusterNode node,
             LeaseKeeper lease,
+            IreeRuntime runtime,
             SimpleAsyncTaskScheduler ireeClusterScheduler,
             IreeClusterProperties properties,
             ConfigurableApplicationContext context) {
@@ -197,6 +229,7 @@ public final class IreeClusterAutoConfiguration {
         return new ClusterLifecycle(
                 node,
                 lease,
+                runtime,
                 ireeClusterScheduler,
                 properties.failureDetection().interval(),
                 properties.data().connectTimeout(),

@@ -162,6 +162,7 @@ public record IreeClusterProperties(
      * @param chunkSize Size of the pieces in which buffers travel, 1KB to 1MB.
      * @param commandWindow Number of operations that one peer may have in progress, 1 to 65536.
      * @param memoryLimit Memory that one peer may allocate on each device.
+     * @param contentLimit Code, constants and parameters of other nodes that are kept, so that they come once.
      * @param queueWindow Amount of small frames that may wait to be written.
      * @param bulkWindow Amount of pieces of buffers that may wait to be written.
      * @param separateBulkConnection Whether buffers travel on a connection of their own, so that they delay operations less.
@@ -171,6 +172,7 @@ public record IreeClusterProperties(
             @DefaultValue("256KB") DataSize chunkSize,
             @DefaultValue("1024") int commandWindow,
             @DefaultValue("1TB") DataSize memoryLimit,
+            @DefaultValue("256MB") DataSize contentLimit,
             @DefaultValue("256KB") DataSize queueWindow,
             @DefaultValue("1MB") DataSize bulkWindow,
             @DefaultValue("false") boolean separateBulkConnection,

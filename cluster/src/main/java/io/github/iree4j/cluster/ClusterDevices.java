@@ -1,0 +1,117 @@
+package io.github.iree4j.cluster;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.remote.RemoteDeviceInfo;
+import io.github.iree4j.hal.remote.RemoteSession;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * The options with which a runtime opens devices of other nodes: the node that this process is, and how long it waits for another one. A device
+ * that is opened is lost with the session; opening it again then waits for the next one.
+ */
+public final class ClusterDevices implements DriverOptions {
+    static final ClusterDevices NONE = new ClusterDevices(
+            () -> {
+                throw new IllegalStateException("no node");
+            },
+            Duration.ZERO);
+
+    private final Supplier<ClusterNode> node;
+    private final Duration limit;
+
+    /**
+     * Creates the options.
+     *
+     * @param node returns this node, which has joined its cluster; called when a device is opened, and may block
+     * @param limit how long to wait for a session with the other node
+     */
+    public ClusterDevices(Supplier<ClusterNode> node, Duration limit) {
+        this.node = node;
+        this.limit = limit;
+    }
+
+    /**
+     * Returns whether a device belongs to a node.
+     *
+     * @param uri the URI of any device
+     * @param member the node
+     * @return true if it is a valid {@code cluster://…} that names this node
+     */
+    public static boolean isAt(String uri, ClusterMember member) {
+        String prefix = DeviceAddress.DRIVER + "://";
+        try {
+            return uri.startsWith(prefix)
+                    && DeviceAddress.parse(uri.substring(prefix.length())).isAt(member);
+        } catch (IreeException e) {
+            return false; // whoever opens it learns why
+        }
+    }
+
+    Device open(DeviceAddress address, DeviceOptions options) {
+        ClusterNode self = node.get();
+        RemoteSession session = session(self, address);
+        String id = address.device();
+        if (id.isEmpty()) {
+            List<RemoteDeviceInfo> served = session.devices();
+            if (served.isEmpty()) {
+                throw new IreeException(StatusCode.NOT_FOUND, "%s serves no devices".formatted(session));
+            }
+            id = served.getFirst().id();
+        }
+        return session.openDevice(id, options);
+    }
+
+    private RemoteSession session(ClusterNode self, DeviceAddress address) {
+        ClusterMember own = self.self();
+        if (own != null && address.isAt(own)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' is a device of this node, %s; name it without %s://"
+                            .formatted(address, own, DeviceAddress.DRIVER));
+        }
+        try {
+            RemoteSession session = self.awaitSession(address::isAt, limit);
+            if (session != null) {
+                return session;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "interrupted while '%s' was waited for".formatted(address), e);
+        }
+        throw missing(self, address);
+    }
+
+    private IreeException missing(ClusterNode self, DeviceAddress address) {
+        IreeException fenced = self.fenced();
+        if (fenced != null) {
+            return new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "'%s' cannot be used: this node, %s, is fenced: %s"
+                            .formatted(address, self.identity(), fenced.getMessage()),
+                    fenced);
+        }
+        List<ClusterMember> members = self.view().members();
+        String why = members.stream().anyMatch(address::isAt) ? "it is a member without a session" : "it is no member";
+        IreeException failure = null;
+        for (ClusterPeer each : self.peers()) {
+            if (address.isAt(each.member()) && each.failure() != null) {
+                failure = each.failure();
+                why = "it is a member, and there is no session with it: " + failure.getMessage();
+            }
+        }
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "no session with the node of '%s' (%s) within %d ms: %s; members are %s, of which %s is this one"
+                        .formatted(address, address.node(), limit.toMillis(), why, members, self.identity()),
+                failure,
+                new MissingNode(address.toString(), address.node()));
+    }
+}

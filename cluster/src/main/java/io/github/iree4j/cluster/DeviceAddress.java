@@ -1,0 +1,68 @@
+package io.github.iree4j.cluster;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Where a device of another node is: {@code node/device}, where the node is a machine index, or a host that a node advertises, perhaps with its
+ * port; without a device it is the first one that the node serves.
+ *
+ * @param machine the machine index; -1 for a host
+ * @param host the host; empty for a machine index
+ * @param port the port of data; 0 for any
+ * @param device the id of the device there; empty for the first
+ */
+record DeviceAddress(int machine, String host, int port, String device) {
+    static final String DRIVER = "cluster";
+
+    private static final Pattern FORM = Pattern.compile("\\[?([^/\\]]+?)]?(?::([0-9]{1,5}))?(?:/(.*))?");
+    private static final Pattern MACHINE = Pattern.compile("[0-9]{1,3}");
+
+    /**
+     * Parses an address.
+     *
+     * @param id what is behind {@code cluster://}
+     * @throws IreeException INVALID_ARGUMENT when it is none
+     */
+    static DeviceAddress parse(String id) {
+        Matcher parts = FORM.matcher(id);
+        if (parts.matches()) {
+            String node = parts.group(1);
+            String device = parts.group(3) == null ? "" : parts.group(3);
+            int port = parts.group(2) == null ? 0 : Integer.parseInt(parts.group(2));
+            if (!MACHINE.matcher(node).matches() && port <= 65535) {
+                return new DeviceAddress(-1, node, port, device);
+            }
+            if (port == 0 && Integer.parseInt(node) <= 255) {
+                return new DeviceAddress(Integer.parseInt(node), "", 0, device);
+            }
+        }
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "'%s://%s' is not a device of another node; it is %s://1/local for device 'local' of machine index 1, or has a host that a node advertises, as host/local or host:7600/local"
+                        .formatted(DRIVER, id, DRIVER));
+    }
+
+    boolean isAt(ClusterMember member) {
+        return machine >= 0
+                ? member.identity().machine() == machine
+                : member.host().equalsIgnoreCase(host) && (port == 0 || member.port() == port);
+    }
+
+    String node() {
+        return machine >= 0 ? "machine index " + machine : port == 0 ? "host " + host : "host " + host + ":" + port;
+    }
+
+    @Override
+    public String toString() {
+        return "%s://%s%s%s"
+                .formatted(
+                        DRIVER,
+                        machine >= 0 ? Integer.toString(machine) : host,
+                        port == 0 ? "" : ":" + port,
+                        device.isEmpty() ? "" : "/" + device);
+    }
+}

@@ -1,0 +1,130 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.cluster.ClusterDevices;
+import io.github.iree4j.cluster.ClusterListener;
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.ClusterView;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.DeviceLostEvent;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeProperties;
+import io.github.iree4j.status.IreeException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.ApplicationListener;
+
+/**
+ * Loads programs again when a node is there whose devices they use: those that could not be loaded without it, and those whose device was lost
+ * with its session before. They have the state of a program that was just loaded.
+ */
+final class ProgramReloads implements SmartInitializingSingleton, ApplicationListener<DeviceLostEvent> {
+
+    private static final Logger log = LoggerFactory.getLogger(ProgramReloads.class);
+
+    private final ObjectProvider<Programs> provider;
+    private final IreeProperties properties;
+    private final IreeEvents events;
+    private final Executor executor;
+    private final Map<Long, ClusterMember> connected = new ConcurrentHashMap<>(); // by incarnation
+    private volatile @Nullable Programs programs; // null until the application has its beans
+
+    /**
+     * Creates it.
+     *
+     * @param executor runs tasks that may block
+     */
+    ProgramReloads(ObjectProvider<Programs> provider, IreeProperties properties, IreeEvents events, Executor executor) {
+        this.provider = provider;
+        this.properties = properties;
+        this.events = events;
+        this.executor = executor;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        programs = provider.getIfAvailable();
+    }
+
+    /** A listener that tells another one first. */
+    ClusterListener after(ClusterListener first) {
+        return new ClusterListener() {
+            @Override
+            public void viewChanged(ClusterView view) {
+                first.viewChanged(view);
+            }
+
+            @Override
+            public void connected(ClusterMember peer) {
+                first.connected(peer);
+                connected.put(peer.identity().incarnation(), peer);
+                look(peer);
+            }
+
+            @Override
+            public void failed(long incarnation, IreeException cause) {
+                first.failed(incarnation, cause);
+                connected.remove(incarnation);
+            }
+
+            @Override
+            public void fenced(IreeException cause) {
+                first.fenced(cause);
+            }
+        };
+    }
+
+    /** The next session of the node may have begun before the end of the last one was noticed. */
+    @Override
+    public void onApplicationEvent(DeviceLostEvent event) {
+        connected.values().forEach(this::look);
+    }
+
+    private void look(ClusterMember peer) {
+        Programs all = programs;
+        if (all != null) {
+            executor.execute(() -> reload(all, peer));
+        }
+    }
+
+    private synchronized void reload(Programs all, ClusterMember peer) {
+        for (ProgramStatus each : all.statuses()) {
+            ProgramSource source = each.source();
+            if (source.devices().stream().anyMatch(name -> isAt(name, peer)) && isDown(all, each)) {
+                log.info("loading program '{}' again, since {} is there", source.name(), peer);
+                try {
+                    all.load(source.name(), source.version());
+                    events.add("cluster.reloaded", source.name(), "loaded again, since %s is there".formatted(peer));
+                } catch (IreeException | ProgramLoadException e) {
+                    log.error("program '{}' cannot be loaded with {}", source.name(), peer, e);
+                }
+            }
+        }
+    }
+
+    private boolean isAt(String device, ClusterMember peer) {
+        IreeProperties.Device configured = properties.devices().get(device);
+        String uri = configured == null ? null : configured.uri();
+        return ClusterDevices.isAt(uri == null ? device : uri, peer);
+    }
+
+    private static boolean isDown(Programs all, ProgramStatus status) {
+        Optional<Programs.LoadedProgram> loaded =
+                all.find(status.source().name(), status.source().version());
+        return loaded.isPresent()
+                ? loaded.get().instances().stream()
+                        .flatMap(each -> each.devices().stream())
+                        .anyMatch(device -> device.failure() != null)
+                : status.state() == ProgramState.FAILED;
+    }
+}

@@ -1,0 +1,317 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.cluster.membership.ClusterMembership;
+import io.github.iree4j.cluster.membership.MemoryMembership;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.remote.RemoteSession;
+import io.github.iree4j.modules.parameters.IrpaWriter;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
+import io.github.iree4j.spring.health.IreeHealthContributor;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.CompositeHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Programs of one node on devices of another, by properties: two applications in this process with real connections. */
+@Timeout(180)
+class ClusterProgramsTests {
+
+    private static final String ADD = "3.13.0/vmvx/add.vmfb";
+    private static final float[] SUMS = {11, 22, 33, 44};
+
+    @TempDir
+    private Path directory;
+
+    private final MemoryMembership.Network network = new MemoryMembership.Network();
+    private final int port =
+            FreePorts.three(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // and the three behind it
+    private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        ApplicationAvailabilityAutoConfiguration.class,
+        IreeAutoConfiguration.class,
+        IreeEndpointAutoConfiguration.class,
+        IreeHealthContributorAutoConfiguration.class,
+        IreeClusterAutoConfiguration.class
+    })
+    static class Application {}
+
+    @AfterEach
+    void closeAll() {
+        applications.reversed().forEach(ConfigurableApplicationContext::close);
+    }
+
+    private static Path fixture(String name) {
+        return Path.of("..", "fixtures", "modules").resolve(name);
+    }
+
+    private SpringApplicationBuilder application(int machine, String... properties) {
+        List<String> all = new ArrayList<>(List.of(
+                "iree.cluster.enabled=true",
+                "iree.cluster.identity.machine=" + machine,
+                "iree.cluster.identity.file=" + directory.resolve("machine" + machine),
+                "iree.cluster.bind.port=" + (port + 3 * machine)));
+        all.addAll(List.of(properties));
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .registerShutdownHook(false)
+                .logStartupInfo(false)
+                .initializers(context -> ((GenericApplicationContext) context)
+                        .registerBean(ClusterMembership.class, () -> new MemoryMembership(network)));
+    }
+
+    private ConfigurableApplicationContext start(int machine, String... properties) {
+        ConfigurableApplicationContext started =
+                application(machine, properties).run();
+        applications.add(started);
+        return started;
+    }
+
+    private void stop(ConfigurableApplicationContext application) {
+        applications.remove(application);
+        application.close();
+    }
+
+    private static float[] add(ConfigurableApplicationContext at, String program) {
+        try (Results results = at.getBean(InvocationService.class)
+                .invoke(program + ".add", new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40})) {
+            return results.tensor(0).toFloatArray();
+        }
+    }
+
+    private static Health health(ConfigurableApplicationContext at, String group, String name) {
+        CompositeHealthContributor all = (CompositeHealthContributor)
+                at.getBean(IreeHealthContributor.class).getContributor(group);
+        return ((HealthIndicator) all.getContributor(name)).health();
+    }
+
+    private static void await(BooleanSupplier condition) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(20))
+                .until(condition::getAsBoolean);
+    }
+
+    @Test
+    void aProgramRunsOnTheDeviceOfAnotherNodeAndItsResultsAreThoseOfThisOne() {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.near.location=" + fixture(ADD),
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        IreeRuntime runtime = here.getBean(IreeRuntime.class);
+        Device far = runtime.findDevice("far").orElseThrow();
+        assertThat(far.info().driver()).isEqualTo("remote");
+        for (int i = 0; i < 10; i++) {
+            assertThat(add(here, "adder")).containsExactly(SUMS).containsExactly(add(here, "near"));
+        }
+        assertThat(here.getBean(Programs.class)
+                        .find("adder")
+                        .orElseThrow()
+                        .program()
+                        .devices())
+                .containsExactly(far);
+        assertThat(health(here, "devices", "far").getStatus()).isEqualTo(Status.UP);
+        assertThat(runtime.devices()).hasSize(2);
+    }
+
+    @Test
+    void aProgramOfTwoDevicesUsesALocalAndARemoteOne() {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://127.0.0.1:" + (port + 3) + "/local",
+                "iree.modules.two.location=" + fixture("3.13.0/cpu-two/two_devices.vmfb"),
+                "iree.modules.two.devices=local,far");
+        try (Results results = here.getBean(InvocationService.class).invoke("two.both", new float[] {1, -1, 2, 0})) {
+            assertThat(results.tensor(0).toFloatArray()).containsExactly(5, 3, 18, 0);
+        }
+    }
+
+    @Test
+    void startingWithoutTheNodeFailsAndSaysWhoIsThereAndWhatToDo() {
+        SpringApplicationBuilder application = application(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.cluster.data.connect-timeout=300ms",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        Throwable failure = catchThrowable(application::run);
+        assertThat(failure).rootCause().hasMessageContaining("within 300 ms");
+        FailureAnalysis analysis = new MissingNodeFailureAnalyzer().analyze(failure);
+        assertThat(analysis.getDescription())
+                .contains("'adder'", "UNAVAILABLE", "cluster://1/local", "machine index 1", "m0.s1");
+        assertThat(analysis.getAction())
+                .contains("iree.cluster.discovery", "iree.cluster.data.connect-timeout", "iree.modules.adder.load");
+    }
+
+    @Test
+    void aProgramThatIsLoadedInTheBackgroundWaitsForItsNode() {
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1",
+                "iree.cluster.data.connect-timeout=2s",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far",
+                "iree.modules.adder.load=background");
+        Programs programs = here.getBean(Programs.class);
+        await(() -> programs.versions("adder").getFirst().state() == ProgramState.FAILED);
+        assertThat(health(here, "devices", "far").getStatus()).isEqualTo(Status.UNKNOWN);
+        assertThatThrownBy(() -> add(here, "adder")).hasMessageContaining("machine index 1");
+        ApplicationAvailability availability = here.getBean(ApplicationAvailability.class);
+        assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+        start(1);
+        await(() -> programs.versions("adder").getFirst().state() == ProgramState.READY);
+        await(() -> availability.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC);
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+    }
+
+    @Test
+    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain() {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        Device first = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        stop(there);
+        await(() -> first.failure() != null);
+        assertThatThrownBy(() -> add(here, "adder"))
+                .hasMessageContaining("m1.s1")
+                .isInstanceOfSatisfying(
+                        IreeException.class, failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
+        assertThat(health(here, "devices", "far").getDetails()).containsKey("reason");
+        assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.DOWN);
+        await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
+                .anyMatch(event -> event.type().equals("device.lost")));
+
+        start(1);
+        await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
+                .anyMatch(event -> event.type().equals("cluster.reloaded")));
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        Device second = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        assertThat(second).isNotSameAs(first);
+        assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
+        assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    /** Loads 64 KiB of parameter {@code weight} onto its device, and says how long the buffer is. */
+    private static final String WEIGHTS = """
+            vm.module @weights version 0
+            vm.type i32
+            vm.type i64
+            vm.type !vm.buffer
+            vm.type !vm.list<?>
+            vm.type !hal.buffer
+            vm.type !hal.device
+            vm.type !hal.fence
+            vm.import @hal.devices.get cconv "0i_r"
+            vm.import @hal.fence.create cconv "0rI_r"
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @hal.buffer.length cconv "0r_I"
+            vm.import @io_parameters.load cconv "0rIrrrIiirrr_r"
+            vm.rodata[0] @keys = 00000000 06000000
+            vm.rodata[1] @names = "weight"
+            vm.rodata[2] @spans = 0000000000000000 0000000000000000 0000010000000000
+
+            vm.export @size
+            vm.func @size() -> (i64) {
+            ^entry:
+              %i0 = vm.const.i32.zero
+              %r0 = vm.call @hal.devices.get(%i0)
+              %i2:3 = vm.const.i64.zero
+              %i4:5 = vm.const.i64 -1
+              %r1 = vm.call @hal.fence.create(%r0, %i2:3)
+              %r2 = vm.const.ref.zero
+              %r3 = vm.const.ref.rodata @keys
+              %r4 = vm.const.ref.rodata @names
+              %r5 = vm.const.ref.rodata @spans
+              %i6 = vm.const.i32 48
+              %i7 = vm.const.i32 525315
+              %r6 = vm.call @io_parameters.load(%r0, %i4:5, %r2, %r1, %r2, %i4:5, %i6, %i7, %r3, %r4, %r5)
+              %i8 = vm.const.i32 -1
+              %i9 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i8, %i2:3, %r1)
+              %r7 = vm.list.get.ref %r6, %i0 : !hal.buffer
+              %i2:3 = vm.call @hal.buffer.length(%r7)
+              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7
+              vm.return %i2:3
+            }
+            """;
+
+    @Test
+    void parametersAreSentOnceHoweverOftenTheProgramIsLoaded() throws IOException {
+        Path module = Files.write(directory.resolve("weights.vmfb"), VmAssembler.assemble(WEIGHTS));
+        float[] weights = new float[16 << 10];
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = i;
+        }
+        Path archive = directory.resolve("weights.irpa");
+        new IrpaWriter().stored("weight", weights).write(archive);
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.weights.location=" + module,
+                "iree.modules.weights.parameters.default=" + archive,
+                "iree.modules.weights.devices=far");
+        RemoteSession session =
+                here.getBean(ClusterNode.class).peers().getFirst().session();
+        List<Long> sent = new ArrayList<>();
+        for (int load = 0; load < 3; load++) {
+            here.getBean(Programs.class).load("weights", null);
+            long before = session.statistics().bytesSent();
+            try (Results results = here.getBean(InvocationService.class).invoke("weights.size")) {
+                assertThat(results.longValue(0)).isEqualTo(64 << 10);
+            }
+            sent.add(session.statistics().bytesSent() - before);
+        }
+        System.out.println("bytes sent for 64 KiB of parameters: " + sent);
+        assertThat(sent.getFirst()).isGreaterThan(64 << 10);
+        assertThat(sent.subList(1, 3)).allSatisfy(bytes -> assertThat(bytes).isLessThan(1000));
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.async.Completion;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Constants of a client as the file of a queue operation: read from what this node keeps, else asked for by their transfer, checked against
+ * their digest, and kept. Read once, from the start to the end, in pieces.
+ */
+final class ContentFile extends HalFile {
+    private static final long ALIGNMENT = 64;
+
+    private final Transfers transfers;
+    private final ContentCache cache;
+    private final long number;
+    private final long length;
+    private final byte[] digest;
+    private @Nullable MemorySegment known; // once the first piece was asked for; guarded by this, like the rest
+    private @Nullable MemorySegment arriving; // until all of it is there
+
+    ContentFile(RemoteSession session, long number, long length, byte[] digest) {
+        super("content %d of %d bytes".formatted(number, length), MemoryAccess.READ);
+        this.transfers = session.transfers();
+        this.cache = session.node().content();
+        this.number = number;
+        this.length = length;
+        this.digest = digest;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return true;
+    }
+
+    /** What is known, when the first piece is read; null when it has to come. */
+    private synchronized @Nullable MemorySegment begin(long offset) {
+        if (offset == 0) {
+            MemorySegment found = cache.find(digest);
+            known = found == null || found.byteSize() != length ? null : found;
+            arriving = known == null && length <= cache.limit()
+                    ? Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length)
+                    : null;
+        }
+        return known;
+    }
+
+    @Override
+    protected void doStartRead(
+            long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
+        long bytes = target.byteSize();
+        MemorySegment there = begin(offset);
+        if (there != null) {
+            MemorySegment.copy(there, offset, target, 0, bytes);
+            completion.ended(bytes, null);
+            return;
+        }
+        transfers.receive(number, offset, target, true, stop, failure -> {
+            IreeException cause = failure == null ? arrived(offset, target) : failure;
+            completion.ended(cause == null ? bytes : 0, cause);
+        });
+    }
+
+    /** Keeps what arrived; the failure of the last piece when all of it is something else than was announced. */
+    private synchronized @Nullable IreeException arrived(long offset, MemorySegment piece) {
+        MemorySegment all = arriving;
+        if (all == null) {
+            return null; // too large to be kept
+        }
+        MemorySegment.copy(piece, 0, all, offset, piece.byteSize());
+        if (offset + piece.byteSize() < length) {
+            return null;
+        }
+        arriving = null;
+        if (!Arrays.equals(RemoteClient.digest(all), digest)) {
+            return new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "%d bytes of constants do not have the digest that was announced".formatted(length));
+        }
+        cache.add(digest, all);
+        return null;
+    }
+
+    @Override
+    protected void doRead(long offset, MemorySegment target) {
+        CompletableFuture<@Nullable IreeException> done = new CompletableFuture<>();
+        doStartRead(offset, target, () -> null, (_, failure) -> done.complete(failure));
+        IreeException failure = done.join();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
+    protected void doWrite(long offset, MemorySegment source) {
+        throw new IllegalStateException("read only");
+    }
+
+    @Override
+    protected void destroy() {}
+}

@@ -1,0 +1,112 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Devices of other machines among those of a runtime. */
+class NamedDevicesTest {
+    private static final IreeException GONE = new IreeException(StatusCode.UNAVAILABLE, "node 7 is gone");
+
+    private final VirtualDevice own = device("own");
+    private final List<VirtualDevice> opened = new ArrayList<>();
+    private NamedDevices devices = devices(source -> open());
+
+    private static VirtualDevice device(String id) {
+        return VirtualDevice.builder().id(id).build();
+    }
+
+    private Device open() {
+        VirtualDevice device = device("far@" + opened.size());
+        opened.add(device);
+        return device;
+    }
+
+    private NamedDevices devices(Function<DeviceSource, Device> opening) {
+        return new NamedDevices(
+                Map.of("local", own),
+                List.of(new DeviceSource(
+                        "far", "cluster://7", DeviceSource.of("x").options())),
+                opening);
+    }
+
+    @AfterEach
+    void close() {
+        devices.close();
+    }
+
+    @Test
+    void oneIsOpenedOnceAndOnlyWhenItIsNamed() {
+        assertThat(devices.select(List.of())).containsExactly(own);
+        assertThat(devices.open()).containsExactly(own);
+        assertThat(devices.ifOpen("far")).isNull();
+        assertThat(devices.isRemote("far")).isTrue();
+        assertThat(devices.isRemote("local")).isFalse();
+        List<Device> seen = new ArrayList<>();
+        devices.watch(seen::add);
+        assertThat(devices.select(List.of("far", "local"))).containsExactly(devices.find("far"), own);
+        assertThat(opened).hasSize(1);
+        assertThat(devices.open()).containsExactly(own, opened.getFirst());
+        assertThat(devices.select(List.of())).as("of programs that name none").containsExactly(own);
+        assertThat(seen).containsExactly(own, opened.getFirst());
+        assertThat(devices.nameOf(opened.getFirst())).isEqualTo("far");
+        assertThat(devices.ifOpen("far@0")).isSameAs(opened.getFirst());
+    }
+
+    @Test
+    void aLostOneIsReplacedWhenItIsNamedAgainAndClosedWhenNothingUsesIt() {
+        devices.find("far");
+        VirtualDevice first = opened.getFirst();
+        first.lose(GONE);
+        assertThat(devices.ifOpen("far")).as("until it is wanted").isSameAs(first);
+        Device second = devices.find("far");
+        assertThat(second).isNotSameAs(first);
+        assertThat(devices.open()).containsExactly(own, second);
+        assertThat(devices.nameOf(first)).isEqualTo("far");
+        devices.closeReplaced(device -> device == first);
+        assertThat(devices.nameOf(first)).isEqualTo("far");
+        devices.closeReplaced(_ -> false);
+        assertThat(devices.nameOf(first)).as("closed, and forgotten").isEqualTo("far@0");
+        assertThat(devices.find("far")).isSameAs(second);
+    }
+
+    @Test
+    void oneThatCannotBeOpenedIsTriedAgain() {
+        devices = devices(source -> {
+            if (opened.isEmpty()) {
+                opened.add(device("never"));
+                throw GONE;
+            }
+            return open();
+        });
+        assertThatThrownBy(() -> devices.find("far")).isSameAs(GONE);
+        assertThat(devices.ifOpen("far")).isNull();
+        assertThat(devices.find("far").id()).isEqualTo("far@1");
+        opened.getFirst().close();
+    }
+
+    @Test
+    void oneThatIsOpenedWhileTheRuntimeClosesIsClosed() {
+        devices = devices(source -> {
+            devices.close();
+            return open();
+        });
+        assertThatThrownBy(() -> devices.find("far")).hasMessageContaining("the runtime is closed");
+        assertThat(opened.getFirst().failure()).isNotNull();
+    }
+
+    @Test
+    void anUnknownNameIsAnsweredWithThoseOfAllMachines() {
+        assertThatThrownBy(() -> devices.find("gpu")).hasMessageContaining("[local, far]");
+    }
+}

@@ -56,7 +56,6 @@ uint32_t shim_gpu_device_count(const shim_gpu_api_t* api);
   X(shared_bytes_opt_in, 97, -1)       \
   X(warp_size, 10, 87)                 \
   X(multiprocessors, 16, 63)           \
-  X(integrated, 18, 16)                \
   X(maps_host_memory, 19, 3)           \
   X(registers_host_memory, 99, -1)     \
   X(concurrent_managed_memory, 89, 9)  \
@@ -271,9 +270,6 @@ shim_status_t shim_gpu_collectives_open(int32_t kind, const char* name,
 
 // Its communicators have ended. The library stays loaded.
 void shim_gpu_collectives_close(shim_gpu_collectives_t* library);
-
-// As the library counts: 22005 is 2.20.5.
-int32_t shim_gpu_collectives_version(const shim_gpu_collectives_t* library);
 
 // Makes an id for a new group, which all of its participants pass.
 shim_status_t shim_gpu_unique_id(

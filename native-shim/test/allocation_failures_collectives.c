@@ -21,7 +21,6 @@ static shim_status_t a_library_of_collectives_is_opened(void) {
   shim_status_t status = FAILING(
       shim_gpu_collectives_open(kind, library, &opened, failing_error));
   CHECK_EQ(opened == NULL, status != SHIM_OK);
-  if (!status) CHECK_EQ(CALM(shim_gpu_collectives_version(opened)), 22005);
   if (!status) CALM_VOID(shim_gpu_collectives_close(opened));
   return status;
 }

@@ -253,7 +253,6 @@ static void devices_of_the_fake_are_described(void) {
   CHECK_EQ(info.shared_bytes_opt_in, hip ? 0 : 166912);
   CHECK_EQ(info.warp_size, 5);
   CHECK_EQ(info.multiprocessors, 4);
-  CHECK_EQ(info.integrated, 0);
   CHECK_EQ(info.maps_host_memory, 1);
   CHECK_EQ(info.registers_host_memory, !hip);
   CHECK_EQ(info.compute_major, 10);

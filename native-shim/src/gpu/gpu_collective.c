@@ -135,10 +135,6 @@ shim_status_t shim_gpu_collectives_open(int32_t kind, const char* name,
       library->name, sizeof(library->name), error);
   shim_status_t status = handle ? SHIM_OK : SHIM_UNAVAILABLE;
   if (!status) status = resolve(library, handle, error);
-  if (!status) {
-    int code = library->table.comm_version(&library->version);
-    if (code) status = fail(library, code, NULL, error, "asking its version");
-  }
   if (status) {
     free(library);
     return status;
@@ -149,10 +145,6 @@ shim_status_t shim_gpu_collectives_open(int32_t kind, const char* name,
 
 void shim_gpu_collectives_close(shim_gpu_collectives_t* library) {
   free(library);
-}
-
-int32_t shim_gpu_collectives_version(const shim_gpu_collectives_t* library) {
-  return library->version;
 }
 
 shim_status_t shim_gpu_unique_id(

@@ -307,14 +307,8 @@ shim_status_t shim_gpu_module_load(shim_gpu_device_t* device, const void* image,
   int code = SHIM__GPU_TABLE(device)->module_load(
       &module, image, log_size ? 2 : 0, options, values);
   if (log_size) out_log[log_size - 1] = 0;
-  if (code) {
-    status = shim__gpu_fail(device, code, error, "loading a module");
-  } else {
-    shim__gpu_count(device, SHIM_GPU_KIND_MODULES, 1);
-    *out_module = (uint64_t)(uintptr_t)module;
-  }
-  shim__gpu_leave(device);
-  return status;
+  return shim__gpu_made(device, code, SHIM_GPU_KIND_MODULES, module, out_module,
+                        error, "loading a module");
 }
 
 shim_status_t shim_gpu_link(shim_gpu_device_t* device, void* text, size_t size,
@@ -336,16 +330,10 @@ shim_status_t shim_gpu_link(shim_gpu_device_t* device, void* text, size_t size,
     if (!code) code = table->link_complete(link, &image, &bytes);
     if (code) table->link_destroy(link);
   }
-  if (code) {
-    status = shim__gpu_fail(device, code, error, "compiling a module");
-  } else {
-    shim__gpu_count(device, SHIM_GPU_KIND_MODULES, 1);
-    out_code[0] = (uint64_t)(uintptr_t)link;
-    out_code[1] = (uint64_t)(uintptr_t)image;
-    out_code[2] = bytes;
-  }
-  shim__gpu_leave(device);
-  return status;
+  out_code[1] = (uint64_t)(uintptr_t)image;
+  out_code[2] = bytes;
+  return shim__gpu_made(device, code, SHIM_GPU_KIND_MODULES, link, &out_code[0],
+                        error, "compiling a module");
 }
 
 void shim_gpu_link_release(shim_gpu_device_t* device, uint64_t link) {

@@ -28,7 +28,6 @@ typedef struct shim__comm_table_t {
 struct shim_gpu_collectives_t {
   int32_t kind;
   shim__comm_table_t table;
-  int version;
   char name[256];
 };
 
@@ -72,6 +71,12 @@ void shim__gpu_leave(shim_gpu_device_t* device);
 bool shim__gpu_enter_to_free(shim_gpu_device_t* device);
 
 void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by);
+
+// Ends a call in an entered context that returned |code|: counts |object|, whose
+// handle goes to |out_handle|, or says that |what| has failed.
+shim_status_t shim__gpu_made(shim_gpu_device_t* device, int code, int32_t kind,
+                             const void* object, uint64_t* out_handle,
+                             shim_error_t* error, const char* what);
 
 // Frees an object of |kind| by |call|, an entry point with its arguments.
 #define SHIM__GPU_FREE(device, kind, call)               \

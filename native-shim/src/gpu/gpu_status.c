@@ -94,3 +94,17 @@ void shim__gpu_leave(shim_gpu_device_t* device) {
 void shim__gpu_count(shim_gpu_device_t* device, int32_t kind, int64_t by) {
   atomic_fetch_add(&device->live[kind], by);
 }
+
+shim_status_t shim__gpu_made(shim_gpu_device_t* device, int code, int32_t kind,
+                             const void* object, uint64_t* out_handle,
+                             shim_error_t* error, const char* what) {
+  shim_status_t status = SHIM_OK;
+  if (code) {
+    status = shim__gpu_fail(device, code, error, "%s", what);
+  } else {
+    shim__gpu_count(device, kind, 1);
+    *out_handle = (uint64_t)(uintptr_t)object;
+  }
+  shim__gpu_leave(device);
+  return status;
+}

@@ -17,14 +17,8 @@ shim_status_t shim_gpu_stream_create(shim_gpu_device_t* device,
   sgpu_stream_t stream = NULL;
   int code = SHIM__GPU_TABLE(device)->stream_create(&stream,
                                                     SGPU_STREAM_NON_BLOCKING);
-  if (code) {
-    status = shim__gpu_fail(device, code, error, "creating a stream");
-  } else {
-    shim__gpu_count(device, SHIM_GPU_KIND_STREAMS, 1);
-    *out_stream = (uint64_t)(uintptr_t)stream;
-  }
-  shim__gpu_leave(device);
-  return status;
+  return shim__gpu_made(device, code, SHIM_GPU_KIND_STREAMS, stream, out_stream,
+                        error, "creating a stream");
 }
 
 void shim_gpu_stream_release(shim_gpu_device_t* device, uint64_t stream) {
@@ -39,14 +33,8 @@ shim_status_t shim_gpu_event_create(shim_gpu_device_t* device,
   sgpu_event_t event = NULL;
   int code = SHIM__GPU_TABLE(device)->event_create(
       &event, SGPU_EVENT_DISABLE_TIMING | SGPU_EVENT_BLOCKING_SYNC);
-  if (code) {
-    status = shim__gpu_fail(device, code, error, "creating an event");
-  } else {
-    shim__gpu_count(device, SHIM_GPU_KIND_EVENTS, 1);
-    *out_event = (uint64_t)(uintptr_t)event;
-  }
-  shim__gpu_leave(device);
-  return status;
+  return shim__gpu_made(device, code, SHIM_GPU_KIND_EVENTS, event, out_event,
+                        error, "creating an event");
 }
 
 void shim_gpu_event_release(shim_gpu_device_t* device, uint64_t event) {

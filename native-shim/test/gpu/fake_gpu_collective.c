@@ -71,12 +71,6 @@ static int begin_comm(fake_call_t call, sgpu_comm_t comm) {
   return code;
 }
 
-int fake_comm_version(int* out_version) {
-  fake_begin_bare(CALL_comm_version);
-  *out_version = 22005;
-  return fake_end(fake_next_failure(CALL_comm_version));
-}
-
 int fake_comm_unique_id(sgpu_unique_id_t* out_id) {
   fake_begin_bare(CALL_comm_unique_id);
   int code = fake_next_failure(CALL_comm_unique_id);

@@ -26,7 +26,6 @@ static const struct {
     {12, 71, 65536},                 // registers of a block
     {16, 63, 4},                     // multiprocessors
     {39, 57, 2048},                  // threads of a multiprocessor
-    {18, 16, 0},                     // integrated
     {19, 3, 1},                      // can map host memory
     {31, 8, 1},                      // concurrent kernels
     {40, 2, 2},                      // asynchronous engines

@@ -69,7 +69,6 @@
 #define ARGUMENTS_graph_destroy (graph)
 #define ARGUMENTS_graph_exec_destroy (exec)
 
-#define ARGUMENTS_comm_version (out_version)
 #define ARGUMENTS_comm_unique_id (out_id)
 #define ARGUMENTS_comm_join (out_comm, count, id, rank, config)
 #define ARGUMENTS_comm_error (comm, out_code)

@@ -117,6 +117,54 @@ static void products_of_singles(void) {
   }
 }
 
+// Of operands of tf32 the lower 13 bits do not count, which compilers leave in
+// place. Products are exact, sums have more bits than f32 and are rounded once.
+static void products_of_inexact_singles(void) {
+  uint32_t data[32][32] = {{0}}, next = 1, differ = 0;
+  float a[16][8], b[8][8], c[16][8];
+  for (uint32_t i = 0; i < 128 + 64 + 128; ++i) {
+    next = next * 1664525 + 1013904223;
+    float value = (float)(int32_t)next / 1e9f;
+    if (i < 128) {
+      a[i / 8][i % 8] = value;
+    } else if (i < 192) {
+      b[i / 8 - 16][i % 8] = value;
+    } else {
+      c[i / 8 - 24][i % 8] = value;
+    }
+  }
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint32_t group = lane / 4, in_group = lane % 4;
+    for (uint32_t i = 0; i < 4; ++i) {
+      data[lane][i] = as_bits(a[group + (i & 1) * 8][in_group + (i >> 1) * 4]);
+      data[lane][6 + i] =
+          as_bits(c[group + (i >= 2 ? 8 : 0)][in_group * 2 + (i & 1)]);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+      data[lane][4 + i] = as_bits(b[in_group + i * 4][group]);
+    }
+  }
+  run_warp_op(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
+      &data[0][0], sizeof(data));
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t row = lane / 4 + (i >= 2 ? 8 : 0);
+      uint32_t column = lane % 4 * 2 + (i & 1);
+      double sum = (double)c[row][column], whole = sum;
+      for (uint32_t k = 0; k < 8; ++k) {
+        sum += (double)as_float(as_bits(a[row][k]) & 0xFFFFE000) *
+               (double)as_float(as_bits(b[k][column]) & 0xFFFFE000);
+        whole += (double)a[row][k] * (double)b[k][column];
+      }
+      CHECK(as_float(data[lane][16 + i]) == (float)sum);
+      differ += (float)sum != (float)whole;
+    }
+  }
+  CHECK(differ > 100);
+}
+
 static void products_of_bytes(void) {
   uint32_t data[32][32] = {{0}};
   for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -201,6 +249,7 @@ void test_matrices(void) {
   products_of_halves(false);
   products_of_halves(true);
   products_of_singles();
+  products_of_inexact_singles();
   products_of_bytes();
   loads();
   wmma();

@@ -45,7 +45,7 @@ final class KernelExecutable extends Executable {
     @Override
     public ExecutableExport export(int ordinal) {
         Kernel kernel = kernel(ordinal);
-        return new ExecutableExport(kernel.name(), 0, kernel.constantCount(), kernel.bindingCount(), 0, 0, 0, 0);
+        return new ExecutableExport(kernel.name(), 0, kernel.constantCount(), kernel.bindingCount(), 1, 1, 1, 0);
     }
 
     @Override

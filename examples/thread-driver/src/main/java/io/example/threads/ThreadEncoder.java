@@ -38,10 +38,7 @@ final class ThreadEncoder implements StreamEncoder {
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by this device".formatted(executable.format()));
         }
-        if (workgroupCount == null) {
-            LIMITS.checkCounts(
-                    own.export(export), config.workgroupCountX(), config.workgroupCountY(), config.workgroupCountZ());
-        }
+        LIMITS.check(own.export(export), config, workgroupCount);
     }
 
     @Override

@@ -32,14 +32,18 @@ public final class ContractKernels implements KernelLibrary {
                 new Kernel("add", 0, 3, (x, _, _, d) -> set(d, 2, x, get(d, 0, x) + get(d, 1, x))),
                 new Kernel("scale", 2, 2, (x, _, _, d) -> set(
                         d, 1, x, get(d, 0, x) * d.constants()[0] + d.constants()[1])),
-                new Kernel("fail", 0, 0, (_, _, _, _) -> {}),
+                new Kernel("fail", 0, 0, (_, _, _, _) -> fault()),
                 new Kernel("coordinates", 0, 1, (x, y, z, d) -> set(
                         d, 0, x + d.countX() * (y + d.countY() * z), x | y << 8 | z << 16)),
                 new Kernel("facts", 0, 1, (_, _, _, d) -> {
                     set(d, 0, 0, constant);
                     set(d, 0, 4, (int) d.bindings()[0].byteSize());
                 }),
-                new Kernel("crash", 0, 0, (_, _, _, _) -> {}));
+                new Kernel("crash", 0, 0, (_, _, _, _) -> fault()));
+    }
+
+    private static void fault() {
+        throw new IllegalStateException("a kernel faulted");
     }
 
     private static int get(Kernel.Arguments dispatch, int binding, int index) {

@@ -25,30 +25,40 @@ public final class GpuApi extends Resource {
      * Opens a library and enumerates the devices.
      *
      * @param kind whose interface the library has
-     * @param library file or name of the library; null for the value of {@link GpuKind#property} or {@link GpuKind#variable}, or else the
-     *     usual one
+     * @param library file or name of the library; null for the one that a property or the environment names, {@link GpuKind#library}, or
+     *     else the usual one
      * @return the library; the caller closes it. Having no devices is not a failure
      * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it lacks a symbol, naming that; when its driver does not
      *     start; or without the native library of this runtime
      */
     public static GpuApi open(GpuKind kind, @Nullable String library) {
         NativeLibrary.ensureAvailable();
-        String name = library != null ? library : System.getProperty(kind.property(), System.getenv(kind.variable()));
+        long handle = open(
+                library != null ? library : kind.library(), (name, error) -> GpuShim.open(kind.ordinal(), name, error));
+        try {
+            return new GpuApi(kind, handle);
+        } catch (Throwable e) {
+            GpuShim.close(handle);
+            throw e;
+        }
+    }
+
+    /** Opens a library by its name, a NUL-terminated text or 0 for none; returns a handle, or 0 and an error. */
+    interface Opener {
+        long open(long name, long error);
+    }
+
+    static long open(@Nullable String name, Opener opener) {
         NativeError error = new NativeError();
         try (Arena arena = Arena.ofConfined()) {
-            long text = name == null || name.isBlank()
+            long text = name == null
                     ? 0
                     : arena.allocateFrom(name, StandardCharsets.UTF_8).address();
-            long handle = GpuShim.open(kind.ordinal(), text, error.address());
+            long handle = opener.open(text, error.address());
             if (handle == 0) {
                 throw error.toException();
             }
-            try {
-                return new GpuApi(kind, handle);
-            } catch (Throwable e) {
-                GpuShim.close(handle);
-                throw e;
-            }
+            return handle;
         }
     }
 
@@ -69,29 +79,17 @@ public final class GpuApi extends Resource {
         return List.copyOf(devices);
     }
 
-    /**
-     * Returns whose interface it has.
-     *
-     * @return the kind
-     */
+    /** Returns whose interface it has. */
     public GpuKind kind() {
         return kind;
     }
 
-    /**
-     * Returns the devices, in the library's order.
-     *
-     * @return the devices found when the library was opened; may be empty
-     */
+    /** Returns the devices found when the library was opened, in its order; may be empty. */
     public List<GpuProperties> devices() {
         return devices;
     }
 
-    /**
-     * Returns the version of the driver's interface.
-     *
-     * @return as the driver counts: CUDA 12.4 is 12040, HIP 5.2 is 50221153 or the like
-     */
+    /** Returns the version of the driver's interface, as it counts: CUDA 12.4 is 12040, HIP 5.2 is 50221153 or the like. */
     public int version() {
         return GpuShim.version(handle);
     }

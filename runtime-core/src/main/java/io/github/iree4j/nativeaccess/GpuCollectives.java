@@ -31,55 +31,25 @@ public final class GpuCollectives {
      * @param kind for whose devices
      * @param library file or name; null for what the property or the environment variable names ({@code iree.nccl.library} or
      *     {@code IREE4J_LIBNCCL}, {@code iree.rccl.library} or {@code IREE4J_LIBRCCL}), or else the usual one
-     * @return the library
      * @throws IreeException UNAVAILABLE when there is no such library, naming it, or it lacks a symbol, naming that
      */
     public static GpuCollectives open(GpuKind kind, @Nullable String library) {
         NativeLibrary.ensureAvailable();
-        String name = library != null ? library : kind.collectivesLibrary();
-        NativeError error = new NativeError();
-        try (Arena arena = Arena.ofConfined()) {
-            long text = name == null || name.isBlank()
-                    ? 0
-                    : arena.allocateFrom(name, StandardCharsets.UTF_8).address();
-            long handle = GpuShim.commOpen(kind.ordinal(), text, error.address());
-            if (handle == 0) {
-                throw error.toException();
-            }
-            return new GpuCollectives(handle);
-        }
+        return new GpuCollectives(GpuApi.open(
+                library != null ? library : kind.collectivesLibrary(),
+                (name, error) -> GpuShim.commOpen(kind.ordinal(), name, error)));
     }
 
-    private interface Call {
-        int make(long out, long error);
+    private synchronized long make(NativeScratch.Call method) {
+        return scratch.number(method);
     }
 
-    private synchronized long make(Call method) {
-        NativeScratch call = scratch.take();
-        try {
-            call.memory.set(ValueLayout.JAVA_LONG, 0, 0);
-            call.check(method.make(call.memory.address(), call.error.address()));
-            return call.memory.get(ValueLayout.JAVA_LONG, 0);
-        } finally {
-            scratch.give(call);
-        }
-    }
-
-    /**
-     * Makes an id for a group.
-     *
-     * @return {@link #ID_LENGTH} characters below 256
-     * @throws IreeException if the library refuses
-     */
+    /** Makes an id for a group, of {@link #ID_LENGTH} characters below 256; throws if the library refuses. */
     public synchronized String createId() {
-        NativeScratch call = scratch.take();
-        try {
-            call.check(GpuShim.commUniqueId(handle, call.memory.address(), call.error.address()));
-            byte[] id = call.memory.asSlice(0, ID_LENGTH).toArray(ValueLayout.JAVA_BYTE);
-            return new String(id, StandardCharsets.ISO_8859_1);
-        } finally {
-            scratch.give(call);
-        }
+        byte[] id = scratch.read(
+                (out, error) -> GpuShim.commUniqueId(handle, out, error),
+                out -> out.asSlice(0, ID_LENGTH).toArray(ValueLayout.JAVA_BYTE));
+        return new String(id, StandardCharsets.ISO_8859_1);
     }
 
     /**

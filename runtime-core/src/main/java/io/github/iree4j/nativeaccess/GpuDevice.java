@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,15 +38,6 @@ public final class GpuDevice extends Resource {
     private volatile boolean wasLost;
     private volatile long[] lastCounts = new long[0];
 
-    /**
-     * Returns where the native device is, for calls that name it.
-     *
-     * @return its address, while this is open
-     */
-    public long address() {
-        return handle;
-    }
-
     /** Takes ownership of the native device and of a reference to the library. */
     GpuDevice(GpuApi api, GpuProperties properties, long handle) {
         this.api = api;
@@ -55,29 +45,22 @@ public final class GpuDevice extends Resource {
         this.handle = handle;
     }
 
-    /**
-     * Returns the library.
-     *
-     * @return the library, borrowed
-     */
+    /** Returns the address of the native device, while this is open, for calls that name it. */
+    public long address() {
+        return handle;
+    }
+
+    /** Returns the library, borrowed. */
     public GpuApi api() {
         return api;
     }
 
-    /**
-     * Returns the properties of the device.
-     *
-     * @return the properties
-     */
+    /** Returns the properties of the device. */
     public GpuProperties properties() {
         return properties;
     }
 
-    /**
-     * Returns whether a call found the device lost.
-     *
-     * @return true permanently once one did
-     */
+    /** Returns whether a call found the device lost: true permanently once one did. */
     public boolean isLost() {
         if (!tryRetain()) {
             return wasLost;
@@ -89,18 +72,15 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /**
-     * Returns the cause of the loss.
-     *
-     * @return ABORTED with what the driver said; null while the device is not lost, or once it is closed
-     */
+    /** Returns the cause of the loss: ABORTED with what the driver said; null while the device is not lost, or once it is closed. */
     public @Nullable IreeException loss() {
         if (!tryRetain()) {
             return null;
         }
         try {
             if (GpuShim.deviceIsLost(handle) != 0) {
-                check((out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: it only says why not
+                scratch.number(
+                        (out, error) -> GpuShim.run(handle, 0, 0, 0, error)); // no commands: it only says why not
             }
             return null;
         } catch (IreeException e) {
@@ -110,11 +90,7 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /**
-     * Returns the number of live objects of each kind.
-     *
-     * @return counts in the order of {@link #KINDS}; the last ones once the device is closed
-     */
+    /** Returns the number of live objects of each kind, in the order of {@link #KINDS}; the last ones once the device is closed. */
     public long[] liveObjects() {
         if (!tryRetain()) {
             return lastCounts.clone();
@@ -127,39 +103,12 @@ public final class GpuDevice extends Resource {
     }
 
     private long[] readCounts() {
-        NativeScratch call = scratch.take();
-        try {
-            GpuShim.deviceLiveObjects(handle, call.memory.address());
-            return IntStream.range(0, KINDS.size())
-                    .mapToLong(i -> call.memory.getAtIndex(ValueLayout.JAVA_LONG, i))
-                    .toArray();
-        } finally {
-            scratch.give(call);
-        }
-    }
-
-    /** A native method with outputs and an error. */
-    private interface Call {
-        int make(long out, long error);
-    }
-
-    private long number(Call method) {
-        NativeScratch call = scratch.take();
-        try {
-            call.check(method.make(call.memory.address(), call.error.address()));
-            return call.memory.get(ValueLayout.JAVA_LONG, 0);
-        } finally {
-            scratch.give(call);
-        }
-    }
-
-    private void check(Call method) {
-        NativeScratch call = scratch.take();
-        try {
-            call.check(method.make(0, call.error.address()));
-        } finally {
-            scratch.give(call);
-        }
+        return scratch.read(
+                (out, error) -> {
+                    GpuShim.deviceLiveObjects(handle, out);
+                    return 0;
+                },
+                out -> out.asSlice(0, KINDS.size() * (long) Long.BYTES).toArray(ValueLayout.JAVA_LONG));
     }
 
     // ---- Memory.
@@ -174,7 +123,7 @@ public final class GpuDevice extends Resource {
      */
     public long allocateMemory(long size, boolean managed) {
         freeRefused();
-        return number((out, error) -> GpuShim.memoryAllocate(handle, size, managed ? 1 : 0, out, error));
+        return scratch.number((out, error) -> GpuShim.memoryAllocate(handle, size, managed ? 1 : 0, out, error));
     }
 
     /**
@@ -190,7 +139,7 @@ public final class GpuDevice extends Resource {
 
     private boolean free(Refused memory, boolean first) {
         try {
-            check((out, error) -> GpuShim.memoryFree(handle, memory.address, memory.managed ? 1 : 0, error));
+            scratch.number((out, error) -> GpuShim.memoryFree(handle, memory.address, memory.managed ? 1 : 0, error));
             return true;
         } catch (IreeException e) {
             refused.add(memory);
@@ -213,22 +162,15 @@ public final class GpuDevice extends Resource {
     /**
      * Checks that bytes are of one allocation of the driver.
      *
-     * @param address first byte
-     * @param size bytes
      * @throws IreeException NOT_FOUND when none is there; INVALID_ARGUMENT when it is smaller
      */
     public void checkMemory(long address, long size) {
-        check((out, error) -> GpuShim.memoryCheck(handle, address, size, error));
+        scratch.number((out, error) -> GpuShim.memoryCheck(handle, address, size, error));
     }
 
-    /**
-     * Lets this device use memory of another of the same library.
-     *
-     * @param other the other, open
-     * @throws IreeException UNIMPLEMENTED when the hardware cannot
-     */
+    /** Lets this device use memory of another one of the library, which is open; throws UNIMPLEMENTED when the hardware cannot. */
     public void reach(GpuDevice other) {
-        check((out, error) -> GpuShim.deviceReach(handle, other.handle, error));
+        scratch.number((out, error) -> GpuShim.deviceReach(handle, other.handle, error));
     }
 
     /**
@@ -239,29 +181,14 @@ public final class GpuDevice extends Resource {
      */
     public record HostMemory(long host, long address) {}
 
-    /**
-     * Allocates pinned memory of the host.
-     *
-     * @param size bytes
-     * @return the memory, for {@link #freeHostMemory}
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
-     */
+    /** Allocates pinned memory of the host, for {@link #freeHostMemory}; throws RESOURCE_EXHAUSTED when there is no more. */
     public HostMemory allocateHostMemory(long size) {
-        NativeScratch call = scratch.take();
-        try {
-            call.check(GpuShim.hostAllocate(handle, size, call.memory.address(), call.error.address()));
-            return new HostMemory(
-                    call.memory.get(ValueLayout.JAVA_LONG, 0), call.memory.get(ValueLayout.JAVA_LONG, Long.BYTES));
-        } finally {
-            scratch.give(call);
-        }
+        return scratch.read(
+                (out, error) -> GpuShim.hostAllocate(handle, size, out, error),
+                out -> new HostMemory(out.get(ValueLayout.JAVA_LONG, 0), out.get(ValueLayout.JAVA_LONG, Long.BYTES)));
     }
 
-    /**
-     * Frees memory that {@link #allocateHostMemory} gave.
-     *
-     * @param host its address for the host
-     */
+    /** Frees memory that {@link #allocateHostMemory} gave, by its address for the host. */
     public void freeHostMemory(long host) {
         GpuShim.hostFree(handle, host);
     }
@@ -269,20 +196,14 @@ public final class GpuDevice extends Resource {
     /**
      * Lets the device use memory of the host, until {@link #unregisterHostMemory}.
      *
-     * @param host first byte
-     * @param size bytes
      * @return its address for code of the device
      * @throws IreeException ALREADY_EXISTS when one of its pages is registered; or if the driver refuses it
      */
     public long registerHostMemory(long host, long size) {
-        return number((out, error) -> GpuShim.hostRegister(handle, host, size, out, error));
+        return scratch.number((out, error) -> GpuShim.hostRegister(handle, host, size, out, error));
     }
 
-    /**
-     * Ends {@link #registerHostMemory}.
-     *
-     * @param host first byte
-     */
+    /** Ends {@link #registerHostMemory}. */
     public void unregisterHostMemory(long host) {
         GpuShim.hostUnregister(handle, host);
     }
@@ -297,23 +218,17 @@ public final class GpuDevice extends Resource {
      * @throws IreeException INCOMPATIBLE or INVALID_ARGUMENT with what the driver's compiler says of it
      */
     public long loadModule(MemorySegment image) {
-        NativeScratch call = scratch.take();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment log = arena.allocate(LOG_BYTES);
-            int status = GpuShim.moduleLoad(
-                    handle, image.address(), log.address(), LOG_BYTES, call.memory.address(), call.error.address());
-            if (status != 0) {
-                IreeException failure = call.error.toException(status);
-                String said = text(log);
-                throw said.isBlank()
-                        ? failure
-                        : new IreeException(
-                                failure.code(), failure.getMessage() + "; its compiler says: " + said.strip());
+            try {
+                return scratch.number((out, error) ->
+                        GpuShim.moduleLoad(handle, image.address(), log.address(), LOG_BYTES, out, error));
+            } catch (IreeException e) {
+                String said = log.getString(0).strip();
+                throw said.isEmpty() ? e : new IreeException(e.code(), e.getMessage() + "; its compiler says: " + said);
             }
-            return call.memory.get(ValueLayout.JAVA_LONG, 0);
         } finally {
             Reference.reachabilityFence(image);
-            scratch.give(call);
         }
     }
 
@@ -326,37 +241,18 @@ public final class GpuDevice extends Resource {
      */
     @SuppressWarnings("restricted") // the driver's image
     public byte[] compile(MemorySegment text) {
-        NativeScratch call = scratch.take();
+        long[] linked = scratch.read(
+                (out, error) -> GpuShim.link(handle, text.address(), text.byteSize(), out, error),
+                out -> out.asSlice(0, 3L * Long.BYTES).toArray(ValueLayout.JAVA_LONG)); // handle, address, bytes
         try {
-            call.check(
-                    GpuShim.link(handle, text.address(), text.byteSize(), call.memory.address(), call.error.address()));
-            try {
-                return MemorySegment.ofAddress(call.memory.getAtIndex(ValueLayout.JAVA_LONG, 1))
-                        .reinterpret(call.memory.getAtIndex(ValueLayout.JAVA_LONG, 2))
-                        .toArray(ValueLayout.JAVA_BYTE);
-            } finally {
-                GpuShim.linkRelease(handle, call.memory.get(ValueLayout.JAVA_LONG, 0));
-            }
+            return MemorySegment.ofAddress(linked[1]).reinterpret(linked[2]).toArray(ValueLayout.JAVA_BYTE);
         } finally {
+            GpuShim.linkRelease(handle, linked[0]);
             Reference.reachabilityFence(text);
-            scratch.give(call);
         }
     }
 
-    private static String text(MemorySegment log) {
-        byte[] bytes = log.toArray(ValueLayout.JAVA_BYTE);
-        int length = 0;
-        while (length < bytes.length && bytes[length] != 0) {
-            length++;
-        }
-        return new String(bytes, 0, length, StandardCharsets.UTF_8);
-    }
-
-    /**
-     * Unloads a module. No work runs its code.
-     *
-     * @param module from {@link #loadModule}
-     */
+    /** Unloads a module of {@link #loadModule}. No work runs its code. */
     public void unloadModule(long module) {
         GpuShim.moduleUnload(handle, module);
     }
@@ -371,67 +267,41 @@ public final class GpuDevice extends Resource {
     public record Function(long handle, int maxThreads, int sharedBytes) {}
 
     /**
-     * Finds a function.
+     * Finds a function of a module.
      *
-     * @param module from {@link #loadModule}
-     * @param name its name
      * @param dynamicSharedBytes shared memory that each workgroup gets besides what it declares
-     * @return the function
      * @throws IreeException NOT_FOUND; or if the device has not that much shared memory
      */
     public Function function(long module, String name, int dynamicSharedBytes) {
-        NativeScratch call = scratch.take();
         try (Arena arena = Arena.ofConfined()) {
-            call.check(GpuShim.moduleFunction(
-                    handle,
-                    module,
-                    arena.allocateFrom(name, StandardCharsets.UTF_8).address(),
-                    dynamicSharedBytes,
-                    call.memory.address(),
-                    call.error.address()));
-            return new Function(
-                    call.memory.get(ValueLayout.JAVA_LONG, 0),
-                    call.memory.get(ValueLayout.JAVA_INT, Long.BYTES),
-                    call.memory.get(ValueLayout.JAVA_INT, Long.BYTES + Integer.BYTES));
-        } finally {
-            scratch.give(call);
+            long text = arena.allocateFrom(name, StandardCharsets.UTF_8).address();
+            return scratch.read(
+                    (out, error) -> GpuShim.moduleFunction(handle, module, text, dynamicSharedBytes, out, error),
+                    out -> new Function(
+                            out.get(ValueLayout.JAVA_LONG, 0),
+                            out.get(ValueLayout.JAVA_INT, Long.BYTES),
+                            out.get(ValueLayout.JAVA_INT, Long.BYTES + Integer.BYTES)));
         }
     }
 
     // ---- Streams, events, commands.
 
-    /**
-     * Creates a stream.
-     *
-     * @return the stream, for {@link #releaseStream}
-     */
+    /** Creates a stream, for {@link #releaseStream}. */
     public long createStream() {
-        return number((out, error) -> GpuShim.streamCreate(handle, out, error));
+        return scratch.number((out, error) -> GpuShim.streamCreate(handle, out, error));
     }
 
-    /**
-     * Releases a stream. Its work is over, or the device is lost.
-     *
-     * @param stream from {@link #createStream}
-     */
+    /** Releases a stream. Its work is over, or the device is lost. */
     public void releaseStream(long stream) {
         GpuShim.streamRelease(handle, stream);
     }
 
-    /**
-     * Creates an event.
-     *
-     * @return the event, for {@link #releaseEvent}
-     */
+    /** Creates an event, for {@link #releaseEvent}. */
     public long createEvent() {
-        return number((out, error) -> GpuShim.eventCreate(handle, out, error));
+        return scratch.number((out, error) -> GpuShim.eventCreate(handle, out, error));
     }
 
-    /**
-     * Releases an event.
-     *
-     * @param event from {@link #createEvent}
-     */
+    /** Releases an event. */
     public void releaseEvent(long event) {
         GpuShim.eventRelease(handle, event);
     }
@@ -439,41 +309,28 @@ public final class GpuDevice extends Resource {
     /**
      * Waits until everything before the last record of an event is over.
      *
-     * @param event from {@link #createEvent}
      * @param spinNanos how long to look before the thread sleeps
      * @throws IreeException ABORTED when the device is lost
      */
     public void awaitEvent(long event, long spinNanos) {
-        check((out, error) -> GpuShim.eventWait(handle, event, spinNanos, error));
+        scratch.number((out, error) -> GpuShim.eventWait(handle, event, spinNanos, error));
     }
 
-    /**
-     * Returns whether everything before the last record of an event is over.
-     *
-     * @param event from {@link #createEvent}
-     * @return true if it is
-     * @throws IreeException ABORTED when the device is lost
-     */
+    /** Returns whether everything before the last record of an event is over; throws ABORTED when the device is lost. */
     public boolean isComplete(long event) {
-        NativeScratch call = scratch.take();
-        try {
-            call.check(GpuShim.eventQuery(handle, event, call.memory.address(), call.error.address()));
-            return call.memory.get(ValueLayout.JAVA_INT, 0) != 0;
-        } finally {
-            scratch.give(call);
-        }
+        return scratch.number((out, error) -> GpuShim.eventQuery(handle, event, out, error)) != 0;
     }
 
     /**
      * Gives a stream commands. Blocks while the stream is full.
      *
-     * @param stream from {@link #createStream}
      * @param words native memory with commands as in {@link GpuWords}
      * @throws IreeException if the driver refuses one of them; those before it were given
      */
     public void run(long stream, MemorySegment words) {
         try {
-            check((out, error) -> GpuShim.run(handle, stream, words.address(), words.byteSize() / Long.BYTES, error));
+            scratch.number(
+                    (out, error) -> GpuShim.run(handle, stream, words.address(), words.byteSize() / Long.BYTES, error));
         } finally {
             Reference.reachabilityFence(words);
         }
@@ -508,11 +365,7 @@ public final class GpuDevice extends Resource {
         }
     }
 
-    /**
-     * Releases a graph. No work runs it.
-     *
-     * @param graph from {@link #makeGraph}
-     */
+    /** Releases a graph of {@link #makeGraph}. No work runs it. */
     public void releaseGraph(long graph) {
         GpuShim.graphRelease(handle, graph);
     }

@@ -1,48 +1,40 @@
 package io.github.iree4j.nativeaccess;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The interfaces of GPU drivers that correspond call by call. */
 public enum GpuKind {
     /** NVIDIA's. */
-    CUDA("iree.cuda.library", "IREE4J_LIBCUDA", "iree.nccl.library", "IREE4J_LIBNCCL"),
+    CUDA("cuda", "nccl"),
 
     /** AMD's. */
-    HIP("iree.hip.library", "IREE4J_LIBHIP", "iree.rccl.library", "IREE4J_LIBRCCL");
+    HIP("hip", "rccl");
 
-    private final String property;
-    private final String variable;
-    private final String collectivesProperty;
-    private final String collectivesVariable;
+    private final String driver;
+    private final String collectives;
 
-    GpuKind(String property, String variable, String collectivesProperty, String collectivesVariable) {
-        this.property = property;
-        this.variable = variable;
-        this.collectivesProperty = collectivesProperty;
-        this.collectivesVariable = collectivesVariable;
+    GpuKind(String driver, String collectives) {
+        this.driver = driver;
+        this.collectives = collectives;
     }
 
-    /** The library of collectives that the system property or the environment variable for it names; null for the usual one. */
+    /** The library of the driver that the system property or the environment variable for it names; null for the usual one. */
+    @Nullable
+    String library() {
+        return named(driver);
+    }
+
+    /** The same for the library of collectives. */
     @Nullable
     String collectivesLibrary() {
-        return System.getProperty(collectivesProperty, System.getenv(collectivesVariable));
+        return named(collectives);
     }
 
-    /**
-     * Returns the system property that names the library to open instead of the usual one.
-     *
-     * @return its name; the value is a file, or a name that the dynamic linker resolves
-     */
-    public String property() {
-        return property;
-    }
-
-    /**
-     * Returns the environment variable with the same meaning.
-     *
-     * @return its name
-     */
-    public String variable() {
-        return variable;
+    /** A file, or a name that the dynamic linker resolves: {@code iree.cuda.library}, or {@code IREE4J_LIBCUDA}. */
+    private static @Nullable String named(String library) {
+        String name = System.getProperty(
+                "iree." + library + ".library", System.getenv("IREE4J_LIB" + library.toUpperCase(Locale.ROOT)));
+        return name == null || name.isBlank() ? null : name;
     }
 }

@@ -22,7 +22,6 @@ import java.util.HexFormat;
  * @param sharedBytesOptIn the same for functions that ask for more
  * @param warpSize threads that run in step
  * @param multiprocessors units that run workgroups
- * @param integrated whether it shares memory with the host
  * @param mapsHostMemory whether it uses memory of the host
  * @param registersHostMemory whether that can be memory that others allocated; HIP does not tell
  * @param concurrentManagedMemory whether the host and it use the same memory at a time, which moves as need be
@@ -45,7 +44,6 @@ public record GpuProperties(
         int sharedBytesOptIn,
         int warpSize,
         int multiprocessors,
-        boolean integrated,
         boolean mapsHostMemory,
         boolean registersHostMemory,
         boolean concurrentManagedMemory,
@@ -76,16 +74,11 @@ public record GpuProperties(
                 values[11] != 0,
                 values[12] != 0,
                 values[13] != 0,
-                values[14] != 0,
-                values[15],
-                values[16]);
+                values[14],
+                values[15]);
     }
 
-    /**
-     * Returns the most shared memory that a function may ask for.
-     *
-     * @return bytes
-     */
+    /** Returns the most shared memory that a function may ask for, in bytes. */
     public int maxSharedBytes() {
         return Math.max(sharedBytes, sharedBytesOptIn);
     }

@@ -5,7 +5,7 @@ package io.github.iree4j.nativeaccess;
  * {@code shim_gpu.h}.
  */
 final class GpuShim {
-    static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 18 * 4; // 17, aligned
+    static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 16 * 4;
     static final int FUNCTION_SIZE = 16;
 
     private GpuShim() {}

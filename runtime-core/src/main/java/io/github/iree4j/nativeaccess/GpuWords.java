@@ -36,29 +36,17 @@ public final class GpuWords {
         branches = false;
     }
 
-    /**
-     * Returns the number of commands, those of lists that they call included.
-     *
-     * @return commands
-     */
+    /** Returns the number of commands, those of lists that they call included. */
     public int commands() {
         return commands;
     }
 
-    /**
-     * Returns whether some commands need not wait for one another.
-     *
-     * @return true after {@link #branch}
-     */
+    /** Returns whether some commands need not wait for one another: true after {@link #branch}. */
     public boolean hasBranches() {
         return branches;
     }
 
-    /**
-     * Returns the words.
-     *
-     * @return valid until the next command
-     */
+    /** Returns the words, valid until the next command. */
     public MemorySegment segment() {
         return words.asSlice(0, (long) count * Long.BYTES);
     }
@@ -84,20 +72,12 @@ public final class GpuWords {
         return (long) high << Integer.SIZE | low & 0xFFFF_FFFFL;
     }
 
-    /**
-     * What follows begins once the last record of an event is over.
-     *
-     * @param event the event
-     */
+    /** What follows begins once the last record of an event is over. */
     public void await(long event) {
         set(begin(WAIT, 2) + 1, event);
     }
 
-    /**
-     * Records an event.
-     *
-     * @param event the event
-     */
+    /** Records an event. */
     public void record(long event) {
         set(begin(RECORD, 2) + 1, event);
     }
@@ -117,13 +97,7 @@ public final class GpuWords {
         set(at + 3, pair(pattern, patternLength));
     }
 
-    /**
-     * Copies memory.
-     *
-     * @param target first byte written
-     * @param source first byte read
-     * @param length bytes
-     */
+    /** Copies bytes from one address to another. */
     public void copy(long target, long source, long length) {
         int at = begin(COPY, 4);
         set(at + 1, target);
@@ -135,12 +109,8 @@ public final class GpuWords {
      * Runs a function.
      *
      * @param function its handle
-     * @param countX workgroups
-     * @param countY workgroups
-     * @param countZ workgroups
-     * @param sizeX threads of a workgroup
-     * @param sizeY threads of a workgroup
-     * @param sizeZ threads of a workgroup
+     * @param countX workgroups along x, as for y and z
+     * @param sizeX threads of a workgroup along x, as for y and z
      * @param sharedBytes dynamic shared memory
      * @param parameters how many {@link #parameter}s it has, at most {@link #MAXIMUM_PARAMETERS}
      * @return position of the first parameter
@@ -164,21 +134,12 @@ public final class GpuWords {
         return at + 6;
     }
 
-    /**
-     * Sets a parameter.
-     *
-     * @param at position of the parameter
-     * @param value its value, or its low bytes
-     */
+    /** Sets the parameter at a position to a value, or to its low bytes. */
     public void parameter(int at, long value) {
         set(at, value);
     }
 
-    /**
-     * Runs commands of another list, which must not change until these are given.
-     *
-     * @param other the list, which itself calls none
-     */
+    /** Runs commands of another list, which itself calls none, and must not change until these are given. */
     public void call(GpuWords other) {
         int at = begin(CALL, 3);
         set(at + 1, other.words.address());
@@ -199,11 +160,7 @@ public final class GpuWords {
         branches = true;
     }
 
-    /**
-     * Runs a graph.
-     *
-     * @param graph the graph
-     */
+    /** Runs a graph. */
     public void graph(long graph) {
         set(begin(GRAPH, 2) + 1, graph);
     }

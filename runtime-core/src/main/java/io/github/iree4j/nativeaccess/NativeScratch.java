@@ -2,7 +2,9 @@ package io.github.iree4j.nativeaccess;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Native memory for one call: its outputs, small input arrays, and its error. Lent by a {@link Pool}; freed by the garbage collector. */
@@ -18,6 +20,11 @@ final class NativeScratch {
         if (status != 0) {
             throw error.toException(status);
         }
+    }
+
+    /** A native method with outputs and an error; it returns a status. */
+    interface Call {
+        int make(long out, long error);
     }
 
     /** A small pool, so that calls allocate nothing while few threads make them. */
@@ -37,6 +44,29 @@ final class NativeScratch {
         void give(NativeScratch scratch) {
             if (!first.compareAndSet(null, scratch)) {
                 second.set(scratch);
+            }
+        }
+
+        /** Makes a call, and returns the first word of its outputs: 0 in what it has not written. */
+        long number(Call method) {
+            NativeScratch scratch = take();
+            try {
+                scratch.memory.set(ValueLayout.JAVA_LONG, 0, 0);
+                scratch.check(method.make(scratch.memory.address(), scratch.error.address()));
+                return scratch.memory.get(ValueLayout.JAVA_LONG, 0);
+            } finally {
+                give(scratch);
+            }
+        }
+
+        /** Makes a call, and returns what a function reads from its outputs. */
+        <T> T read(Call method, Function<MemorySegment, T> reader) {
+            NativeScratch scratch = take();
+            try {
+                scratch.check(method.make(scratch.memory.address(), scratch.error.address()));
+                return reader.apply(scratch.memory);
+            } finally {
+                give(scratch);
             }
         }
     }

@@ -67,6 +67,15 @@ class ShimTest {
         assertThat(kindName(VulkanApi.KINDS.size())).isEmpty();
     }
 
+    @Test
+    void kindsOfObjectsOfGpusHaveTheSameNumbersAndNames() {
+        for (int kind = 0; kind <= GpuDevice.KINDS.size(); kind++) {
+            int number = kind;
+            assertThat(Shim.text((out, capacity) -> GpuShim.kindName(number, out, capacity)))
+                    .isEqualTo(kind < GpuDevice.KINDS.size() ? GpuDevice.KINDS.get(kind) : "");
+        }
+    }
+
     private static String featureName(int bit) {
         return Shim.text((out, capacity) -> VulkanShim.featureName(bit, out, capacity));
     }

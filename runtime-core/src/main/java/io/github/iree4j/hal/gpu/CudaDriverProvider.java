@@ -10,17 +10,8 @@ import io.github.iree4j.nativeaccess.GpuKind;
  * process.
  */
 public final class CudaDriverProvider extends GpuDriverProvider {
-    private static final class OfProcess {
-        private static final GpuDriver INSTANCE = new GpuDriver(GpuKind.CUDA, null);
-    }
-
     /** For the service loader. */
     public CudaDriverProvider() {
         super(GpuKind.CUDA);
-    }
-
-    @Override
-    GpuDriver driver() {
-        return OfProcess.INSTANCE;
     }
 }

@@ -7,17 +7,22 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** What the providers of CUDA and HIP share. */
+/** What the providers of CUDA and HIP share: the driver of the process, whose library the first call opens. */
 abstract class GpuDriverProvider implements DriverProvider {
+    private static final Map<GpuKind, GpuDriver> OF_PROCESS = new ConcurrentHashMap<>();
+
     private final GpuKind kind;
 
     GpuDriverProvider(GpuKind kind) {
         this.kind = kind;
     }
 
-    /** The driver of the process, whose library the first call opens. */
-    abstract GpuDriver driver();
+    private GpuDriver driver() {
+        return OF_PROCESS.computeIfAbsent(kind, each -> new GpuDriver(each, null));
+    }
 
     @Override
     public String name() {

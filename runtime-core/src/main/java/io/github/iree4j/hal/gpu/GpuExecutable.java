@@ -117,11 +117,14 @@ final class GpuExecutable extends Executable {
         long threads = (long) export.blockX() * export.blockY() * export.blockZ();
         checkLimit(export, "threads of a workgroup", threads, limits.maxThreads());
         checkLimit(export, "bytes of dynamic shared memory", export.sharedBytes(), limits.maxSharedBytes());
-        GpuDevice.Function function =
-                device.function(modules.get(export.module()), export.name(), export.sharedBytes());
-        checkLimit(export, "threads of a workgroup, with the registers that it uses,", threads, function.maxThreads());
+        long module = modules.get(export.module());
+        GpuDevice.Function function = device.function(module, export.name(), 0);
+        checkLimit(export, "threads of a workgroup (with the registers that it uses)", threads, function.maxThreads());
         long shared = (long) function.sharedBytes() + export.sharedBytes();
         checkLimit(export, "bytes of shared memory", shared, limits.maxSharedBytes());
+        if (export.sharedBytes() > 0) {
+            device.function(module, export.name(), export.sharedBytes()); // the driver lets it have them
+        }
         boolean[] readOnly = new boolean[bindings];
         long[] flags = export.bindingFlags();
         for (int i = 0; flags != null && i < Math.min(bindings, flags.length); i++) {

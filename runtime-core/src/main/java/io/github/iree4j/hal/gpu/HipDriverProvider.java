@@ -10,17 +10,8 @@ import io.github.iree4j.nativeaccess.GpuKind;
  * process.
  */
 public final class HipDriverProvider extends GpuDriverProvider {
-    private static final class OfProcess {
-        private static final GpuDriver INSTANCE = new GpuDriver(GpuKind.HIP, null);
-    }
-
     /** For the service loader. */
     public HipDriverProvider() {
         super(GpuKind.HIP);
-    }
-
-    @Override
-    GpuDriver driver() {
-        return OfProcess.INSTANCE;
     }
 }

@@ -1,14 +1,21 @@
 package io.github.iree4j.hal.contract;
 
-/** What some backends lack. Suites skip what needs it, with the cause given here. */
+/** What some backends lack. Suites expect something else of them, or skip what needs it, with the cause given here. */
 public enum Capability {
-    /** Kernels run on the host: they can fail, are told sizes and memory of each dispatch, and the host reads counts before they begin. */
+    /**
+     * Kernels run on the host: they fail with a status of their own, are told sizes and memory of each dispatch, and the host reads counts
+     * before they begin.
+     */
     HOST_KERNELS("kernels of this device are not functions of the host, which can fail and be told sizes"),
 
-    /** Kernels are told the length of each binding. */
+    /** Kernels can fail. Those that do not run on the host fault, and the device is lost with them; once it is closed, another can be opened. */
+    FAILING_KERNELS(
+            "kernels of this device cannot fail, or would end the process's use of the device, which later tests need"),
+
+    /** Kernels are told the length of each binding. Others are given addresses alone. */
     BINDING_LENGTHS("kernels of this device are given addresses of buffers and no lengths"),
 
-    /** A queue begins later operations while a host call runs. */
+    /** A queue begins later operations while a host call runs. Others wait for it, and only other queues go on. */
     CONCURRENT_HOST_CALLS("queues of this device wait for host calls before they go on"),
 
     /** Queues are streams of hardware, which count submissions, waits, points and completions, and which a test can hold. */

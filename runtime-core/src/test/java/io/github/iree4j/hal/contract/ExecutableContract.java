@@ -3,6 +3,7 @@ package io.github.iree4j.hal.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.DispatchConfig;
@@ -104,9 +105,13 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void tellsKernelsTheLengthOfBindings() {
-        assume(Capability.BINDING_LENGTHS);
-        assertThat(facts(77)[4]).as("binding length").isEqualTo(40);
+    void tellsKernelsTheLengthOfBindingsAndNeverMoreThanThereIs() {
+        assertThat(facts(77)[4]).as("binding length").isEqualTo(backend.has(Capability.BINDING_LENGTHS) ? 40 : 0);
+        Fence beyond = fence();
+        BindingTable table = new BindingTable().add(ints(new int[10]), 4, 40);
+        Executable kernels = closed(kernels(device));
+        queue.dispatch(null, beyond, kernels, JavaKernels.FACTS, DispatchConfig.of(1, 1, 1), NONE, table, 0);
+        assertFails(beyond, StatusCode.OUT_OF_RANGE, "40 bytes");
     }
 
     private int[] facts(int constant) {
@@ -119,9 +124,12 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void tellsKernelsSizesAndMemory() {
-        assume(Capability.HOST_KERNELS);
+    void tellsKernelsSizesAndMemoryOrRefusesThem() {
         Executable kernels = closed(kernels(device, 77));
+        if (!backend.has(Capability.HOST_KERNELS)) {
+            assertSizesAreThoseOfTheKernel(kernels);
+            return;
+        }
         Buffer out = ints(new int[10]);
         Fence done = fence();
         dispatch(done, kernels, JavaKernels.FACTS, new DispatchConfig(1, 1, 1, 5, 0, 7, 4096), NONE, out);
@@ -133,6 +141,16 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(facts[3]).as("size z").isEqualTo(7);
         assertThat(facts[4]).as("binding length").isEqualTo(40);
         assertThat(facts[5]).as("local memory, declared and dynamic").isEqualTo(8192 + 4096);
+    }
+
+    private void assertSizesAreThoseOfTheKernel(Executable kernels) {
+        Fence sizes = fence();
+        dispatch(sizes, kernels, JavaKernels.FACTS, new DispatchConfig(1, 1, 1, 5, 0, 7, 0), NONE, ints(new int[10]));
+        assertFails(sizes, StatusCode.INVALID_ARGUMENT, "asks for workgroups of 5x0x7, it was compiled for 1x1x1");
+        Fence memory = fence();
+        DispatchConfig local = new DispatchConfig(1, 1, 1, 1, 1, 1, 4096);
+        dispatch(memory, kernels, JavaKernels.FACTS, local, NONE, ints(new int[10]));
+        assertFails(memory, StatusCode.UNIMPLEMENTED, "asks for 4096 bytes of local memory");
     }
 
     @Test
@@ -150,29 +168,38 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(read(all)[36]).isZero();
     }
 
+    /** What the signal of a failed kernel says: the kernel's status, or that the device is lost. */
+    private void assertKernelFails(int export, StatusCode code, String message) {
+        assume(Capability.FAILING_KERNELS);
+        Fence done = fence();
+        boolean isOfHost = backend.has(Capability.HOST_KERNELS);
+        try (Executable kernels = kernels(device)) {
+            dispatch(done, kernels, export, DispatchConfig.of(1, 1, 1), NONE);
+            assertFails(done, isOfHost ? code : StatusCode.ABORTED, isOfHost ? message : "is lost");
+        }
+    }
+
     @Test
     void aFailingKernelFailsTheSignal() {
-        assume(Capability.HOST_KERNELS);
-        Executable kernels = closed(kernels(device));
-        Fence done = fence();
-        dispatch(done, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
-        assertFails(done, StatusCode.DATA_LOSS, "kernel failed on purpose");
+        assertKernelFails(JavaKernels.FAIL, StatusCode.DATA_LOSS, "kernel failed on purpose");
     }
 
     @Test
     void aKernelThatThrowsAnythingElseIsAnInternalFailure() {
-        assume(Capability.HOST_KERNELS);
-        Executable kernels = closed(kernels(device));
-        Fence done = fence();
-        dispatch(done, kernels, JavaKernels.CRASH, DispatchConfig.of(1, 1, 1), NONE);
-        assertFails(done, StatusCode.INTERNAL, "kernel crashed");
+        assertKernelFails(JavaKernels.CRASH, StatusCode.INTERNAL, "kernel crashed");
     }
 
     @Test
-    void workAfterAFailedKernelGoesOn() {
-        assume(Capability.HOST_KERNELS);
+    void workAfterAFailedKernelGoesOnUnlessTheDeviceIsLost() {
+        assertKernelFails(JavaKernels.FAIL, StatusCode.DATA_LOSS, "kernel failed on purpose");
+        if (!backend.has(Capability.HOST_KERNELS)) {
+            Fence lost = closed(Fence.adopt(TimelineSemaphore.create(0), 1));
+            queue.barrier(null, lost, 0);
+            assertFails(lost, StatusCode.ABORTED, "is lost");
+            device.close(); // the next one is another
+            openDevice();
+        }
         Executable kernels = closed(kernels(device));
-        dispatch(fence(), kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
         Buffer out = ints(0);
         Fence done = fence();
         dispatch(done, kernels, JavaKernels.ADD, DispatchConfig.of(1, 1, 1), NONE, ints(1), ints(2), out);

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HalFile;
@@ -212,25 +213,35 @@ public abstract class QueueContract extends DeviceContract {
         assertFails(other, StatusCode.INTERNAL, "bad luck");
     }
 
+    /** For work of its own queue, or of another where the queue waits for the call: then what is behind the call begins after it. */
     @Test
     void hostCallsMaySubmitAndWait() {
-        assume(Capability.CONCURRENT_HOST_CALLS);
-        Buffer buffer = ints(0);
+        boolean concurrent = backend.has(Capability.CONCURRENT_HOST_CALLS);
+        Device several = closed(open(DeviceOptions.builder().queueCount(2)));
+        DeviceQueue own = several.queue(0);
+        DeviceQueue other = several.queue(concurrent ? 0 : 1);
+        Buffer buffer = closed(several.allocator().allocate(PARAMS, 4));
         TimelineSemaphore timeline = semaphore();
         Fence start = fence();
         Fence done = fence();
+        Fence behind = fence();
         // Resumed from a timepoint, and what it waits for hangs on a timepoint of its own.
-        queue.hostCall(
+        own.hostCall(
                 start,
                 done,
                 () -> {
-                    queue.fill(at(timeline, 1), at(timeline, 2), buffer, 0, 4, 3, 4, 0);
-                    queue.barrier(null, at(timeline, 1), 0);
+                    own.barrier(null, behind, 0);
+                    other.fill(at(timeline, 1), at(timeline, 2), buffer, 0, 4, 3, 4, 0);
+                    other.barrier(null, at(timeline, 1), 0);
                     at(timeline, 2).await();
+                    assertThat(concurrent || !behind.isReached())
+                            .as("what is behind the call waits")
+                            .isTrue();
                 },
                 0);
         start.signal();
         done.await();
+        behind.await();
         assertThat(read(buffer)).containsExactly(3);
     }
 

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.contract.Participants;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.GpuKind;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.Set;
 
 /** CUDA or HIP: without hardware, or the machine's, see {@link GpuDrivers}; participants of collectives have no hardware, and a device each. */
@@ -39,14 +40,21 @@ final class GpuBackend implements Backend {
         return GpuKernels.load(device, constants);
     }
 
-    /** Each submission has its event, and the host hears of each. */
+    /**
+     * Each submission has its event, and the host hears of each. Hardware has one context for the process, so no test on it lets a kernel
+     * fault.
+     */
     @Override
     public Set<Capability> lacks() {
-        return Set.of(
+        Set<Capability> lacks = EnumSet.of(
                 Capability.HOST_KERNELS,
                 Capability.BINDING_LENGTHS,
                 Capability.CONCURRENT_HOST_CALLS,
                 Capability.GATHERED_COMPLETIONS);
+        if (GpuDrivers.isReal(kind)) {
+            lacks.add(Capability.FAILING_KERNELS);
+        }
+        return lacks;
     }
 
     @Override

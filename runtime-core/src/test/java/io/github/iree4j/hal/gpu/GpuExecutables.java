@@ -33,6 +33,11 @@ final class GpuExecutables {
         return new Table().text(1, name).struct(2, 1, 1, 1).u32(4, constants).node(5, new Bytes(flags.array(), 8, 8));
     }
 
+    /** A kernel without buffers and constants, with the size of its blocks and their dynamic shared memory. */
+    static Table kernel(String name, int x, int y, int z, int shared) {
+        return new Table().text(1, name).struct(2, x, y, z).u32(3, shared).node(5, new Bytes(new byte[0], 8, 8));
+    }
+
     /** An executable with its header. */
     static byte[] pack(String identifier, List<Table> kernels, byte[]... images) {
         return ExecutableHeader.before(content(identifier, kernels, images), identifier);

@@ -41,6 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -316,6 +317,37 @@ class GpuFaultsTest {
         for (StreamDevice each : List.of(one, two)) {
             GpuDrivers.assertNothingLeft(each);
         }
+        try (StreamDevice again = fake.open(DeviceOptions.builder())) {
+            assertWorks(again);
+        }
+        fake.assertNothingToComplainOf();
+    }
+
+    /** Another user of the process has reset the device, or the driver's library has ended, while the device is in use. */
+    @ParameterizedTest
+    @CsvSource({
+        "CUDA, 709, CONTEXT_IS_DESTROYED",
+        "HIP,  709, CONTEXT_IS_DESTROYED",
+        "CUDA, 4,   DEINITIALIZED",
+        "HIP,  4,   DEINITIALIZED",
+    })
+    void aResetOrAnEndedLibraryLosesTheDevice(GpuKind kind, int code, String name) {
+        GpuDrivers fake = GpuDrivers.fake(directory, kind, "fail=fill_32:3:" + code);
+        StreamDevice device = fake.open(DeviceOptions.builder());
+        List<Fence> all = new ArrayList<>();
+        try (Buffer buffer = device.allocator().allocate(OF_DEVICE, 64)) {
+            for (int i = 0; i < 6; i++) {
+                all.add(Fence.adopt(TimelineSemaphore.create(0), 1));
+                device.queue(i % 2).fill(i == 0 ? null : all.get(i - 1), all.get(i), buffer, 0, 4, 5, 4, 0);
+            }
+            assertThat(awaitFailure(device).code()).isEqualTo(StatusCode.ABORTED);
+            for (Fence each : all.subList(2, 6)) {
+                assertFails(StatusCode.ABORTED, "is lost: %s (%d)".formatted(name, code), () -> each.await(LONG));
+            }
+        }
+        all.forEach(Fence::close);
+        device.close();
+        GpuDrivers.assertNothingLeft(device);
         try (StreamDevice again = fake.open(DeviceOptions.builder())) {
             assertWorks(again);
         }

@@ -37,6 +37,7 @@ final class ManyQueuesBackend implements Backend {
     public Set<Capability> lacks() {
         return Set.of(
                 Capability.HOST_KERNELS,
+                Capability.FAILING_KERNELS,
                 Capability.CONCURRENT_HOST_CALLS,
                 Capability.GATHERED_COMPLETIONS,
                 Capability.COLLECTIVES);

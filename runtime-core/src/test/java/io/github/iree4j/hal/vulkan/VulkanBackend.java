@@ -44,7 +44,11 @@ final class VulkanBackend implements Backend {
     @Override
     public Set<Capability> lacks() {
         return Set.of(
-                Capability.HOST_KERNELS, Capability.CONCURRENT_HOST_CALLS, Capability.STREAMS, Capability.COLLECTIVES);
+                Capability.HOST_KERNELS,
+                Capability.FAILING_KERNELS,
+                Capability.CONCURRENT_HOST_CALLS,
+                Capability.STREAMS,
+                Capability.COLLECTIVES);
     }
 
     @Override

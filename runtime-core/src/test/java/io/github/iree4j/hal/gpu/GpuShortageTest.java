@@ -1,0 +1,116 @@
+package io.github.iree4j.hal.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A driver that runs out of memory. */
+@ParameterizedClass
+@EnumSource(GpuKind.class)
+@Timeout(300)
+class GpuShortageTest {
+    private static final BufferParams OF_DEVICE = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+    private static final int MIB = 1 << 20;
+
+    @TempDir
+    private Path directory;
+
+    private final GpuKind kind;
+    private GpuDrivers fake;
+    private StreamDevice device;
+
+    GpuShortageTest(GpuKind kind) {
+        this.kind = kind;
+    }
+
+    private void open(String settings) {
+        fake = GpuDrivers.fake(directory, kind, settings);
+        device = fake.open(DeviceOptions.builder());
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+        GpuDrivers.assertNothingLeft(device);
+        fake.assertNothingToComplainOf();
+    }
+
+    private static void assertExhausted(Throwable thrown, String... says) {
+        assertThat(thrown)
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                .hasMessageContainingAll(says);
+    }
+
+    private static Fence fence() {
+        return Fence.adopt(TimelineSemaphore.create(0), 1);
+    }
+
+    @Test
+    void anAllocationThatTheDriverRefusesFailsWithNumbersAndRemedy() {
+        open("oom_allocation=1");
+        assertThatThrownBy(() -> device.allocator().allocate(OF_DEVICE, 20 * MIB))
+                .satisfies(e -> assertExhausted(e, "20971520 bytes", "OUT_OF_MEMORY (2)", "close buffers"));
+        device.allocator().allocate(OF_DEVICE, 20 * MIB).close();
+    }
+
+    @Test
+    void whatIsOnlyKeptIsGivenBackBeforeAnAllocationFails() {
+        open("heap_mib=100");
+        device.allocator().allocate(OF_DEVICE, 60 * MIB).close(); // kept for later
+        assertThat(device.allocator().statistics().bytesReserved()).isGreaterThanOrEqualTo(60 * MIB);
+        device.allocator().allocate(OF_DEVICE, 61 * MIB).close();
+    }
+
+    @Test
+    void aDriverThatRefusesIsAskedAgainOnceWhatIsKeptIsBack() {
+        open("oom_allocation=2");
+        device.allocator().allocate(OF_DEVICE, 20 * MIB).close(); // kept for later
+        device.allocator().allocate(OF_DEVICE, 30 * MIB).close();
+        assertThat(device.allocator().statistics().bytesReserved()).isLessThan(50 * MIB);
+    }
+
+    /** In queue order: the second allocation waits until work gives back the first, whichever size its slab has. */
+    @Test
+    void anAllocationThatHasNoRoomWaitsForWorkThatGivesMemoryBack() {
+        open("heap_mib=100");
+        try (Fence gate = fence();
+                Fence first = fence();
+                Fence freed = fence();
+                Fence second = fence();
+                Fence done = fence();
+                Fence end = fence()) {
+            Buffer one = device.queue(0).alloca(null, first, OF_DEVICE, 60 * MIB, 0);
+            first.await();
+            Buffer two = device.queue(1).alloca(null, second, OF_DEVICE, 61 * MIB, 0);
+            device.queue(1).fill(second, done, two, 0, Buffer.WHOLE, 7, 4, 0);
+            device.queue(1).dealloca(done, end, two, 0);
+            device.queue(0).dealloca(gate, freed, one, 0);
+            assertThat(second.isReached()).isFalse();
+            gate.signal();
+            end.await(Duration.ofSeconds(60));
+            one.close();
+            two.close();
+        }
+    }
+}

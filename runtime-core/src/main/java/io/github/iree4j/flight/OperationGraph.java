@@ -96,6 +96,12 @@ public final class OperationGraph {
                     operation.decided.add(decided);
                 }
             }
+            case FlightEvent.WaitOver over ->
+                of(over.operation(), operation -> {
+                    if (over.index() < operation.waits().size()) {
+                        operation.waitsOver.add(over);
+                    }
+                });
             case FlightEvent.Held held -> of(held.operation(), operation -> operation.held = held);
             case FlightEvent.Issued issued -> {
                 if (!operations.containsKey(issued.operation())) {
@@ -363,9 +369,11 @@ public final class OperationGraph {
             Point point = operation.waits().get(i);
             if (producer != null && issueNumber(producer) < issueNumber(operation)) {
                 all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0));
-            } else if (producer == null && isDeferred(operation, i)) { // the host signalled just before it was decided
-                long decided = operation.decided.getLast().time();
-                all.add(new Dependency(Kind.WAIT, null, Math.min(decided, end), point, 0));
+            } else if (producer == null && isDeferred(operation, i)) { // the host signalled
+                FlightEvent.Decided resumed = operation.decided.getLast();
+                FlightEvent.WaitOver over = operation.waitOver(i, resumed);
+                long signalled = over == null ? resumed.time() : over.time();
+                all.add(new Dependency(Kind.WAIT, null, Math.min(signalled, end), point, 0));
             }
         }
         RecordedOperation previous = previous(operation);

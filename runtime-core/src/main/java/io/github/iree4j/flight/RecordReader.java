@@ -42,6 +42,7 @@ final class RecordReader {
         FlightEvent event = switch (type) {
             case RecordType.SUBMITTED -> submitted(sequence, time);
             case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
+            case RecordType.WAIT_OVER -> new FlightEvent.WaitOver(sequence, time, number(), number());
             case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());
             case RecordType.ISSUED -> new FlightEvent.Issued(sequence, time, number(), number(), frontier());
             case RecordType.BEGAN -> new FlightEvent.Began(sequence, time, number());

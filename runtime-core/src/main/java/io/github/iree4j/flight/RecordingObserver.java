@@ -118,6 +118,11 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     @Override
+    public void waitOver(QueueOperation operation, int index) {
+        put(RecordType.WAIT_OVER, operation, index, true);
+    }
+
+    @Override
     public void heldForMemory(QueueOperation operation, long bytes) {
         put(RecordType.HELD, operation, bytes, true);
     }

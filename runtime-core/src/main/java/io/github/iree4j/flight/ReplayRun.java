@@ -334,6 +334,9 @@ final class ReplayRun implements AutoCloseable {
         }
 
         @Override
+        public void waitOver(QueueOperation operation, int index) {}
+
+        @Override
         public void heldForMemory(QueueOperation operation, long bytes) {}
 
         @Override

@@ -8,10 +8,12 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +69,7 @@ final class ReplayOrder {
     private final ReplayGaps gaps;
     private final Map<RecordedOperation, Action> submits = new HashMap<>();
     private final Map<RecordedOperation, Action> completes = new HashMap<>();
+    private final Set<RecordedOperation> cancelled = new HashSet<>();
     private final Map<Point, Action> signals = new HashMap<>(); // of the host
     private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
     private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
@@ -115,6 +118,11 @@ final class ReplayOrder {
         return gaps;
     }
 
+    /** Whether an operation failed before it was given to the hardware, and not because of a wait. */
+    boolean isCancelled(RecordedOperation operation) {
+        return cancelled.contains(operation);
+    }
+
     int leftOut() {
         return leftOut;
     }
@@ -154,6 +162,7 @@ final class ReplayOrder {
             all.add(complete);
         } else if (over != null && over.status() != StatusCode.OK && !failsByItself(operation)) {
             Action cancel = new Action(Kind.CANCEL, operation, null, 2 * over.sequence(), over.time());
+            cancelled.add(operation);
             submit.before(cancel);
             all.add(cancel);
         }
@@ -380,7 +389,7 @@ final class ReplayOrder {
         left.sort(Comparator.comparingLong((Action action) -> action.key));
         left.stream().filter(action -> action.earlier == 0).forEach(ready::add);
         List<Action> result = new ArrayList<>(all.size());
-        java.util.Set<Action> done = new java.util.HashSet<>();
+        Set<Action> done = new HashSet<>();
         int next = 0;
         while (result.size() < all.size()) {
             Action action = ready.poll();

@@ -40,7 +40,7 @@ class HostSignalsTest {
         }
     }
 
-    private static FlightRecording record(long seed, boolean virtual) throws IOException {
+    static FlightRecording record(long seed, boolean virtual) throws IOException {
         Random random = new Random(seed);
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();

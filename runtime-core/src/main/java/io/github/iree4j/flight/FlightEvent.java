@@ -77,6 +77,14 @@ public sealed interface FlightEvent {
     record Decided(long sequence, long time, long operation, List<Decision> decisions) implements FlightEvent {}
 
     /**
+     * A wait that held an operation back ended: with a promise, or when its value was reached.
+     *
+     * @param operation the operation
+     * @param index of the wait
+     */
+    record WaitOver(long sequence, long time, long operation, long index) implements FlightEvent {}
+
+    /**
      * An operation is held back until there is memory.
      *
      * @param operation the operation

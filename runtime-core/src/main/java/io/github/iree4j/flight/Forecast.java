@@ -66,6 +66,7 @@ public record Forecast(long recorded, long model, long forecast, int operations,
      */
     public static Forecast of(FlightRecording recording, Hardware hardware) {
         OperationGraph graph = new OperationGraph(recording);
+        graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
         List<RecordedOperation> operations = graph.operations().stream()
                 .filter(each ->
                         each.hasRun() && each.overAt() != RecordedOperation.NEVER && graph.queue(each.axis()) != null)

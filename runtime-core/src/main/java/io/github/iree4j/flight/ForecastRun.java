@@ -326,6 +326,9 @@ final class ForecastRun implements AutoCloseable {
         public void decided(QueueOperation operation, Decisions decisions) {}
 
         @Override
+        public void waitOver(QueueOperation operation, int index) {}
+
+        @Override
         public void heldForMemory(QueueOperation operation, long bytes) {}
 
         @Override

@@ -5,6 +5,8 @@ import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -23,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * operation therefore bounds its end: {@link #end} is the earliest time by which the host learnt of it or of something behind it. Immutable.
  */
 public final class OperationGraph {
+    // What an operation and a point of it take in a replay, beside what was read: measured, and doubled.
+    private static final long REPLAY_BYTES = 4096;
+    private static final long POINT_BYTES = 512;
+
     private final FlightRecording recording;
     private final Map<Long, RecordedOperation> operations = new LinkedHashMap<>(); // by number, as submitted
     private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
@@ -96,6 +102,12 @@ public final class OperationGraph {
                     operation.decided.add(decided);
                 }
             }
+            case FlightEvent.WaitOver over ->
+                of(over.operation(), operation -> {
+                    if (over.index() < operation.waits().size()) {
+                        operation.waitsOver.add(over);
+                    }
+                });
             case FlightEvent.Held held -> of(held.operation(), operation -> operation.held = held);
             case FlightEvent.Issued issued -> {
                 if (!operations.containsKey(issued.operation())) {
@@ -300,7 +312,26 @@ public final class OperationGraph {
 
     // ---- What runs before an operation.
 
-    private List<RecordedOperation> predecessors(RecordedOperation operation) {
+    /**
+     * Checks that there is memory for what repeats the operations, with a timeline for each point.
+     *
+     * @param heap bytes
+     * @throws IreeException RESOURCE_EXHAUSTED when there is not
+     */
+    void checkSizeOfReplay(long heap) {
+        long bytes = 0;
+        for (RecordedOperation each : operations.values()) {
+            bytes += REPLAY_BYTES + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
+        }
+        if (bytes > heap) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "to repeat %d operations may take %d bytes, more than the %d of this heap; give Java more memory (-Xmx), or record less"
+                            .formatted(operations.size(), bytes, heap));
+        }
+    }
+
+    List<RecordedOperation> predecessors(RecordedOperation operation) {
         List<RecordedOperation> all = new ArrayList<>();
         for (int i = 0; i < operation.waits().size(); i++) {
             add(all, producer(operation, i));
@@ -363,9 +394,11 @@ public final class OperationGraph {
             Point point = operation.waits().get(i);
             if (producer != null && issueNumber(producer) < issueNumber(operation)) {
                 all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0));
-            } else if (producer == null && isDeferred(operation, i)) { // the host signalled just before it was decided
-                long decided = operation.decided.getLast().time();
-                all.add(new Dependency(Kind.WAIT, null, Math.min(decided, end), point, 0));
+            } else if (producer == null && isDeferred(operation, i)) { // the host signalled
+                FlightEvent.Decided resumed = operation.decided.getLast();
+                FlightEvent.WaitOver over = operation.waitOver(i, resumed);
+                long signalled = over == null ? resumed.time() : over.time();
+                all.add(new Dependency(Kind.WAIT, null, Math.min(signalled, end), point, 0));
             }
         }
         RecordedOperation previous = previous(operation);

@@ -42,6 +42,7 @@ final class RecordReader {
         FlightEvent event = switch (type) {
             case RecordType.SUBMITTED -> submitted(sequence, time);
             case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
+            case RecordType.WAIT_OVER -> new FlightEvent.WaitOver(sequence, time, number(), number());
             case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());
             case RecordType.ISSUED -> new FlightEvent.Issued(sequence, time, number(), number(), frontier());
             case RecordType.BEGAN -> new FlightEvent.Began(sequence, time, number());
@@ -67,8 +68,8 @@ final class RecordReader {
         long call = number();
         String function = name();
         long thread = word();
-        int waits = count(2);
-        int signals = count(2);
+        int waits = fence();
+        int signals = fence();
         return new FlightEvent.Submitted(
                 sequence, time, operation, axis, name, call, function, thread, points(waits), points(signals));
     }
@@ -191,6 +192,16 @@ final class RecordReader {
             throw damaged("has a count of " + count + " and not as many words");
         }
         return (int) count;
+    }
+
+    /** The number of points of a fence. */
+    private int fence() {
+        int count = count(2);
+        if (count > RecordingObserver.MAXIMUM_POINTS) {
+            throw damaged("has a fence of %d points, above the limit of %d"
+                    .formatted(count, RecordingObserver.MAXIMUM_POINTS));
+        }
+        return count;
     }
 
     private long number() {

@@ -40,6 +40,9 @@ final class RecordType {
     /** axis, status, message. */
     static final int LOST = 11;
 
+    /** operation, index of the wait. Since version 2. */
+    static final int WAIT_OVER = 12;
+
     /** Words that each record begins with. */
     static final int HEADER = 3;
 

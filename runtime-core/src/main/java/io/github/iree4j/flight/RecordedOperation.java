@@ -17,6 +17,7 @@ public final class RecordedOperation {
 
     final FlightEvent.Submitted submitted;
     final List<FlightEvent.Decided> decided = new ArrayList<>();
+    final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>(); // of those that held it back, as they ended
     FlightEvent.@Nullable Held held;
     FlightEvent.@Nullable Issued issued;
     FlightEvent.@Nullable Completed completed;
@@ -107,6 +108,15 @@ public final class RecordedOperation {
      */
     public List<Decision> lastDecisions() {
         return decided.isEmpty() ? List.of() : decided.getLast().decisions();
+    }
+
+    /** The end of a wait that held it back, the last before it was decided again; null when there was none, or it is not recorded. */
+    FlightEvent.@Nullable WaitOver waitOver(int index, FlightEvent.Decided resumed) {
+        FlightEvent.WaitOver last = null;
+        for (FlightEvent.WaitOver each : waitsOver) {
+            last = each.index() == index && each.sequence() < resumed.sequence() ? each : last;
+        }
+        return last;
     }
 
     /**

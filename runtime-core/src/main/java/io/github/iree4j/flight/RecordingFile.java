@@ -22,7 +22,11 @@ import org.slf4j.LoggerFactory;
 /** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md is its specification. */
 final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+
+    /** What version 1 lacks are records of kind 12. */
+    static final int OLDEST_VERSION = 1;
+
     static final int HEADER_BYTES = 16;
     static final int CHUNK_HEADER_BYTES = 12;
 

@@ -47,11 +47,15 @@ final class RecordingFileReader {
                     StatusCode.INVALID_ARGUMENT, "'%s' is not a recording: it begins otherwise".formatted(name));
         }
         int version = first.getInt();
-        if (version != RecordingFile.VERSION) {
+        if (version < RecordingFile.OLDEST_VERSION || version > RecordingFile.VERSION) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "recording '%s' has version %d; this release reads version %d"
-                            .formatted(name, version, RecordingFile.VERSION));
+                    "recording '%s' has version %d; this release reads versions %d to %d"
+                            .formatted(
+                                    name,
+                                    Integer.toUnsignedLong(version),
+                                    RecordingFile.OLDEST_VERSION,
+                                    RecordingFile.VERSION));
         }
         int reserved = first.getInt();
         if (reserved != 0) {

@@ -25,7 +25,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     private static final AtomicLong OPERATIONS = new AtomicLong();
     private static final AtomicLong RESERVATIONS = new AtomicLong();
 
-    private static final int MAXIMUM_POINTS = 4096; // of one fence; more are not recorded
+    static final int MAXIMUM_POINTS = 4096; // of one fence; more are not recorded
 
     private final RecordRings rings;
     private final Definitions definitions;
@@ -115,6 +115,11 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             }
         }
         drain.look(ring, now);
+    }
+
+    @Override
+    public void waitOver(QueueOperation operation, int index) {
+        put(RecordType.WAIT_OVER, operation, index, true);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -72,9 +73,11 @@ public record Replay(
      *
      * @param recording the recording
      * @return what was compared, and what differs
+     * @throws IreeException RESOURCE_EXHAUSTED when the recording is too long for the heap
      */
     public static Replay of(FlightRecording recording) {
         OperationGraph graph = new OperationGraph(recording);
+        graph.checkSizeOfReplay(Runtime.getRuntime().maxMemory());
         ReplayOrder order = new ReplayOrder(graph);
         try (ReplayRun run = new ReplayRun(graph, order)) {
             run.run();

@@ -108,9 +108,10 @@ final class ReplayGaps {
         if (previous != null && behind.contains(previous)) { // a stream knows what its operations knew
             return true;
         }
+        long from = previous == null ? 0 : previous.epoch();
         return missing
                 .getOrDefault(operation.axis(), new TreeMap<>())
-                .subMap(previous == null ? 0 : previous.epoch(), true, operation.epoch(), false)
+                .subMap(from, true, Math.max(from, operation.epoch()), false) // less in a file that was altered
                 .values()
                 .stream()
                 .anyMatch(frontier -> carriesOthers(frontier, operation.axis()));

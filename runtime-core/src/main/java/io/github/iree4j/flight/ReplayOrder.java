@@ -8,10 +8,12 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -67,10 +69,10 @@ final class ReplayOrder {
     private final ReplayGaps gaps;
     private final Map<RecordedOperation, Action> submits = new HashMap<>();
     private final Map<RecordedOperation, Action> completes = new HashMap<>();
+    private final Set<RecordedOperation> cancelled = new HashSet<>();
     private final Map<Point, Action> signals = new HashMap<>(); // of the host
     private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
     private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
-    private final TreeMap<Long, Long> causes = new TreeMap<>(); // of submissions and completions: sequence number, time
     private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
     private final List<Action> actions;
     private final Map<Long, NavigableMap<Long, Long>> ranks = new HashMap<>(); // by axis: epoch -> epoch in the replay
@@ -91,12 +93,6 @@ final class ReplayOrder {
         this.leftOut = left;
         rank();
         this.gaps = new ReplayGaps(graph, this);
-        for (RecordedOperation each : operations) {
-            causes.put(decision(each).sequence(), decision(each).time());
-            if (each.completed instanceof FlightEvent.Completed completed) {
-                causes.put(completed.sequence(), completed.time());
-            }
-        }
         List<Action> all = new ArrayList<>();
         operations.forEach(each -> plan(each, all));
         for (RecordedOperation each : operations) {
@@ -120,6 +116,11 @@ final class ReplayOrder {
 
     ReplayGaps gaps() {
         return gaps;
+    }
+
+    /** Whether an operation failed before it was given to the hardware, and not because of a wait. */
+    boolean isCancelled(RecordedOperation operation) {
+        return cancelled.contains(operation);
     }
 
     int leftOut() {
@@ -161,6 +162,7 @@ final class ReplayOrder {
             all.add(complete);
         } else if (over != null && over.status() != StatusCode.OK && !failsByItself(operation)) {
             Action cancel = new Action(Kind.CANCEL, operation, null, 2 * over.sequence(), over.time());
+            cancelled.add(operation);
             submit.before(cancel);
             all.add(cancel);
         }
@@ -247,7 +249,7 @@ final class ReplayOrder {
         return signals.containsKey(own) ? own : null;
     }
 
-    /** Values that were found reached without an operation that signalled them: the host did, just before. */
+    /** Values that were found reached without an operation that signalled them: the host did, before that or before a wait for them ended. */
     private void hostSignals(RecordedOperation operation) {
         if (gaps.hasUnknownWait(operation)) {
             operation.decided.stream()
@@ -267,50 +269,30 @@ final class ReplayOrder {
         for (FlightEvent.Decided decided : operation.decided) {
             for (int i = 0; i < decided.decisions().size(); i++) {
                 Decision decision = decided.decisions().get(i);
+                long timeline = operation.waits().get(i).timeline();
                 if (decision.decision() == WaitDecision.REACHED
-                                && decision.value() > 0
-                                && graph.producer(operation, i) == null
-                        || decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0
-                        || gaps.isUnknown(decision) && decision.decision() != WaitDecision.DEFERRED_UNREACHED) {
-                    Point point = new Point(operation.waits().get(i).timeline(), decision.value());
-                    Action known = signals.get(point);
-                    Map.Entry<Long, Long> effect = effect(operation, decided);
-                    long key = 2 * effect.getKey() - 1;
-                    if (known == null || known.key > key) {
-                        signals.put(point, new Action(Kind.SIGNAL, null, point, key, effect.getValue()));
+                        && decision.value() > 0
+                        && graph.producer(operation, i) == null) {
+                    FlightEvent.WaitOver over = operation.waitOver(i, decided);
+                    if (over != null) {
+                        hostSignal(new Point(timeline, operation.waits().get(i).value()), over);
                     }
+                    hostSignal(new Point(timeline, decision.value()), decided);
+                } else if (decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0
+                        || gaps.isUnknown(decision) && decision.decision() != WaitDecision.DEFERRED_UNREACHED) {
+                    hostSignal(new Point(timeline, decision.value()), decided);
                 }
             }
         }
     }
 
-    /**
-     * What a signal of the host came before, by sequence number and time: the decision that found it. On a clock that stands still meanwhile,
-     * what caused that decision, if it ended another wait of the operation: the operation had been resumed by that.
-     */
-    private Map.Entry<Long, Long> effect(RecordedOperation operation, FlightEvent.Decided decided) {
-        Map.Entry<Long, Long> own = Map.entry(decided.sequence(), decided.time());
-        int index = operation.decided.indexOf(decided);
-        Map.Entry<Long, Long> cause = causes.lowerEntry(decided.sequence());
-        if (index < 1
-                || cause == null
-                || cause.getValue() != decided.time()
-                || cause.getKey() <= operation.decided.get(index - 1).sequence()) {
-            return own;
+    /** The host signalled a point before an event, if not earlier. */
+    private void hostSignal(Point point, FlightEvent before) {
+        Action known = signals.get(point);
+        long key = 2 * before.sequence() - 1;
+        if (known == null || known.key > key) {
+            signals.put(point, new Action(Kind.SIGNAL, null, point, key, before.time()));
         }
-        for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation producer = graph.producer(operation, i);
-            if (producer != null
-                    && (isBetween(producer.issued, cause.getKey(), decided)
-                            || isBetween(producer.completed, cause.getKey(), decided))) {
-                return cause;
-            }
-        }
-        return own;
-    }
-
-    private static boolean isBetween(@Nullable FlightEvent event, long first, FlightEvent last) {
-        return event != null && event.sequence() >= first && event.sequence() < last.sequence();
     }
 
     /** What the decisions about the waits of an operation say about the order. */
@@ -407,7 +389,7 @@ final class ReplayOrder {
         left.sort(Comparator.comparingLong((Action action) -> action.key));
         left.stream().filter(action -> action.earlier == 0).forEach(ready::add);
         List<Action> result = new ArrayList<>(all.size());
-        java.util.Set<Action> done = new java.util.HashSet<>();
+        Set<Action> done = new HashSet<>();
         int next = 0;
         while (result.size() < all.size()) {
             Action action = ready.poll();

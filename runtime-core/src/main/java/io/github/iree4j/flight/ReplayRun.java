@@ -213,7 +213,11 @@ final class ReplayRun implements AutoCloseable {
             if (resumption != null) {
                 waits.add(resumption);
             }
-            scheduler(operation).submit(timelines.fence(waits), timelines.fence(operation.signals()), () -> standIn);
+            Fence signal = timelines.fence(operation.signals());
+            if (signal == null) { // something carries its failure when the replay is over
+                signal = timelines.fence(List.of(new Point(-operation.number(), 2)));
+            }
+            scheduler(operation).submit(timelines.fence(waits), signal, () -> standIn);
         } catch (IreeException e) {
             // Without a signal there is nothing that could carry the failure.
         }
@@ -332,6 +336,9 @@ final class ReplayRun implements AutoCloseable {
                 standIn.decided(all);
             }
         }
+
+        @Override
+        public void waitOver(QueueOperation operation, int index) {}
 
         @Override
         public void heldForMemory(QueueOperation operation, long bytes) {}

@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -55,14 +56,28 @@ final class ReplayTimelines implements AutoCloseable {
         }
     }
 
+    /** The host fails a timeline. */
+    void fail(Point point, IreeException cause) {
+        timeline(point).fail(cause);
+    }
+
     /** A fence at points; null for none. Closed with this. */
     @Nullable
     Fence fence(List<Point> points) {
+        return fence(points, null);
+    }
+
+    /** A fence at points, and at 1 of another timeline if there is one; null for none. Closed with this. */
+    @Nullable
+    Fence fence(List<Point> points, @Nullable TimelineSemaphore last) {
         List<Fence.Entry> entries = new ArrayList<>();
         for (Point point : points) {
             if (isPossible(point.value())) {
                 entries.add(new Fence.Entry(timeline(point), point.value()));
             }
+        }
+        if (last != null) {
+            entries.add(new Fence.Entry(last, 1));
         }
         if (entries.isEmpty()) {
             return null;

@@ -28,8 +28,7 @@ public final class LongestPath {
 
     private static final class Node {
         final FlightEvent.Submitted submitted;
-        int decisions;
-        long decidedAt;
+        final Map<Long, Long> waitsOver = new HashMap<>(); // by index: when
         FlightEvent.@Nullable Issued issued;
         boolean held;
         long completed = NEVER;
@@ -68,11 +67,10 @@ public final class LongestPath {
     private void read(FlightEvent event) {
         switch (event) {
             case FlightEvent.Submitted e -> nodes.put(e.operation(), new Node(e));
-            case FlightEvent.Decided e -> {
+            case FlightEvent.WaitOver e -> {
                 Node node = nodes.get(e.operation());
                 if (node != null) {
-                    node.decisions++;
-                    node.decidedAt = e.time();
+                    node.waitsOver.put(e.index(), e.time());
                 }
             }
             case FlightEvent.Held e -> {
@@ -124,12 +122,12 @@ public final class LongestPath {
     private void extend(Node node) {
         node.begin = -1;
         arrive(node, null, node.submitted.time());
-        for (Point wait : node.submitted.waits()) {
-            Node signaller = signaller(wait);
+        for (int i = 0; i < node.submitted.waits().size(); i++) {
+            Node signaller = signaller(node.submitted.waits().get(i));
             if (signaller != null && signaller.issueNumber() < node.issueNumber()) {
                 arrive(node, signaller, signaller.end);
-            } else if (signaller == null && node.decisions > 1) {
-                arrive(node, null, node.decidedAt); // the host signalled while it was held back
+            } else if (signaller == null && node.waitsOver.get((long) i) instanceof Long over) {
+                arrive(node, null, over); // the host signalled meanwhile
             }
         }
         if (streams.contains(node.submitted.axis())) {

@@ -1,11 +1,20 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.flight.DeviceReplay;
 import io.github.iree4j.flight.Explanation;
 import io.github.iree4j.flight.FlightRecording;
 import io.github.iree4j.flight.Forecast;
 import io.github.iree4j.flight.Replay;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
@@ -21,6 +30,7 @@ import picocli.CommandLine.Option;
         name = "replay",
         description = {
             "Repeats a recording on the scheduler, with operations that do nothing, and compares decisions and frontiers.",
+            "With --device: on the queues of a device, with fills in place of what the operations did.",
             "With other hardware: says how long it would have taken. The exit status is 1 when a replay differs."
         },
         mixinStandardHelpOptions = true,
@@ -34,6 +44,21 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Mixin
     private RecordingFlags flags;
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description =
+                    "Repeats it on this device, see 'iree4j devices', opened once for each recorded one. Repeat it for several: recorded devices take them in turn.")
+    private List<String> targets = new ArrayList<>();
+
+    @Option(
+            names = "--patience",
+            paramLabel = "SECONDS",
+            defaultValue = "60",
+            description =
+                    "With --device: how long the end of an operation may be waited for. Default: ${DEFAULT-VALUE}.")
+    private int patience;
 
     @Option(names = "--queues", paramLabel = "N", description = "Number of queues of each device.")
     private @Nullable Integer queues;
@@ -53,7 +78,18 @@ final class ReplayCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         FlightRecording recording = flags.read(spec.commandLine().getErr());
-        if (queues == null && devices == null && memory == null) {
+        boolean modelled = queues != null || devices != null || memory != null;
+        if (!targets.isEmpty()) {
+            if (modelled) {
+                throw new CommandLine.ParameterException(
+                        spec.commandLine(),
+                        "--device repeats what was recorded; leave out --queues, --devices and --memory");
+            }
+            DeviceReplay replay = onDevices(recording);
+            out.println(json ? json(replay) : replay.toString());
+            return replay.differences().isEmpty() && replay.notEnded() == 0 ? 0 : 1;
+        }
+        if (!modelled) {
             Replay replay = Replay.of(recording);
             out.println(json ? json(replay) : replay.toString());
             return replay.differences().isEmpty() ? 0 : 1;
@@ -63,6 +99,38 @@ final class ReplayCommand implements Callable<Integer> {
         Forecast forecast = Forecast.of(recording, hardware);
         out.println(json ? json(forecast) : text(forecast));
         return 0;
+    }
+
+    private DeviceReplay onDevices(FlightRecording recording) {
+        try (FrontierTracker tracker = FrontierTracker.create()) {
+            SchedulingDomain domain = SchedulingDomain.create(
+                    AxisAllocator.create(1, 0), tracker, recording.header().frontierCapacity());
+            IreeRuntime.Builder builder = IreeRuntime.builder();
+            List<Integer> counts = DeviceReplay.queueCounts(recording);
+            for (int i = 0; i < Math.max(1, counts.size()); i++) {
+                int count = counts.isEmpty() ? 1 : counts.get(i);
+                DeviceOptions options = DeviceOptions.builder()
+                        .schedulingDomain(domain)
+                        .queueCount(count)
+                        .build();
+                builder.device("device-" + i, targets.get(i % targets.size()), options);
+            }
+            try (IreeRuntime runtime = builder.build()) {
+                return DeviceReplay.of(recording, domain, runtime.devices(), Duration.ofSeconds(Math.max(1, patience)));
+            }
+        }
+    }
+
+    private static String json(DeviceReplay replay) {
+        return "{\"operations\": %d, \"leftOut\": %d, \"notEnded\": %d, \"decisions\": %d, \"frontiers\": %d, \"dependOnTime\": %d, \"differences\": %d}"
+                .formatted(
+                        replay.operations(),
+                        replay.leftOut(),
+                        replay.notEnded(),
+                        replay.waits(),
+                        replay.frontiers(),
+                        replay.dependOnTime(),
+                        replay.differences().size());
     }
 
     private int percent() {

@@ -47,6 +47,21 @@ class RecordingCommandsTest {
     }
 
     @Test
+    void recordedProgramIsRepeatedOnADevice() {
+        String file = record(3);
+        CommandLineRun repeated = iree4j("replay", file, "--device=local");
+        assertThat(repeated.status()).as(repeated.out() + repeated.err()).isZero();
+        assertThat(repeated.out())
+                .contains(" operations repeated on the device")
+                .contains("no differences");
+        CommandLineRun json = iree4j("replay", file, "--device=local-task", "--json");
+        assertThat(json.out()).contains("\"notEnded\": 0").contains("\"differences\": 0");
+        assertThat(iree4j("replay", file, "--device=local", "--devices=2").status())
+                .isEqualTo(2);
+        assertThat(iree4j("replay", file, "--device=nowhere").err()).contains("NOT_FOUND");
+    }
+
+    @Test
     void otherHardwareIsForecast() {
         CommandLineRun forecast = iree4j("replay", record(3), "--devices=2", "--memory=+20%", "--json");
         assertThat(forecast.status()).as(forecast.err()).isZero();

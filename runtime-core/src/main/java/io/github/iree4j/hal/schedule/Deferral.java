@@ -46,12 +46,18 @@ final class Deferral implements CrowdTimepoint {
         this.waits = new @Nullable Cancellation[count];
     }
 
-    /** Registers one of the waits: for a promise, or for the value itself. Called as often as the count says. */
-    void add(TimelineSemaphore semaphore, long value, boolean promise) {
+    /**
+     * Registers one of the waits: for a promise, or for the value itself. Called as often as the count says.
+     *
+     * @param index of the wait in the operation's fence
+     */
+    void add(TimelineSemaphore semaphore, long value, boolean promise, int index) {
         if (left.get() <= 0) {
             return; // a wait has failed
         }
-        Cancellation wait = promise ? semaphore.whenPromised(value, this) : semaphore.whenReached(value, this);
+        CrowdTimepoint end =
+                beforeIssue && scheduler.siblings.observes(operation) ? new ObservedWait(this, index) : this;
+        Cancellation wait = promise ? semaphore.whenPromised(value, end) : semaphore.whenReached(value, end);
         synchronized (waits) {
             if (left.get() > 0) {
                 waits[registered++] = wait;
@@ -59,6 +65,22 @@ final class Deferral implements CrowdTimepoint {
             }
         }
         wait.cancel();
+    }
+
+    /** One wait, of whose end an observer is told. */
+    private record ObservedWait(Deferral deferral, int index) implements CrowdTimepoint {
+        @Override
+        public @Nullable Executor crowdExecutor() {
+            return deferral.crowdExecutor();
+        }
+
+        @Override
+        public void reached(long value, @Nullable IreeException failure) {
+            if (failure == null && deferral.left.get() > 0) {
+                deferral.scheduler.siblings.waitOver(deferral.operation, index);
+            }
+            deferral.reached(value, failure);
+        }
     }
 
     @Override

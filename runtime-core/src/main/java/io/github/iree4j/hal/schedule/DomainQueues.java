@@ -94,6 +94,19 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
+    /** Whether the observer, if there is one, is told of an operation. */
+    boolean observes(QueueOperation operation) {
+        return observer() != null && operation.number != 0;
+    }
+
+    /** Tells the observer, if there is one, that a wait that holds an operation back is over. */
+    void waitOver(QueueOperation operation, int index) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.waitOver(operation, index);
+        }
+    }
+
     /** Tells the observer, if there is one, the decisions about the waits of an operation. */
     void decided(QueueOperation operation, QueueObserver.Decisions decisions) {
         QueueObserver observing = observer();

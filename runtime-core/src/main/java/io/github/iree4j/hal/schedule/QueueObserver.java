@@ -61,6 +61,15 @@ public interface QueueObserver {
     void decided(QueueOperation operation, Decisions decisions);
 
     /**
+     * A wait that holds an operation back is over: there is a promise, or the value is reached. Told of waits that were decided with
+     * {@link WaitDecision#DEFERRED_UNKNOWN} or {@link WaitDecision#DEFERRED_UNREACHED}, as they end, unless they fail.
+     *
+     * @param operation the operation
+     * @param index of the wait
+     */
+    void waitOver(QueueOperation operation, int index);
+
+    /**
      * An operation is held back until there is memory.
      *
      * @param operation the operation

@@ -704,7 +704,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         // One wait suffices for a re-check; its value may have been reached since.
         Deferral deferral = new Deferral(this, operation, false, 1);
         operation.deferral = deferral;
-        deferral.add(wait.semaphore(open), wait.value(open), false);
+        deferral.add(wait.semaphore(open), wait.value(open), false, open);
         return false;
     }
 

@@ -153,7 +153,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         for (int i = 0; i < count; i++) {
             if (open[i]) {
-                deferral.add(wait.semaphore(i), wait.value(i), false);
+                deferral.add(wait.semaphore(i), wait.value(i), false, i);
             }
         }
     }

@@ -157,7 +157,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     final void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
-                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN);
+                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN, i);
             }
         }
     }

@@ -92,6 +92,11 @@ public record RecordingDescriptor(
                 values.put("decisions", list(e.decisions(), RecordingDescriptor::decision));
                 yield "decided";
             }
+            case FlightEvent.WaitOver e -> {
+                values.put("operation", e.operation());
+                values.put("wait", e.index());
+                yield "wait-over";
+            }
             case FlightEvent.Held e -> {
                 values.put("operation", e.operation());
                 values.put("bytes", e.bytes());

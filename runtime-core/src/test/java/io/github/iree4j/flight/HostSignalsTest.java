@@ -1,0 +1,112 @@
+package io.github.iree4j.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.virtual.VirtualScript;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Work that waits for signals of the host as well as for one another, on streams and unordered queues. */
+class HostSignalsTest {
+    private static final long SEED = Effort.seed(20261125);
+
+    @Test
+    void signalsOfTheHostAreReplayedWhereTheyWere() throws IOException {
+        for (boolean virtual : new boolean[] {false, true}) {
+            for (long seed = SEED; seed < SEED + 200; seed++) {
+                FlightRecording recording = record(seed, virtual);
+                Replay replay = Replay.of(recording);
+                assertThat(replay.differences()).as("seed %d: %s", seed, replay).isEmpty();
+                assertThat(replay.reordered()).as("seed %d", seed).isZero();
+                assertThat(replay.frontiers()).as("seed %d", seed).isGreaterThan(60);
+                if (!virtual) { // there several paths are the longest
+                    LongestPath.assertIsCriticalPath(recording, "seed " + seed);
+                }
+            }
+        }
+    }
+
+    static FlightRecording record(long seed, boolean virtual) throws IOException {
+        Random random = new Random(seed);
+        VirtualClock clock = VirtualClock.stepped();
+        FrontierTracker tracker = FrontierTracker.create();
+        SchedulingDomain domain =
+                SchedulingDomain.create(AxisAllocator.create(5, 0), tracker, Frontier.DEFAULT_CAPACITY);
+        VirtualScript script = new VirtualScript() {
+            @Override
+            public long duration(int queue, long number, QueueOperation operation) {
+                return 1 + random.nextInt(2000);
+            }
+        };
+        Object group = new Object();
+        List<VirtualDevice> devices = new ArrayList<>();
+        List<DeviceQueue> queues = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            VirtualDevice.Builder builder = VirtualDevice.builder()
+                    .id("device-" + i)
+                    .clock(clock)
+                    .script(script)
+                    .schedulingDomain(domain)
+                    .directGroup(random.nextBoolean() ? group : new Object())
+                    .fifoQueues(1 + random.nextInt(2));
+            if (random.nextInt(3) == 0) {
+                builder.unorderedQueue(2);
+            }
+            VirtualDevice device = builder.build();
+            devices.add(device);
+            for (int q = 0; q < device.queueCount(); q++) {
+                queues.add(device.queue(q));
+            }
+        }
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        List<Fence> fences = new ArrayList<>();
+        try (FlightRecorder recorder = virtual
+                ? FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)
+                : FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+            for (int i = 0; i < 120; i++) {
+                TimelineSemaphore own = TimelineSemaphore.create(0);
+                timelines.add(own);
+                if (random.nextInt(4) == 0) {
+                    long value = 1 + random.nextInt(2); // sometimes beyond what is waited for
+                    clock.schedule(random.nextInt(6000), () -> own.signal(value));
+                    continue;
+                }
+                List<Fence.Entry> waits = new ArrayList<>();
+                for (int w = random.nextInt(5); w > 0 && i > 0; w--) {
+                    waits.add(new Fence.Entry(timelines.get(Math.max(0, i - 1 - random.nextInt(12))), 1));
+                }
+                Fence wait = waits.isEmpty() ? null : Fence.of(waits);
+                Fence signal = Fence.at(own, 1);
+                fences.add(signal);
+                if (wait != null) {
+                    fences.add(wait);
+                }
+                queues.get(random.nextInt(queues.size())).barrier(wait, signal, 0);
+                for (int steps = random.nextInt(3); steps > 0; steps--) {
+                    clock.step();
+                }
+            }
+            clock.runUntilIdle();
+            return recorder.recording();
+        } finally {
+            devices.forEach(VirtualDevice::close);
+            fences.forEach(Fence::close);
+            timelines.forEach(TimelineSemaphore::close);
+            tracker.close();
+        }
+    }
+}

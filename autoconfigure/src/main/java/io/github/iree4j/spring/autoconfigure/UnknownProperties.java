@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
@@ -18,7 +18,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
-import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -38,7 +37,7 @@ final class UnknownProperties {
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
             StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 
-    private final List<Known> known = new ArrayList<>();
+    private final ClassLoader loader;
 
     /**
      * A property that exists.
@@ -82,8 +81,33 @@ final class UnknownProperties {
         }
     }
 
-    /** Reads the metadata; without any, for example in a native image, nothing is unknown. */
     UnknownProperties(ClassLoader loader) {
+        this.loader = loader;
+    }
+
+    /** Returns a sentence for each property that does not exist. */
+    List<String> of(Environment environment) {
+        Set<ConfigurationPropertyName> given = new LinkedHashSet<>();
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            boolean ofTheProcess = source.getUnderlyingSource() instanceof PropertySource<?> underlying
+                    && OF_THE_PROCESS.contains(underlying.getName());
+            if (!ofTheProcess && source instanceof IterableConfigurationPropertySource names) {
+                names.stream().filter(PREFIX::isAncestorOf).forEach(given::add);
+            }
+        }
+        if (given.isEmpty()) {
+            return List.of();
+        }
+        List<Known> known = known();
+        return given.stream()
+                .filter(name ->
+                        !known.isEmpty() && known.stream().noneMatch(each -> each.matches(name)))
+                .map(name -> describe(name, known))
+                .toList();
+    }
+
+    /** Reads the metadata; without any, for example in a native image, nothing is unknown. */
+    private List<Known> known() {
         TreeSet<String> names = new TreeSet<>();
         TreeSet<String> collections = new TreeSet<>();
         try {
@@ -95,6 +119,7 @@ final class UnknownProperties {
         } catch (IOException e) {
             log.debug("the metadata of properties cannot be read", e);
         }
+        List<Known> known = new ArrayList<>();
         for (String name : names) {
             boolean open = collections.contains(name)
                     && names.stream()
@@ -102,45 +127,24 @@ final class UnknownProperties {
             String plain = name.replace("[*]", ".*").replace("-", "");
             known.add(new Known(name, List.of(plain.split("\\.")), open));
         }
+        return known;
     }
 
     private static void read(String metadata, Set<String> names, Set<String> collections) {
-        if (!metadata.contains("\"" + PREFIX + ".")
-                || !(JsonParserFactory.getJsonParser().parseMap(metadata).get("properties")
-                        instanceof List<?> properties)) {
+        if (!metadata.contains("\"" + PREFIX + ".")) {
             return;
         }
-        for (Object each : properties) {
-            if (each instanceof Map<?, ?> property
-                    && String.valueOf(property.get("name")).startsWith(PREFIX + ".")) {
-                String name = String.valueOf(property.get("name"));
-                String type = String.valueOf(property.get("type"));
+        ConfigurationMetadata.properties(metadata, (name, type) -> {
+            if (name.startsWith(PREFIX + ".")) {
                 names.add(name);
                 if (type.startsWith("java.util.") || type.endsWith("[]")) {
                     collections.add(name);
                 }
             }
-        }
+        });
     }
 
-    /** Returns a sentence for each property that does not exist. */
-    List<String> of(Environment environment) {
-        List<String> found = new ArrayList<>();
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            boolean ofTheProcess = source.getUnderlyingSource() instanceof PropertySource<?> underlying
-                    && OF_THE_PROCESS.contains(underlying.getName());
-            if (!known.isEmpty() && !ofTheProcess && source instanceof IterableConfigurationPropertySource names) {
-                names.stream()
-                        .filter(name ->
-                                PREFIX.isAncestorOf(name) && known.stream().noneMatch(each -> each.matches(name)))
-                        .map(this::describe)
-                        .forEach(found::add);
-            }
-        }
-        return found;
-    }
-
-    private String describe(ConfigurationPropertyName name) {
+    private static String describe(ConfigurationPropertyName name, List<Known> known) {
         String likely = known.stream()
                 .min(Comparator.comparingInt(each -> each.distance(name, 8)))
                 .map(Known::name)

@@ -6,7 +6,9 @@ import io.github.iree4j.vm.isa.Op;
 
 /** The float operations, computed in double: the functions of C's math library named in {@code iree/vm/ops.h}. */
 final class Floats {
-    private static final double LN2 = Math.log(2);
+    private static final double LOG2_E = 1 / Math.log(2);
+    private static final double LOG2_E_LOW = 0x1.777d0ffda0d24p-56; // what it is rounded by
+    private static final double SQRT_2 = Math.sqrt(2);
     private static final double TWO_TO_63 = 0x1p63;
 
     private Floats() {}
@@ -37,13 +39,8 @@ final class Floats {
         return switch (op) {
             case Op.REM_F64 -> Math.IEEEremainder(x, y);
             case Op.ATAN2_F64 -> Math.atan2(x, y);
-            default -> pow(x, y);
+            default -> PowerFunction.of(x, y);
         };
-    }
-
-    /** As C's Annex F has it: 1 to any power is 1, NaN included, and so is -1 to an infinite one, where Java says NaN. */
-    private static double pow(double x, double y) {
-        return x == 1 || x == -1 && Double.isInfinite(y) ? 1 : Math.pow(x, y);
     }
 
     /** Multiplies the squares that the exponent's bits name. Of the exponent IREE's runtime takes 32 bits, and so does this. */
@@ -115,7 +112,7 @@ final class Floats {
         return x >= 0 ? (double) x : (double) (x >>> 1 | x & 1) * 2;
     }
 
-    /** Splits off powers of two, so that they are exact. */
+    /** Splits off powers of two, so that they are exact, and multiplies the rest in two doubles. */
     private static double log2(double x) {
         if (!(x > 0) || Double.isInfinite(x)) {
             return Math.log(x);
@@ -123,10 +120,13 @@ final class Floats {
         double normal = x < Double.MIN_NORMAL ? x * 0x1p54 : x;
         int exponent = Math.getExponent(normal);
         double fraction = Math.scalb(normal, -exponent);
-        if (fraction > 1.5) {
+        if (fraction > SQRT_2) { // the sum is never nearer to zero than its parts
             fraction /= 2;
             exponent++;
         }
-        return (x < Double.MIN_NORMAL ? exponent - 54 : exponent) + Math.log(fraction) / LN2;
+        double log = Math.log(fraction);
+        double high = log * LOG2_E;
+        double low = Math.fma(log, LOG2_E, -high) + log * LOG2_E_LOW;
+        return (x < Double.MIN_NORMAL ? exponent - 54 : exponent) + (high + low);
     }
 }

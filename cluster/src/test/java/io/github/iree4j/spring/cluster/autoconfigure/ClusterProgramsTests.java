@@ -216,7 +216,10 @@ class ClusterProgramsTests {
                 0,
                 "iree.devices.far.uri=cluster://1/local",
                 "iree.modules.adder.location=" + fixture(ADD),
-                "iree.modules.adder.devices=far");
+                "iree.modules.adder.devices=far",
+                "iree.modules.spread.location=" + fixture(ADD),
+                "iree.modules.spread.devices=local,far",
+                "iree.modules.spread.placement=least-loaded");
         Device first = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(add(here, "adder")).containsExactly(SUMS);
         stop(there);
@@ -227,12 +230,20 @@ class ClusterProgramsTests {
                         IreeException.class, failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
         assertThat(health(here, "devices", "far").getDetails()).containsKey("reason");
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.DOWN);
+        for (int i = 0; i < 10; i++) {
+            assertThat(add(here, "spread")).as("on the device that works").containsExactly(SUMS);
+        }
+        assertThat(health(here, "modules", "spread").getStatus()).isEqualTo(Status.UP);
+        assertThat(health(here, "modules", "spread").getDetails()).containsEntry("lostDevices", List.of("far"));
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
                 .anyMatch(event -> event.type().equals("device.lost")));
 
         start(1);
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
-                .anyMatch(event -> event.type().equals("cluster.reloaded")));
+                        .filter(event -> event.type().equals("cluster.reloaded"))
+                        .count()
+                == 2);
+        assertThat(health(here, "modules", "spread").getDetails()).doesNotContainKey("degraded");
         assertThat(add(here, "adder")).containsExactly(SUMS);
         Device second = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(second).isNotSameAs(first);

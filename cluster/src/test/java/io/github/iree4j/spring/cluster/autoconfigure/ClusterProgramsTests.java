@@ -227,7 +227,8 @@ class ClusterProgramsTests {
         assertThatThrownBy(() -> add(here, "adder"))
                 .hasMessageContaining("m1.s1")
                 .isInstanceOfSatisfying(
-                        IreeException.class, failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
+                        IreeException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
         assertThat(health(here, "devices", "far").getDetails()).containsKey("reason");
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.DOWN);
         for (int i = 0; i < 10; i++) {

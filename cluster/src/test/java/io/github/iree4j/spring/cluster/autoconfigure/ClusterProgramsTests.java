@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMembership;
@@ -30,6 +32,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -250,6 +254,25 @@ class ClusterProgramsTests {
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    @Test
+    void callsInFlightFailWithTheNode() throws Exception {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture("3.13.0/vmvx-async/add.vmfb"),
+                "iree.modules.adder.devices=far");
+        try (Timeline timeline = Timeline.create();
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> call = here.getBean(Programs.class)
+                    .function("adder.add")
+                    .submit(never, null, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40});
+            assertThat(call).isNotDone();
+            stop(there);
+            assertThatThrownBy(() -> call.get(60, TimeUnit.SECONDS)).rootCause().hasMessageContaining("m1.s1");
+        }
     }
 
     /** Loads 64 KiB of parameter {@code weight} onto its device, and says how long the buffer is. */

@@ -55,6 +55,8 @@ final class DeviceWatch implements SmartLifecycle {
         running = true;
         if (!started.getAndSet(true)) {
             runtime.watchDevices(this::watch);
+        } else {
+            runtime.devices().forEach(this::watch); // the context was stopped and is started again
         }
     }
 

@@ -13,6 +13,8 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.contract.JavaKernels;
@@ -127,6 +129,8 @@ class HostileFramesTest {
                 Executable kernels = JavaKernels.load(device, 5);
                 Buffer buffer = device.allocator().allocate(far, 4096);
                 Buffer host = device.allocator().allocate(near, 4096);
+                HalFile constants =
+                        HalFile.ofMemory(MemorySegment.ofArray(new byte[Step.Content.LEAST]), MemoryAccess.READ, null);
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 CommandBuffer commands =
                         device.createCommandBuffer(0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 1)) {
@@ -181,6 +185,16 @@ class HostileFramesTest {
                 device.queue(1)
                         .copy(Fence.at(timeline, value), Fence.at(timeline, ++value), host, 0, buffer, 0, 4096, 0);
             }
+            device.queue(0)
+                    .read(
+                            Fence.at(timeline, value),
+                            Fence.at(timeline, ++value),
+                            constants,
+                            0,
+                            buffer,
+                            0,
+                            Step.Content.LEAST,
+                            0);
             timeline.await(value, Duration.ofSeconds(60));
             byte[] bytes = new byte[4096];
             buffer.read(0, MemorySegment.ofArray(bytes));

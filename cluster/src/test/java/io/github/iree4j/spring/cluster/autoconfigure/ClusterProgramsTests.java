@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMembership;
@@ -30,6 +32,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -216,7 +220,10 @@ class ClusterProgramsTests {
                 0,
                 "iree.devices.far.uri=cluster://1/local",
                 "iree.modules.adder.location=" + fixture(ADD),
-                "iree.modules.adder.devices=far");
+                "iree.modules.adder.devices=far",
+                "iree.modules.spread.location=" + fixture(ADD),
+                "iree.modules.spread.devices=local,far",
+                "iree.modules.spread.placement=least-loaded");
         Device first = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(add(here, "adder")).containsExactly(SUMS);
         stop(there);
@@ -224,20 +231,48 @@ class ClusterProgramsTests {
         assertThatThrownBy(() -> add(here, "adder"))
                 .hasMessageContaining("m1.s1")
                 .isInstanceOfSatisfying(
-                        IreeException.class, failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
+                        IreeException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.ABORTED));
         assertThat(health(here, "devices", "far").getDetails()).containsKey("reason");
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.DOWN);
+        for (int i = 0; i < 10; i++) {
+            assertThat(add(here, "spread")).as("on the device that works").containsExactly(SUMS);
+        }
+        assertThat(health(here, "modules", "spread").getStatus()).isEqualTo(Status.UP);
+        assertThat(health(here, "modules", "spread").getDetails()).containsEntry("lostDevices", List.of("far"));
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
                 .anyMatch(event -> event.type().equals("device.lost")));
 
         start(1);
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
-                .anyMatch(event -> event.type().equals("cluster.reloaded")));
+                        .filter(event -> event.type().equals("cluster.reloaded"))
+                        .count()
+                == 2);
+        assertThat(health(here, "modules", "spread").getDetails()).doesNotContainKey("degraded");
         assertThat(add(here, "adder")).containsExactly(SUMS);
         Device second = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    @Test
+    void callsInFlightFailWithTheNode() throws Exception {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture("3.13.0/vmvx-async/add.vmfb"),
+                "iree.modules.adder.devices=far");
+        try (Timeline timeline = Timeline.create();
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> call = here.getBean(Programs.class)
+                    .function("adder.add")
+                    .submit(never, null, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40});
+            assertThat(call).isNotDone();
+            stop(there);
+            assertThatThrownBy(() -> call.get(60, TimeUnit.SECONDS)).rootCause().hasMessageContaining("m1.s1");
+        }
     }
 
     /** Loads 64 KiB of parameter {@code weight} onto its device, and says how long the buffer is. */

@@ -34,6 +34,9 @@ final class RemoteLane implements Lane {
     /** Submissions that wait here to be sent; those without commands are taken beyond it. */
     private static final int PENDING_LIMIT = 1 << 14;
 
+    /** Points that a peer waits for in one command; their count is a byte. */
+    private static final int WAITS_LIMIT = 255;
+
     /** Bytes of commands in progress at which no further one is sent. */
     private static final long SENT_BYTES_LIMIT = 2 << 20;
 
@@ -194,7 +197,9 @@ final class RemoteLane implements Lane {
             if (other.hasReached(value) || other.driver().isLost() || producer == this) {
                 continue;
             }
-            if (producer == null || moves && producer.driver.session() != driver.session()) {
+            if (producer == null
+                    || waits.size() == WAITS_LIMIT
+                    || moves && producer.driver.session() != driver.session()) {
                 if (!other.isReachedOrThen(value, advance)) {
                     return false;
                 }

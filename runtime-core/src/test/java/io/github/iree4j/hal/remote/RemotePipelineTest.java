@@ -119,6 +119,44 @@ class RemotePipelineTest {
         }
     }
 
+    /** What docs/cluster-scale.md counts with. */
+    @Test
+    void anOperationTakesThreeFramesAndAWaitBetweenNodesTwo() {
+        start();
+        Device two = far(2);
+        Device three = far(3);
+        int stages = 32;
+        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                Buffer a =
+                        two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+                Buffer b = three.allocator()
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64)) {
+            two.queue(0).fill(null, null, a, 0, 64, 9, 1, 0);
+            three.queue(0).fill(null, null, b, 0, 64, 9, 1, 0);
+            a.read(0, MemorySegment.ofArray(new byte[64])); // memory, lanes and transfers have been set up
+            b.read(0, MemorySegment.ofArray(new byte[64]));
+            long before = framesSent();
+            links.getFirst().hold(PeerStream.QUEUE, true); // nothing is over while the rest is submitted
+            for (int i = 0; i < stages; i++) {
+                try (Fence wait = i == 0 ? null : Fence.at(line, i);
+                        Fence signal = Fence.at(line, i + 1)) {
+                    boolean even = i % 2 == 0;
+                    (even ? two : three).queue(0).fill(wait, signal, even ? a : b, 0, 64, i, 1, 0);
+                }
+            }
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            line.await(stages, LIMIT);
+            assertThat(framesSent() - before).isEqualTo(3L * stages + 2 * (stages - 1));
+        }
+    }
+
+    private long framesSent() {
+        return nodes.stream()
+                .flatMap(node -> node.sessions().stream())
+                .mapToLong(session -> session.statistics().framesSent())
+                .sum();
+    }
+
     @Test
     void theLossOfOneNodeFailsWhatNeedsItAndNothingElse() {
         start();
@@ -145,6 +183,51 @@ class RemotePipelineTest {
             assertThat(two.failure()).isNotNull();
             buffer.close();
         }
+    }
+
+    /** A command has room for 255 points; the client waits for the others before it sends the command. */
+    @Test
+    void anOperationWaitsForMorePointsThanACommandHasRoomFor() {
+        start();
+        Device three = far(3);
+        int lanes = 64;
+        List<Device> producers = new ArrayList<>();
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        List<Fence.Entry> points = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            RemoteSession session = nodes.getFirst().session(2);
+            Device two = session.openDevice(
+                    session.devices().getFirst().id(),
+                    DeviceOptions.builder()
+                            .queueCount(lanes)
+                            .schedulingDomain(nodes.getFirst().domain())
+                            .build());
+            opened.addFirst(two);
+            producers.add(two);
+        }
+        links.getFirst().hold(PeerStream.QUEUE, true); // 1 to 2
+        for (Device two : producers) {
+            Buffer buffer =
+                    two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+            opened.addFirst(buffer);
+            for (int queue = 0; queue < lanes; queue++) {
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                timelines.add(timeline);
+                points.add(new Fence.Entry(timeline, 1));
+                try (Fence done = Fence.at(timeline, 1)) {
+                    two.queue(queue).fill(null, done, buffer, 0, 64, 1, 1, 0);
+                }
+            }
+        }
+        try (TimelineSemaphore last = TimelineSemaphore.create(0);
+                Fence all = Fence.of(points);
+                Fence done = Fence.at(last, 1)) {
+            three.queue(0).barrier(all, done, 0);
+            assertThat(three.queue(0).counters().deviceWaits()).isEqualTo(5L * lanes);
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            done.await(LIMIT);
+        }
+        timelines.forEach(TimelineSemaphore::close);
     }
 
     private static void assertFails(Fence fence) {

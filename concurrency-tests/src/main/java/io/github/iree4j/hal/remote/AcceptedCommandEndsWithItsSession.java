@@ -1,0 +1,56 @@
+package io.github.iree4j.hal.remote;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Claim: commands that are accepted while their session fails end once each: what they own is released once, and no end is told twice.
+ *
+ * <p>REMOTE-5: a command is started or abandoned, by compare-and-set, and the lane takes none once it has failed.
+ */
+@JCStressTest
+@Outcome(id = "(|1|1 2), 2", expect = Expect.ACCEPTABLE, desc = "each ended once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "one is never released, or twice")
+@State
+public class AcceptedCommandEndsWithItsSession {
+    private final StressPeer peer = new StressPeer();
+    private final ServerLane lane =
+            new ServerLane(peer.session.server(), StressPeer.AXIS, null); // no step uses the queue
+    private final AtomicInteger released = new AtomicInteger();
+
+    /** For jcstress. */
+    public AcceptedCommandEndsWithItsSession() {}
+
+    /** A command without steps. */
+    private ServerCommand command(int sequence) {
+        ServerCommand command = new ServerCommand(sequence, sequence, 0);
+        command.own(released::incrementAndGet);
+        return command;
+    }
+
+    /** Both are accepted. */
+    @Actor
+    public void transport() {
+        lane.accept(command(1));
+        lane.accept(command(2));
+    }
+
+    /** The session fails. */
+    @Actor
+    public void failer() {
+        lane.fail(StressPeer.LOST);
+    }
+
+    /** The ends that were told, and how often memory was released. */
+    @Arbiter
+    public void outcome(LL_Result r) {
+        r.r1 = peer.sequences(FrameType.COMPLETED);
+        r.r2 = released.get();
+    }
+}

@@ -1,0 +1,149 @@
+package io.github.iree4j.lab;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * Work for a cluster: operations in the order of submission, and the groups of nodes that meet in collectives.
+ *
+ * @param name what it is, for tables
+ * @param nodes how many nodes there are, each with one queue
+ * @param operations the operations
+ * @param groups the nodes of each group, by rank
+ */
+record ClusterWork(String name, int nodes, List<Operation> operations, List<int[]> groups) {
+    private static final int PLAIN = -1;
+
+    /** Nodes of a tensor-parallel group. */
+    private static final int TENSOR_PARALLEL = 8;
+
+    /**
+     * One operation.
+     *
+     * @param node whose queue runs it
+     * @param after the operations that it waits for, all of them earlier
+     * @param group the group with which it meets in a collective; -1 for an operation of its own
+     */
+    record Operation(int node, List<Integer> after, int group) {
+        boolean isCollective() {
+            return group != PLAIN;
+        }
+    }
+
+    private static final class Builder {
+        final List<Operation> operations = new ArrayList<>();
+
+        int add(int node, List<Integer> after) {
+            return add(node, after, PLAIN);
+        }
+
+        int add(int node, List<Integer> after, int group) {
+            operations.add(new Operation(node, after, group));
+            return operations.size() - 1;
+        }
+    }
+
+    private static List<Integer> after(int before) {
+        return before < 0 ? List.of() : List.of(before);
+    }
+
+    /** Training that is data-parallel: in each step every node computes, then gradients are reduced over all nodes. */
+    static ClusterWork allReduce(int nodes, int steps, boolean collective) {
+        Builder work = new Builder();
+        int[] last = IntStream.range(0, nodes).map(_ -> -1).toArray(); // what a node's next step follows
+        for (int step = 0; step < steps; step++) {
+            List<Integer> computed = new ArrayList<>();
+            for (int node = 0; node < nodes; node++) {
+                computed.add(work.add(node, after(last[node])));
+            }
+            if (collective) {
+                for (int node = 0; node < nodes; node++) {
+                    last[node] = work.add(node, List.of(computed.get(node)), 0);
+                }
+            } else {
+                int sum = work.add(0, computed);
+                Arrays.fill(last, sum);
+            }
+        }
+        List<int[]> groups = collective ? List.of(IntStream.range(0, nodes).toArray()) : List.of();
+        return new ClusterWork(
+                "all-reduce over all nodes, " + (collective ? "a channel" : "at one node"),
+                nodes,
+                work.operations,
+                groups);
+    }
+
+    /** A model in tensor-parallel groups of eight, one behind the other: each group reduces what its nodes computed. */
+    static ClusterWork tensorParallel(int nodes, int steps, boolean collective) {
+        int stages = nodes / TENSOR_PARALLEL;
+        Builder work = new Builder();
+        List<int[]> groups = new ArrayList<>();
+        for (int stage = 0; stage < stages; stage++) {
+            int first = stage * TENSOR_PARALLEL;
+            groups.add(IntStream.range(first, first + TENSOR_PARALLEL).toArray());
+        }
+        for (int step = 0; step < steps; step++) {
+            int[] before = IntStream.range(0, TENSOR_PARALLEL).map(_ -> -1).toArray();
+            for (int stage = 0; stage < stages; stage++) {
+                int[] members = groups.get(stage);
+                List<Integer> computed = new ArrayList<>();
+                for (int rank = 0; rank < TENSOR_PARALLEL; rank++) {
+                    computed.add(work.add(members[rank], after(before[rank])));
+                }
+                for (int rank = 0; rank < TENSOR_PARALLEL; rank++) {
+                    before[rank] = collective
+                            ? work.add(members[rank], List.of(computed.get(rank)), stage)
+                            : work.add(members[rank], computed);
+                }
+            }
+        }
+        return new ClusterWork(
+                "tensor-parallel groups of 8, " + (collective ? "channels" : "all wait for all"),
+                nodes,
+                work.operations,
+                collective ? groups : List.of());
+    }
+
+    /** A token that goes around. */
+    static ClusterWork ring(int nodes, int rounds) {
+        Builder work = new Builder();
+        int last = -1;
+        for (int i = 0; i < nodes * rounds; i++) {
+            last = work.add(i % nodes, after(last));
+        }
+        return new ClusterWork("ring", nodes, work.operations, List.of());
+    }
+
+    /** Requests to one node, each answered before its sender sends the next. */
+    static ClusterWork hub(int nodes, int rounds) {
+        Builder work = new Builder();
+        int[] answers = IntStream.range(0, nodes).map(_ -> -1).toArray();
+        for (int round = 0; round < rounds; round++) {
+            for (int node = 1; node < nodes; node++) {
+                int request = work.add(node, after(answers[node]));
+                answers[node] = work.add(0, List.of(request));
+            }
+        }
+        return new ClusterWork("hub", nodes, work.operations, List.of());
+    }
+
+    /** Every operation follows two earlier ones of any node. */
+    static ClusterWork random(int nodes, int rounds, long seed) {
+        Random random = new Random(seed);
+        Builder work = new Builder();
+        for (int i = 0; i < nodes * rounds; i++) {
+            List<Integer> after = new ArrayList<>();
+            for (int wait = 0; wait < 2 && i >= nodes; wait++) {
+                int earlier = i - 1 - random.nextInt(2 * nodes);
+                if (earlier >= 0 && !after.contains(earlier)) {
+                    after.add(earlier);
+                }
+            }
+            work.add(i % nodes, after);
+        }
+        return new ClusterWork("random graph", nodes, work.operations, List.of());
+    }
+}

@@ -103,6 +103,11 @@ final class RemoteLane implements Lane {
     }
 
     @Override
+    public @Nullable Object context() {
+        return driver.session().node().domain().context();
+    }
+
+    @Override
     public void submit(List<Submission> submissions) {
         driver.checkNotLost();
         long reached = 0;
@@ -205,12 +210,10 @@ final class RemoteLane implements Lane {
             entry.waits = waits;
             sent.add(entry);
         }
-        FrameWriter frame = new FrameWriter(FrameType.COMMAND)
-                .u64(axis)
-                .u64(entry.sequence)
-                .u64(entry.ticket)
-                .u16(0)
-                .u8(waits.size());
+        FrameWriter frame =
+                new FrameWriter(FrameType.COMMAND).u64(axis).u64(entry.sequence).u64(entry.ticket);
+        TraceParent.write(entry.submission == null ? null : (TraceParent) entry.submission.context(), frame);
+        frame.u8(waits.size());
         for (Point each : waits) {
             RemoteLane producer = Objects.requireNonNull(each.timeline.lane());
             frame.u64(producer.driver.incarnation()).u64(producer.axis).u64(each.value);

@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * This process as a node of a cluster: its sessions with other nodes, the devices that it serves to them, and the semaphores that it exports.
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * membership reports lost peers to {@link #fail}. Safe from any thread.
  */
 public final class RemoteNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteNode.class);
+
     private final NodeIdentity identity;
     private final SchedulingDomain domain;
     private final RemoteOptions options;
@@ -32,6 +36,7 @@ public final class RemoteNode implements AutoCloseable {
     private final SessionListener listener;
     private final Executor slow;
     private final LongPredicate mayJoin;
+    private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
 
@@ -53,8 +58,12 @@ public final class RemoteNode implements AutoCloseable {
         this.listener = builder.listener;
         this.slow = builder.slow;
         this.mayJoin = builder.mayJoin;
+        this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
+        if (tracer != RemoteTracer.NONE) {
+            domain.contexts(this::trace);
+        }
     }
 
     /**
@@ -92,6 +101,20 @@ public final class RemoteNode implements AutoCloseable {
 
     Executor slow() {
         return slow;
+    }
+
+    RemoteTracer tracer() {
+        return tracer;
+    }
+
+    /** The span that the calling thread is in; null for none. */
+    private @Nullable TraceParent trace() {
+        try {
+            return tracer.current();
+        } catch (RuntimeException e) { // operations do not fail for a lack of a trace
+            LOG.warn("{} does not know the span of a thread", identity, e);
+            return null;
+        }
     }
 
     ContentCache content() {
@@ -445,6 +468,9 @@ public final class RemoteNode implements AutoCloseable {
         }
         all.forEach(each -> each.fail(cause));
         exports.close();
+        if (tracer != RemoteTracer.NONE) {
+            domain.contexts(() -> null);
+        }
     }
 
     @Override
@@ -461,6 +487,7 @@ public final class RemoteNode implements AutoCloseable {
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
         private LongPredicate mayJoin = _ -> false;
+        private RemoteTracer tracer = RemoteTracer.NONE;
 
         private Builder(NodeIdentity identity, SchedulingDomain domain) {
             this.identity = identity;
@@ -533,6 +560,17 @@ public final class RemoteNode implements AutoCloseable {
          */
         public Builder membership(LongPredicate known) {
             this.mayJoin = Objects.requireNonNull(known, "known");
+            return this;
+        }
+
+        /**
+         * Sets what follows traces to other nodes, and from them.
+         *
+         * @param spans the tracer; {@link RemoteTracer#NONE} unless set
+         * @return this builder
+         */
+        public Builder tracer(RemoteTracer spans) {
+            this.tracer = Objects.requireNonNull(spans, "spans");
             return this;
         }
 

@@ -345,7 +345,7 @@ final class RemoteServer {
         enter(in, bytes);
         ServerCommand command = new ServerCommand(sequence, epoch, bytes);
         try {
-            in.slice("context", in.u16("context"));
+            command.trace(TraceParent.read(in));
             List<long[]> waits = new ArrayList<>(0);
             int waitCount = in.count("waits", in.u8("waits"), 24);
             for (int i = 0; i < waitCount; i++) {

@@ -11,6 +11,9 @@ sealed interface Step {
     int UPDATE = 5;
     int EXECUTE = 6;
 
+    /** The name of a command with this step, in traces. */
+    String EXECUTE_NAME = "execute";
+
     /** Fills a range. */
     record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}
 

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteNode;
+import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
@@ -174,12 +175,14 @@ public final class IreeClusterAutoConfiguration {
             ClusterMembership membership,
             ClusterListener listener,
             ExecutorService ireeClusterExecutor,
-            Fence fence) {
+            Fence fence,
+            ObjectProvider<RemoteTracer> tracer) {
         SimpleAsyncTaskExecutor slow = new SimpleAsyncTaskExecutor("iree-cluster-work-");
         slow.setDaemon(true);
         RemoteNode.Builder builder = RemoteNode.builder(lease.identity(), domain)
                 .options(settings.remote())
-                .executor(slow);
+                .executor(slow)
+                .tracer(tracer.getIfUnique(() -> RemoteTracer.NONE));
         devices(runtime, properties.serve()).forEach(builder::device);
         ClusterNode node = new ClusterNode(
                 lease.identity(),

@@ -15,15 +15,19 @@ import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import io.github.iree4j.spring.cluster.ClusterDescriptor;
 import io.github.iree4j.spring.cluster.ClusterHealthIndicator;
+import io.github.iree4j.spring.cluster.observation.ClusterTracer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -56,7 +60,8 @@ class IreeClusterAutoConfigurationTests {
                     IreeClusterAutoConfiguration.class,
                     IreeClusterEndpointAutoConfiguration.class,
                     IreeClusterHealthAutoConfiguration.class,
-                    IreeClusterMetricsAutoConfiguration.class));
+                    IreeClusterMetricsAutoConfiguration.class,
+                    IreeClusterObservationAutoConfiguration.class));
     private final ApplicationContextRunner runner = alone.withPropertyValues(
             "iree.cluster.enabled=true", "iree.cluster.identity.machine=3", "iree.cluster.bind.port=" + ports());
 
@@ -127,6 +132,19 @@ class IreeClusterAutoConfigurationTests {
                     assertThat(registry.get("iree.cluster.fenced").gauge().value())
                             .isZero();
                 });
+    }
+
+    @Test
+    void tracesAreFollowedWhereThereIsATracer() {
+        node().run(context -> assertThat(context.getBean(RemoteTracer.class)).isSameAs(RemoteTracer.NONE));
+        ApplicationContextRunner traced = node().withBean(Tracer.class, () -> Tracer.NOOP)
+                .withBean(ObservationRegistry.class, ObservationRegistry::create);
+        traced.run(context -> assertThat(context.getBean(RemoteTracer.class)).isInstanceOf(ClusterTracer.class));
+        traced.withClassLoader(new FilteredClassLoader("io.micrometer.tracing"))
+                .run(context ->
+                        assertThat(context).hasSingleBean(ClusterNode.class).doesNotHaveBean(RemoteTracer.class));
+        alone.withBean(Tracer.class, () -> Tracer.NOOP)
+                .run(context -> assertThat(context).doesNotHaveBean(RemoteTracer.class));
     }
 
     @Test

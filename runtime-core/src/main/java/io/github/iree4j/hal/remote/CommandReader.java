@@ -104,7 +104,7 @@ final class CommandReader {
                     TransferFile file =
                             command.own(new TransferFile(server.session().transfers(), transfer, length, false));
                     command.add(
-                            "download",
+                            Step.DOWNLOAD_NAME,
                             (queue, wait, signal) ->
                                     queue.write(wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
                 }

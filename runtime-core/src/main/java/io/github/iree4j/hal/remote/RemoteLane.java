@@ -391,6 +391,10 @@ final class RemoteLane implements Lane {
         return true;
     }
 
+    synchronized RemoteLaneStatistics statistics() {
+        return new RemoteLaneStatistics(axis, driver.info().id(), timeline.value(), sent.size(), pending.size());
+    }
+
     /** The device is lost: nothing is sent any more. */
     void abandon() {
         timeline.abandon();

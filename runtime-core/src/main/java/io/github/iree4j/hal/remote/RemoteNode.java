@@ -7,6 +7,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -29,6 +30,9 @@ import org.slf4j.LoggerFactory;
 public final class RemoteNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteNode.class);
 
+    /** Axes of a failed peer that are kept, to be shown. */
+    private static final int MOST_LOST = 64;
+
     private final NodeIdentity identity;
     private final SchedulingDomain domain;
     private final RemoteOptions options;
@@ -47,6 +51,7 @@ public final class RemoteNode implements AutoCloseable {
     private final Map<Integer, Long> slots =
             new TreeMap<>(); // the incarnation of each (machine, session); never leased twice
     private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // who waits for a session, by incarnation
+    private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
     private @Nullable IreeException closed;
     private @Nullable IreeException leaving;
 
@@ -277,6 +282,9 @@ public final class RemoteNode implements AutoCloseable {
             handshakes.remove(session);
             if (peer != null && sessions.remove(peer.incarnation(), session)) {
                 failed.putIfAbsent(peer.incarnation(), cause);
+                lost.put(
+                        peer.incarnation(),
+                        session.axes().stream().limit(MOST_LOST).toList());
                 waiting = expected.remove(peer.incarnation());
             }
         }
@@ -314,8 +322,8 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Work that was accepted is finished; {@link #close} ends
-     * the sessions.
+     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Commands of peers that arrive from now on fail with
+     * UNAVAILABLE, unless they only read; those that were accepted are finished. {@link #close} ends the sessions.
      *
      * @param reason why, for the peers
      */
@@ -331,6 +339,41 @@ public final class RemoteNode implements AutoCloseable {
             open = List.copyOf(sessions.values());
         }
         open.forEach(each -> each.goAway(cause));
+    }
+
+    /** Why this node accepts no more work; null while it does. */
+    @Nullable
+    synchronized IreeException leaving() {
+        return leaving;
+    }
+
+    /**
+     * Returns whether this node drains.
+     *
+     * @return true once {@link #goAway} was called
+     */
+    public boolean isDraining() {
+        return leaving() != null;
+    }
+
+    /**
+     * Waits until the commands of peers are over, and the peers know that. For a node that drains, before it closes: then nothing that it accepted
+     * is lost. Peers may begin to read results within a quarter of a second.
+     *
+     * @param limit how long to wait at most
+     * @return whether that is so
+     */
+    public boolean awaitQuiet(Duration limit) throws InterruptedException {
+        return RemoteServer.awaitQuiet(this, System.nanoTime() + limit.toNanos());
+    }
+
+    /**
+     * Returns the devices that this node serves.
+     *
+     * @return the devices, borrowed, in the order of their numbers in frames
+     */
+    public List<Device> served() {
+        return devices;
     }
 
     /**
@@ -441,6 +484,15 @@ public final class RemoteNode implements AutoCloseable {
      */
     public synchronized Map<Long, IreeException> failures() {
         return new TreeMap<>(failed);
+    }
+
+    /**
+     * Returns axes of peers that failed with them.
+     *
+     * @return a snapshot: up to 64 of each peer that had a session, by incarnation
+     */
+    public synchronized Map<Long, List<Long>> failedAxes() {
+        return new TreeMap<>(lost);
     }
 
     /**

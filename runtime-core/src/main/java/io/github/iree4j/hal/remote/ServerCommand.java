@@ -38,6 +38,7 @@ final class ServerCommand {
     private @Nullable TraceParent trace;
     private @Nullable CommandSpan span;
     private String name = ""; // of its first step, or execute
+    private boolean changes;
 
     ServerCommand(long sequence, long epoch, int bytes) {
         this.sequence = sequence;
@@ -62,7 +63,13 @@ final class ServerCommand {
         return bytes;
     }
 
+    /** Whether it does more than return what is there: results of work that was accepted may be read while the node drains. */
+    boolean isNewWork() {
+        return changes;
+    }
+
     void add(String kind, Action step) {
+        changes |= !kind.equals(Step.DOWNLOAD_NAME);
         name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;
         steps.add(step);
     }

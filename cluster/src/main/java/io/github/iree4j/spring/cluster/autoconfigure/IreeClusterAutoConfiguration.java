@@ -35,6 +35,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -224,12 +225,16 @@ public final class IreeClusterAutoConfiguration {
         Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
                 ? () -> Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close)
                 : () -> {};
+        Duration phase = Binder.get(context.getEnvironment())
+                .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+                .orElse(Duration.ofSeconds(30)); // Spring Boot's own default
         return new ClusterLifecycle(
                 node,
                 lease,
                 ireeClusterScheduler,
                 properties.failureDetection().interval(),
                 properties.data().connectTimeout(),
+                phase.multipliedBy(2).dividedBy(3), // leaving takes some of it
                 context,
                 shutdown);
     }

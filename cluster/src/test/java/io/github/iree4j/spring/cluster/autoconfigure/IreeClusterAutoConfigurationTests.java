@@ -235,7 +235,14 @@ class IreeClusterAutoConfigurationTests {
             "iree.cluster.discovery.static=127.0.0.1:" + first
         };
         CountDownLatch connected = new CountDownLatch(2); // one join may have been too slow, and the groups merge
+        CountDownLatch drained = new CountDownLatch(1);
         ClusterListener listener = new ClusterListener() {
+            @Override
+            public void draining(long incarnation, IreeException reason) {
+                assertThat(reason).hasMessageContaining("the application stops");
+                drained.countDown();
+            }
+
             @Override
             public void connected(ClusterMember peer) {
                 connected.countDown();
@@ -247,20 +254,26 @@ class IreeClusterAutoConfigurationTests {
                         "iree.cluster.bind.port=" + first,
                         "iree.cluster.identity.machine=0",
                         "iree.cluster.identity.file=" + directory.resolve("0"))
-                .run(one -> nodes.withPropertyValues(
-                                "iree.cluster.bind.port=" + (first + 3),
-                                "iree.cluster.identity.machine=1",
-                                "iree.cluster.identity.file=" + directory.resolve("1"))
-                        .run(two -> {
-                            assertThat(two).hasNotFailed();
-                            assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
-                            assertThat(two.getBean(ClusterNode.class).peers())
-                                    .singleElement()
-                                    .satisfies(
-                                            peer -> assertThat(peer.session()).isNotNull());
-                            assertThat(one.getBean(ClusterNode.class).view().members())
-                                    .hasSize(2);
-                        }));
+                .run(one -> {
+                    nodes.withPropertyValues(
+                                    "iree.cluster.bind.port=" + (first + 3),
+                                    "iree.cluster.identity.machine=1",
+                                    "iree.cluster.identity.file=" + directory.resolve("1"))
+                            .run(two -> {
+                                assertThat(two).hasNotFailed();
+                                assertThat(connected.await(30, TimeUnit.SECONDS))
+                                        .isTrue();
+                                assertThat(two.getBean(ClusterNode.class).peers())
+                                        .singleElement()
+                                        .satisfies(peer ->
+                                                assertThat(peer.session()).isNotNull());
+                                assertThat(one.getBean(ClusterNode.class).view().members())
+                                        .hasSize(2);
+                            });
+                    assertThat(drained.await(30, TimeUnit.SECONDS))
+                            .as("the first hears that the second stops")
+                            .isTrue();
+                });
         assertThat(Files.readString(directory.resolve("1"))).contains("session=1");
     }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // Turns the pages of a flight recording into a run in the laboratory's form. Frontiers of a running system name queues
 // and epochs, so each operation also counts as the signal of its own epoch on its queue.
+import { namesOfMachines } from "./machines.js";
 
 /** Times of what did not happen are missing in a run. */
 const when = (time) => (time === undefined ? null : time);
@@ -30,6 +31,7 @@ export function recordingRun(pages) {
       if (reservation) Object.assign(reservation, { end: time, releasedBehind: frontier(values.death) });
     } else if (op) note(op, kind, time, values, frontier);
   }
+  const machine = namesOfMachines(last.queues);
   const all = [...operations.values()];
   orderStreams(all, streams);
   boundEnds(all);
@@ -41,7 +43,7 @@ export function recordingRun(pages) {
     isRecording: true,
     records: { since: events[0]?.number ?? 0, until: last.cursor },
     finalTick: end,
-    hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1 })),
+    hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1, machine: machine(queue) })),
     ops: all.map(operation),
     sems: {},
     annotations: [],

@@ -129,7 +129,7 @@ export class Schedule {
     for (const op of this.operations) {
       if (op.lane !== "" && op.start >= 0) lane(op.lane, op.hardware).operations.push(op);
     }
-    this.lanes = [...lanes.values()];
+    this.lanes = this.#byMachine([...lanes.values()]);
     this.hardware = [...new Set(this.lanes.map((each) => each.hardware))];
     for (const each of this.lanes) {
       each.operations.sort((a, b) => a.start - b.start || a.index - b.index);
@@ -144,6 +144,16 @@ export class Schedule {
       // Operations that began earlier may still be drawn: how far back to look.
       each.longest = each.operations.reduce((most, op) => Math.max(most, this.endOf(op) - op.start), 0);
     }
+  }
+
+  /** Lanes of one machine follow one another, machines as they first occur. */
+  #byMachine(lanes) {
+    for (const lane of lanes) lane.machine = this.machineOf.get(lane.hardware) ?? "";
+    /** Those that lanes are on, in this order. */
+    this.machines = [...new Set(lanes.map((each) => each.machine))];
+    const sorted = this.machines.flatMap((machine) => lanes.filter((each) => each.machine === machine));
+    sorted.forEach((lane, index) => (lane.index = index));
+    return sorted;
   }
 
   #sortEvents() {

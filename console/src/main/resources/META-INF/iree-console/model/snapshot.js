@@ -1,6 +1,7 @@
 // @ts-check
 // Turns what was polled into a run in the laboratory's form, for a system without a recording: counters have no single
 // operations, so that what completed between two answers is one bar, and only what waits is listed one by one.
+import { namesOfMachines } from "./machines.js";
 
 /** @param {any} live the latest answer @param {import("./history.js").History} history */
 export function snapshotRun(live, history) {
@@ -26,6 +27,7 @@ export function snapshotRun(live, history) {
       }
     }
   }
+  const machine = namesOfMachines(live.queues);
   const end = nanos(samples[samples.length - 1]?.at ?? start);
   live.timelines.operations.forEach((op, index) => {
     const wait = {};
@@ -44,7 +46,7 @@ export function snapshotRun(live, history) {
     unit: "ns",
     isRecording: true,
     finalTick: Math.max(1, end),
-    hardware: live.queues.map((queue) => ({ id: queue.name, lanes: 1 })),
+    hardware: live.queues.map((queue) => ({ id: queue.name, lanes: 1, machine: machine(queue) })),
     ops,
     sems: Object.fromEntries(live.queues.map((queue) => [queue.name, { value: queue.retired, frontier: {} }])),
     annotations: [],

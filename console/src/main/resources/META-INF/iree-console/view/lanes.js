@@ -10,6 +10,7 @@ const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
 const ROW = { least: 1.5, usual: 26, packed: 20 };
 const PADDING = 8; // of a lane
+const HEADING = 22; // height of the name of a machine
 
 export class Lanes {
   /**
@@ -29,6 +30,8 @@ export class Lanes {
     this.at = 0;
     this.from = 0;
     this.to = 1;
+    /** Where the names of machines are. */
+    this.headings = [];
     this.selected = null;
     this.frame = 0;
     this.frames = 0;
@@ -53,7 +56,18 @@ export class Lanes {
     const rows = schedule.lanes.reduce((sum, lane) => sum + lane.rows, 0);
     const fair = (ROOM - PADDING * schedule.lanes.length) / Math.max(1, rows);
     this.names.replaceChildren();
+    this.headings = [];
+    let machine = null;
     for (const lane of schedule.lanes) {
+      if (schedule.machines.length > 1 && lane.machine !== machine) {
+        machine = lane.machine;
+        const heading = h("span.lane-machine", {}, machine === "" ? "other hardware" : machine);
+        heading.style.top = `${top}px`;
+        heading.style.height = `${HEADING}px`;
+        this.names.append(heading);
+        this.headings.push(top);
+        top += HEADING;
+      }
       const row = lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
@@ -69,7 +83,7 @@ export class Lanes {
     this.body.style.height = `${this.height}px`;
     this.canvas.setAttribute(
       "aria-label",
-      `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
+      `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
     );
     this.draw();
   }
@@ -156,6 +170,8 @@ export class Lanes {
         pen.fillRect(0, top - scroll, width, own);
       }
     });
+    pen.fillStyle = colours.line;
+    for (const top of this.headings) pen.fillRect(0, top - scroll, width, HEADING);
     this.#drawScale(pen, width, height, x, colours);
     pen.save();
     pen.beginPath();

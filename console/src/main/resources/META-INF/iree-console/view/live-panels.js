@@ -1,6 +1,7 @@
 // @ts-check
 // Panels of the live view.
 import { axisColour } from "../model/colours.js";
+import { machineName } from "../model/machines.js";
 import { frontierChips } from "./chips.js";
 import { drawAreas } from "./chart.js";
 import { h, setText } from "./dom.js";
@@ -21,11 +22,13 @@ export class QueuesPanel {
   constructor(box) {
     this.box = box;
     this.rows = new Map();
+    /** A box for each machine, whose name is shown once there are several. */
+    this.machines = new Map();
   }
 
   show(live, indexOf, history) {
     for (const queue of live.queues) {
-      if (!this.rows.has(queue.name)) this.#add(queue.name, indexOf(queue.name));
+      if (!this.rows.has(queue.name)) this.#add(queue.name, indexOf(queue.name), this.#machine(queue.machine ?? 0, live.machine));
       const row = this.rows.get(queue.name);
       const now = history.latest?.queues.get(queue.name);
       setText(row.numbers, `${plural(queue.inFlight, "operation")} in flight, ${count(queue.pending)} pending, ${Math.round(now?.rate ?? 0)} /s`);
@@ -50,7 +53,17 @@ export class QueuesPanel {
     }
   }
 
-  #add(name, index) {
+  #machine(index, own) {
+    if (!this.machines.has(index)) {
+      const box = h("div.machine", {}, h("h3", {}, index === own ? `${machineName(index)}, this node` : machineName(index)));
+      this.machines.set(index, box);
+      this.box.append(box);
+      this.box.classList.toggle("several", this.machines.size > 1);
+    }
+    return this.machines.get(index);
+  }
+
+  #add(name, index, machine) {
     const canvas = h("canvas.chart", { role: "img" });
     const parts = DECISIONS.map((_, i) => h(`span.part.decision-${i}`));
     const row = {
@@ -65,7 +78,7 @@ export class QueuesPanel {
       frontierText: "",
     };
     this.rows.set(name, row);
-    this.box.append(
+    machine.append(
       h(
         "div.queue",
         { axis: index },
@@ -184,7 +197,7 @@ export class DevicesPanel {
     this.text = text;
     this.list.replaceChildren(
       ...live.devices.map((each) =>
-        h("li", {}, h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", {}, each.name), h("span.muted", {}, ` ${each.driver}, ${plural(each.queues, "queue")}`), h("div.muted", {}, each.failure ?? each.description)),
+        h("li", {}, h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", {}, each.name), h("span.muted", {}, ` ${each.driver}, ${plural(each.queues, "queue")}${each.machine === live.machine ? "" : `, ${machineName(each.machine)}`}`), h("div.muted", {}, each.failure ?? each.description)),
       ),
       h("li", {}, h("b", {}, plural(task.workers, "worker")), h("span.muted", {}, `, ${task.sleepingWorkers} asleep; ${task.liveProcesses} live ${task.liveProcesses === 1 ? "process" : "processes"}`)),
     );

@@ -24,6 +24,14 @@ public interface ClusterListener {
     default void connected(ClusterMember peer) {}
 
     /**
+     * A peer accepts no more work, and will leave once it has finished what it has.
+     *
+     * @param incarnation the peer
+     * @param reason what it said
+     */
+    default void draining(long incarnation, IreeException reason) {}
+
+    /**
      * A peer has failed, and will not come back under its name.
      *
      * @param incarnation the peer

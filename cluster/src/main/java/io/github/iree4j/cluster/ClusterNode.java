@@ -196,8 +196,12 @@ public final class ClusterNode implements AutoCloseable {
         return link != null && link.open;
     }
 
-    /** Connects to peers whose pause is over, ends connections that get no session, and decides conflicts. To be called regularly, about twice a second. Does not block. */
+    /**
+     * Connects to peers whose pause is over, ends connections that get no session, decides conflicts, and measures round trips. To be called
+     * regularly, about twice a second. Does not block.
+     */
     public void look() {
+        node.sessions().forEach(RemoteSession::measure);
         executor.execute(this::connect);
         executor.execute(this::endSilent);
         executor.execute(() -> decide(false));
@@ -339,12 +343,22 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Tells peers that this node accepts no more work.
+     * Tells peers that this node accepts no more work: they do not choose it any more, and what they submit all the same fails with UNAVAILABLE.
      *
      * @param reason why
      */
     public void goAway(String reason) {
         node.goAway(reason);
+    }
+
+    /**
+     * Waits until what peers have submitted before {@link #goAway} is over, and they know it.
+     *
+     * @param limit how long to wait at most
+     * @return whether that is so
+     */
+    public boolean drain(Duration limit) throws InterruptedException {
+        return node.awaitQuiet(limit);
     }
 
     /** Ends all sessions and leaves the cluster. May block for some seconds; idempotent. */
@@ -532,9 +546,7 @@ public final class ClusterNode implements AutoCloseable {
             synchronized (ClusterNode.this) {
                 link = peer == null ? null : links.get(peer.incarnation());
             }
-            if (link == null
-                    || !link.peer.identity().equals(peer)
-                    || !session.toString().endsWith(link.describe())) {
+            if (link == null || !link.peer.identity().equals(peer) || session.connection() != link) {
                 session.fail(new IreeException(
                         StatusCode.PERMISSION_DENIED,
                         "%s says that it is %s, and its connection was opened by another node"
@@ -549,6 +561,15 @@ public final class ClusterNode implements AutoCloseable {
             }
             log.info("{} has a session with {}", identity, link.peer);
             listener.connected(link.peer);
+        }
+
+        @Override
+        public void draining(RemoteSession session, IreeException reason) {
+            NodeIdentity peer = session.peer();
+            log.info("{}: {} drains: {}", identity, session, reason.getMessage());
+            if (peer != null) {
+                listener.draining(peer.incarnation(), reason);
+            }
         }
 
         @Override

@@ -104,7 +104,10 @@ public final class FunctionCalls {
 
     /** The memory holder of a call that begins in its turn. */
     private MemoryHolder holder() {
-        MemoryHolder holder = new MemoryHolder(fullName, program.operations());
+        MemoryHolder holder = new MemoryHolder(
+                fullName,
+                program.operations(),
+                program.memory().device().schedulingDomain().context());
         holder.waitsForTurn(turn);
         return holder;
     }

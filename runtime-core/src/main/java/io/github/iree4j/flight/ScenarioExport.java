@@ -1,9 +1,11 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,11 +69,15 @@ final class ScenarioExport {
 
     private void hardware(boolean streams, StringBuilder text) {
         Map<String, Integer> lanes = new LinkedHashMap<>();
+        Map<String, Integer> machines = new HashMap<>();
         for (RecordedQueue queue : graph.recording().queues()) {
             int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : explanation.mostAtOnce(queue.axis());
             lanes.merge(hardware(queue, streams), Math.min(MAXIMUM_LANES, needed), Math::max);
+            machines.put(hardware(queue, streams), DeviceInfo.machine(queue.device(), queue.axis()));
         }
-        lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d}\n".formatted(id, count)));
+        boolean several = new HashSet<>(machines.values()).size() > 1;
+        lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d%s}\n"
+                .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
     }
 
     private static String hardware(RecordedQueue queue, boolean streams) {

@@ -1,8 +1,11 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.frontier.Axis;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A device that a driver can open.
@@ -13,6 +16,8 @@ import java.util.Map;
  * @param details further facts for display: type, limits, features, memory, in the driver's order
  */
 public record DeviceInfo(String driver, String id, String name, Map<String, String> details) {
+    private static final Pattern ELSEWHERE = Pattern.compile(".*@m([0-9]{1,3})\\.s[0-9]{1,3}");
+
     /** Copies the details. */
     public DeviceInfo {
         details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
@@ -27,5 +32,17 @@ public record DeviceInfo(String driver, String id, String name, Map<String, Stri
      */
     public DeviceInfo(String driver, String id, String name) {
         this(driver, id, name, Map.of());
+    }
+
+    /**
+     * Returns the machine that a device is on.
+     *
+     * @param id the id of the device; of one of another node it ends in that node's machine and session, as in {@code local@m1.s7}
+     * @param axis the axis of one of its queues, which belongs to this node
+     * @return the machine index
+     */
+    public static int machine(String id, long axis) {
+        Matcher elsewhere = ELSEWHERE.matcher(id);
+        return elsewhere.matches() ? Integer.parseInt(elsewhere.group(1)) : Axis.machine(axis);
     }
 }

@@ -57,6 +57,7 @@ public final class SchedulingDomain {
     private final PoolObservation memory = new PoolObservation();
     private final long hostAxis;
     private final AtomicLong hostEpochs = new AtomicLong();
+    private volatile Supplier<@Nullable Object> contexts = () -> null;
 
     private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
         this.axes = axes;
@@ -112,6 +113,26 @@ public final class SchedulingDomain {
      */
     public PoolObservation memory() {
         return memory;
+    }
+
+    /**
+     * Sets what knows the context of a thread outside of calls. For {@code hal.remote}: the trace that the thread is in.
+     *
+     * @param current asked by threads that make calls and submit operations; must be quick, and not throw
+     */
+    public void contexts(Supplier<@Nullable Object> current) {
+        contexts = current;
+    }
+
+    /**
+     * Returns what goes with the calls that the calling thread makes and the operations that it submits: the context of the call that it runs, which
+     * is that of the thread that made the call; else its own.
+     *
+     * @return the context; null for none
+     */
+    public @Nullable Object context() {
+        MemoryHolder call = MemoryHolder.current();
+        return call != null ? call.context() : contexts.get();
     }
 
     /**

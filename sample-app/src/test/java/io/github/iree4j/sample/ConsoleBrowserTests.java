@@ -215,6 +215,19 @@ class ConsoleBrowserTests extends ConsoleTests {
     }
 
     @Test
+    void lanesOfAScenarioAreGroupedByMachine() {
+        pick("cross-node-pipeline");
+        assertThat(texts(".lane-names > *")).containsExactly("first", "node0", "nic", "second", "node1", "nvme");
+        assertThat(browser.eval("document.querySelector('.lanes-canvas').getAttribute('aria-label')")
+                        .toString())
+                .contains("4 lanes of 2 machines");
+        browser.picture("explore-machines");
+        browser.assertAccessible("lanes of two machines");
+        pick("late-waiter");
+        assertThat(texts(".lane-machine")).as("of one machine").isEmpty();
+    }
+
+    @Test
     void memoryOfAScenarioHasAMapAndLives() {
         open("?scenario=shared-pool&tick=9");
         browser.until("document.getElementById('memory-card').hidden === false");

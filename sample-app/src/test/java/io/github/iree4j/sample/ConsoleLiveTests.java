@@ -36,6 +36,28 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
+    void queuesAreUnderTheirMachinesWhereThereAreSeveral() {
+        openLive();
+        assertThat(browser.eval("getComputedStyle(document.querySelector('#live-queues .machine > h3')).display"))
+                .as("of one machine")
+                .isEqualTo("none");
+        browser.eval("""
+                (() => {
+                  const live = window.ireeConsole.live;
+                  const now = structuredClone(live.latest);
+                  now.queues.push({ ...now.queues[0], name: 'local@m1.s2/0', machine: now.machine + 1 });
+                  live.queues.show(now, () => 1, live.history);
+                })()""");
+        assertThat(texts("#live-queues .machine > h3")).containsExactly("machine 0, this node", "machine 1");
+        assertThat(texts("#live-queues .machine:last-child .queue-head"))
+                .singleElement()
+                .asString()
+                .contains("local@m1.s2/0");
+        browser.picture("live-machines");
+        browser.assertAccessible("queues of two machines");
+    }
+
+    @Test
     void showsWhatWaitsForWhat() {
         try (Timeline timeline = runtime.createTimeline();
                 Timeline next = runtime.createTimeline();

@@ -99,6 +99,23 @@ class ConsoleRecordingTests extends ConsoleTests {
                   frontier: {'queue:0@m0.s7': 2}}}]}]""";
 
     @Test
+    void queuesOfARecordingAreUnderTheirMachines() {
+        open("");
+        String pages = PAGES.replace(
+                "queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}]",
+                "queues: [{axis: 'queue:1@m0.s7', name: 'local@m2.s3/0', machine: 2, stream: true},"
+                        + " {axis: 'queue:0@m0.s7', name: 'gpu/0', machine: 0, stream: true},"
+                        + " {axis: 'queue:2@m0.s7', name: 'local@m2.s3/1', machine: 2, stream: true}]");
+        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
+                + " window.ireeConsole.explore.open(recordingRun(" + pages + ")); return true; })()");
+        assertThat(texts(".lane-names > *"))
+                .containsExactly("machine 2", "local@m2.s3/0", "local@m2.s3/1", "machine 0", "gpu/0");
+        assertThat(browser.text("#summary")).startsWith("2 operations, 3 lanes");
+        browser.picture("explore-recording-machines");
+        browser.assertAccessible("a recording of two machines");
+    }
+
+    @Test
     void aRecordingShowsMemoryAndWhyABlockWasReused() {
         open("");
         browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"

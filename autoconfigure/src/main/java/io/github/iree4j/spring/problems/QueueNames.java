@@ -24,8 +24,18 @@ public final class QueueNames {
      * @param runtime the runtime whose queues are named
      */
     public QueueNames(IreeRuntime runtime) {
+        this(runtime, runtime.devices());
+    }
+
+    /**
+     * Creates the names of the queues of some devices.
+     *
+     * @param runtime names its own devices; others have their id
+     * @param devices of its scheduling domain
+     */
+    public QueueNames(IreeRuntime runtime, List<Device> devices) {
         this.runtime = runtime;
-        for (Device device : runtime.devices()) {
+        for (Device device : devices) {
             for (int i = 0; i < device.queueCount(); i++) {
                 names.put(device.queue(i).axis(), runtime.nameOf(device) + "/" + i);
             }

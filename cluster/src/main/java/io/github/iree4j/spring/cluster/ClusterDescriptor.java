@@ -1,23 +1,30 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.frontier.Axis;
-import io.github.iree4j.frontier.CompletedEpochs;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.remote.RemoteDeviceInfo;
+import io.github.iree4j.hal.remote.RemoteLaneStatistics;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.hal.remote.RemoteSessionStatistics;
+import io.github.iree4j.hal.remote.RemoteStreamStatistics;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * A cluster as one node sees it.
+ * A cluster as one node sees it. Lists of axes and queues have at most 256 entries; counts say how many there are.
  *
  * @param self this node
  * @param lease where its lease stands
@@ -25,10 +32,19 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param views number of views so far
  * @param members the nodes of the last view, this one included
  * @param failed the incarnations that have failed, with the cause
+ * @param failedAxes axes that failed with them, up to 64 of each incarnation
  */
 public record ClusterDescriptor(
-        Self self, Lease lease, @Nullable String fenced, long views, List<Member> members, Map<Long, String> failed)
+        Self self,
+        Lease lease,
+        @Nullable String fenced,
+        long views,
+        List<Member> members,
+        Map<Long, String> failed,
+        List<FailedAxis> failedAxes)
         implements OperationResponseBody {
+
+    private static final int MOST = 256;
 
     /**
      * This node.
@@ -38,13 +54,38 @@ public record ClusterDescriptor(
      * @param session its session epoch
      * @param incarnation its incarnation
      * @param address where peers reach it; null before it listens
+     * @param draining whether it accepts no more work of peers
+     * @param queues the queues of the devices that it serves
      */
     public record Self(
             String clusterId,
             int machine,
             int session,
             long incarnation,
-            @Nullable String address) {}
+            @Nullable String address,
+            boolean draining,
+            List<Queue> queues) {}
+
+    /**
+     * A queue of a device that this node serves, which is also used by the node itself.
+     *
+     * @param device id of the device
+     * @param queue its index
+     * @param axis its timeline
+     * @param completed the epoch up to which all operations have completed
+     * @param tainted whether the frontier is incomplete
+     * @param frontier what the next operation runs after, as far as it has not completed
+     */
+    public record Queue(String device, int queue, String axis, long completed, boolean tainted, List<Entry> frontier) {}
+
+    /**
+     * An entry of a frontier.
+     *
+     * @param axis session, machine, domain and ordinal
+     * @param epoch the epoch to reach
+     * @param completed the epoch that has completed
+     */
+    public record Entry(String axis, long epoch, long completed) {}
 
     /**
      * A lease.
@@ -65,8 +106,11 @@ public record ClusterDescriptor(
      * @param state self, connected, draining, connecting or failed
      * @param failure why there is no session; null when there is one, or nothing went wrong
      * @param devices the devices that it serves
-     * @param streams what the session has done; null without one
-     * @param axes the axes of the peer that this node knows
+     * @param streams what each stream of the session has carried, by {@code control}, {@code queue} and {@code bulk}; empty without a session
+     * @param traffic what else the session has done; null without one
+     * @param queues the queues of its devices that this node uses
+     * @param axisCount how many of its axes this node knows
+     * @param axes the first of them
      */
     public record Member(
             int machine,
@@ -76,7 +120,10 @@ public record ClusterDescriptor(
             String state,
             @Nullable String failure,
             List<Served> devices,
-            @Nullable Streams streams,
+            Map<String, Stream> streams,
+            @Nullable Traffic traffic,
+            List<UsedQueue> queues,
+            int axisCount,
             List<AxisEpoch> axes) {}
 
     /**
@@ -90,26 +137,44 @@ public record ClusterDescriptor(
     public record Served(String id, String driver, String name, int queues) {}
 
     /**
-     * What a session has done.
+     * What a stream has carried.
      *
      * @param framesSent frames sent, or waiting to be
      * @param bytesSent their bytes
      * @param framesReceived frames received
      * @param bytesReceived their bytes
+     * @param bytesWaiting bytes that wait for room
+     */
+    public record Stream(long framesSent, long bytesSent, long framesReceived, long bytesReceived, long bytesWaiting) {}
+
+    /**
+     * What a session has done.
+     *
      * @param framesDropped frames that were repeated, or came after the end
-     * @param bytesWaiting bytes that wait for a stream to have room
+     * @param submitted operations of this node that the peer has and has not completed
+     * @param served operations of the peer that this node has accepted and not completed
      * @param subscriptionsOfPeer semaphores of this node that the peer waits for
      * @param subscriptionsAtPeer semaphores of the peer that this node waits for
+     * @param roundTripMicros average time until the peer answers; 0 when it is not known yet
      */
-    public record Streams(
-            long framesSent,
-            long bytesSent,
-            long framesReceived,
-            long bytesReceived,
+    public record Traffic(
             long framesDropped,
-            long bytesWaiting,
+            int submitted,
+            int served,
             int subscriptionsOfPeer,
-            int subscriptionsAtPeer) {}
+            int subscriptionsAtPeer,
+            double roundTripMicros) {}
+
+    /**
+     * A queue of a device of a peer that this node uses.
+     *
+     * @param device id of the device there
+     * @param axis its timeline, which belongs to this node
+     * @param completed the epoch that it has reached
+     * @param inFlight operations that were sent and have not completed
+     * @param waiting operations that wait here to be sent
+     */
+    public record UsedQueue(String device, String axis, long completed, int inFlight, int waiting) {}
 
     /**
      * How far an axis has completed, as far as this node knows.
@@ -119,7 +184,17 @@ public record ClusterDescriptor(
      */
     public record AxisEpoch(String axis, long completed) {}
 
-    static ClusterDescriptor of(ClusterNode node, LeaseKeeper lease, CompletedEpochs epochs) {
+    /**
+     * An axis that failed with its node.
+     *
+     * @param axis session, machine, domain and ordinal
+     * @param incarnation the node
+     * @param completed the epoch that it had reached
+     * @param cause why
+     */
+    public record FailedAxis(String axis, long incarnation, long completed, String cause) {}
+
+    static ClusterDescriptor of(ClusterNode node, LeaseKeeper lease, FrontierTracker tracker) {
         ClusterMember self = node.self();
         IreeException fenced = node.fenced();
         Map<Long, String> failed = new TreeMap<>();
@@ -131,14 +206,54 @@ public record ClusterDescriptor(
                         node.identity().machine(),
                         node.identity().session(),
                         node.identity().incarnation(),
-                        self == null ? null : address(self)),
+                        self == null ? null : address(self),
+                        node.remote().isDraining(),
+                        queues(node.remote().served(), tracker)),
                 new Lease(lease.state(), lease.age().toMillis(), lease.renewals()),
                 fenced == null ? null : fenced.toString(),
                 node.views(),
                 node.view().members().stream()
-                        .map(each -> member(each, self, peers, failed, epochs))
+                        .map(each -> member(each, self, peers, failed, tracker))
                         .toList(),
-                failed);
+                failed,
+                failedAxes(node.remote().failedAxes(), tracker));
+    }
+
+    private static List<Queue> queues(List<Device> devices, FrontierTracker tracker) {
+        List<Queue> queues = new ArrayList<>();
+        for (Device device : devices) {
+            for (int i = 0; i < device.queueCount() && queues.size() < MOST; i++) {
+                DeviceQueue queue = device.queue(i);
+                Frontier frontier = queue.frontier();
+                List<Entry> entries = new ArrayList<>();
+                for (int k = 0; k < frontier.size(); k++) {
+                    entries.add(new Entry(
+                            Axis.toString(frontier.axis(k)), frontier.epoch(k), tracker.completed(frontier.axis(k))));
+                }
+                queues.add(new Queue(
+                        device.id(),
+                        i,
+                        Axis.toString(queue.axis()),
+                        tracker.completed(queue.axis()),
+                        frontier.isTainted(),
+                        entries));
+            }
+        }
+        return queues;
+    }
+
+    private static List<FailedAxis> failedAxes(Map<Long, List<Long>> lost, FrontierTracker tracker) {
+        List<FailedAxis> failed = new ArrayList<>();
+        lost.forEach((incarnation, axes) -> {
+            for (long axis : axes) {
+                IreeException cause = tracker.failure(axis);
+                if (cause != null && failed.size() < MOST) {
+                    failed.add(new FailedAxis(
+                            Axis.toString(axis), incarnation, tracker.completed(axis), cause.toString()));
+                }
+            }
+        });
+        return failed;
     }
 
     private static Member member(
@@ -146,7 +261,7 @@ public record ClusterDescriptor(
             @Nullable ClusterMember self,
             List<ClusterPeer> peers,
             Map<Long, String> failed,
-            CompletedEpochs epochs) {
+            FrontierTracker tracker) {
         ClusterPeer peer = peers.stream()
                 .filter(each -> each.member().equals(member))
                 .findFirst()
@@ -161,6 +276,8 @@ public record ClusterDescriptor(
         } else {
             state = failed.containsKey(member.identity().incarnation()) ? "failed" : "connecting";
         }
+        RemoteSessionStatistics statistics = session == null ? null : session.statistics();
+        List<Long> axes = session == null ? List.of() : session.axes();
         return new Member(
                 member.identity().machine(),
                 member.identity().session(),
@@ -173,28 +290,53 @@ public record ClusterDescriptor(
                         : session.devices().stream()
                                 .map(ClusterDescriptor::served)
                                 .toList(),
-                session == null ? null : streams(session.statistics()),
+                statistics == null ? Map.of() : streams(statistics.streams()),
+                statistics == null ? null : traffic(statistics),
                 session == null
                         ? List.of()
-                        : session.axes().stream()
-                                .map(axis -> new AxisEpoch(Axis.toString(axis), epochs.completed(axis)))
-                                .toList());
+                        : session.lanes().stream()
+                                .limit(MOST)
+                                .map(ClusterDescriptor::used)
+                                .toList(),
+                axes.size(),
+                axes.stream()
+                        .limit(MOST)
+                        .map(axis -> new AxisEpoch(Axis.toString(axis), tracker.completed(axis)))
+                        .toList());
     }
 
     private static Served served(RemoteDeviceInfo device) {
         return new Served(device.id(), device.driver(), device.name(), device.queueCount());
     }
 
-    private static Streams streams(RemoteSessionStatistics of) {
-        return new Streams(
-                of.framesSent(),
-                of.bytesSent(),
-                of.framesReceived(),
-                of.bytesReceived(),
+    private static UsedQueue used(RemoteLaneStatistics lane) {
+        return new UsedQueue(
+                lane.device(), Axis.toString(lane.axis()), lane.completed(), lane.inFlight(), lane.waiting());
+    }
+
+    private static Map<String, Stream> streams(List<RemoteStreamStatistics> all) {
+        Map<String, Stream> streams = new TreeMap<>();
+        for (RemoteStreamStatistics each : all) {
+            streams.put(
+                    each.stream().name().toLowerCase(Locale.ROOT),
+                    new Stream(
+                            each.framesSent(),
+                            each.bytesSent(),
+                            each.framesReceived(),
+                            each.bytesReceived(),
+                            each.bytesWaiting()));
+        }
+        return streams;
+    }
+
+    private static Traffic traffic(RemoteSessionStatistics of) {
+        return new Traffic(
                 of.framesDropped(),
-                of.bytesWaiting(),
+                of.commandsAtPeer(),
+                of.commandsOfPeer(),
                 of.subscriptionsOfPeer(),
-                of.subscriptionsAtPeer());
+                of.subscriptionsAtPeer(),
+                of.roundTripNanos() / 1e3);
     }
 
     private static String address(ClusterMember member) {

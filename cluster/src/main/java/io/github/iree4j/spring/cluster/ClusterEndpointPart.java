@@ -1,9 +1,11 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
-import io.github.iree4j.frontier.CompletedEpochs;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
+import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /** {@code /actuator/iree/cluster}: members, sessions with them, the epochs of their axes, and what has failed. */
@@ -11,19 +13,19 @@ public final class ClusterEndpointPart implements EndpointPart {
 
     private final ClusterNode node;
     private final LeaseKeeper lease;
-    private final CompletedEpochs epochs;
+    private final FrontierTracker tracker;
 
     /**
      * Creates the part.
      *
      * @param node this node
      * @param lease its lease
-     * @param epochs how far axes have completed
+     * @param tracker knows how far axes have completed, and which have failed
      */
-    public ClusterEndpointPart(ClusterNode node, LeaseKeeper lease, CompletedEpochs epochs) {
+    public ClusterEndpointPart(ClusterNode node, LeaseKeeper lease, FrontierTracker tracker) {
         this.node = node;
         this.lease = lease;
-        this.epochs = epochs;
+        this.tracker = tracker;
     }
 
     @Override
@@ -33,6 +35,13 @@ public final class ClusterEndpointPart implements EndpointPart {
 
     @Override
     public OperationResponseBody read() {
-        return ClusterDescriptor.of(node, lease, epochs);
+        return ClusterDescriptor.of(node, lease, tracker);
+    }
+
+    @Override
+    public List<Device> devices() {
+        return node.remote().sessions().stream()
+                .flatMap(session -> session.opened().stream())
+                .toList();
     }
 }

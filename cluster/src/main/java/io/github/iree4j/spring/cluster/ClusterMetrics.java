@@ -1,22 +1,40 @@
 package io.github.iree4j.spring.cluster;
 
 import io.github.iree4j.cluster.ClusterNode;
+import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.hal.remote.RemoteSessionStatistics;
+import io.github.iree4j.hal.remote.RemoteStreamStatistics;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
-/** Binds the meters of a node. None has a tag for a peer: peers come and go, and each has a new name. */
+/**
+ * Binds the meters of a node. Those of one peer are tagged with its machine index, and exist while there is a session: peers come and go, and
+ * each has a new name, of at most 256 indices.
+ */
 public final class ClusterMetrics implements MeterBinder {
 
     private final ClusterNode node;
     private final LeaseKeeper lease;
+    private final List<PeerMeters> peers = new CopyOnWriteArrayList<>(); // of each registry
+
+    /** What each peer has a row in. */
+    private record PeerMeters(MultiGauge gauge, Function<RemoteSession, Map<Tags, Double>> values) {}
 
     /**
      * Creates the meters.
@@ -87,6 +105,7 @@ public final class ClusterMetrics implements MeterBinder {
                 "bytes",
                 "Bytes of frames received in open sessions.",
                 each -> sum(each, RemoteSessionStatistics::bytesReceived));
+        bindPeers(registry);
         FunctionCounter.builder("iree.cluster.views", node, ClusterNode::views)
                 .description("Changes of the view.")
                 .baseUnit("views")
@@ -109,6 +128,85 @@ public final class ClusterMetrics implements MeterBinder {
                         each -> each.lastRenewal().toNanos() / 1e3)
                 .description("Time that the last renewal of the lease took.")
                 .register(registry);
+    }
+
+    private void bindPeers(MeterRegistry registry) {
+        perStream(
+                registry,
+                "iree.cluster.peer.sent",
+                "Bytes of frames sent to a peer in the open session.",
+                RemoteStreamStatistics::bytesSent);
+        perStream(
+                registry,
+                "iree.cluster.peer.received",
+                "Bytes of frames received from a peer in the open session.",
+                RemoteStreamStatistics::bytesReceived);
+        perStream(
+                registry,
+                "iree.cluster.peer.waiting",
+                "Bytes that wait for room on their way to a peer.",
+                RemoteStreamStatistics::bytesWaiting);
+        perPeer(
+                registry,
+                "iree.cluster.peer.submitted",
+                "operations",
+                "Operations of this node that a peer has and has not completed.",
+                RemoteSessionStatistics::commandsAtPeer);
+        perPeer(
+                registry,
+                "iree.cluster.peer.served",
+                "operations",
+                "Operations of a peer that this node has accepted and not completed.",
+                RemoteSessionStatistics::commandsOfPeer);
+        perPeer(
+                registry,
+                "iree.cluster.peer.round.trip",
+                "seconds",
+                "Average time until a peer answers.",
+                statistics -> statistics.roundTripNanos() / 1e9);
+    }
+
+    private void perPeer(
+            MeterRegistry registry,
+            String name,
+            String unit,
+            String description,
+            ToDoubleFunction<RemoteSessionStatistics> value) {
+        MultiGauge gauge =
+                MultiGauge.builder(name).description(description).baseUnit(unit).register(registry);
+        peers.add(new PeerMeters(gauge, session -> Map.of(Tags.empty(), value.applyAsDouble(session.statistics()))));
+    }
+
+    private void perStream(
+            MeterRegistry registry, String name, String description, ToDoubleFunction<RemoteStreamStatistics> value) {
+        MultiGauge gauge = MultiGauge.builder(name)
+                .description(description)
+                .baseUnit("bytes")
+                .register(registry);
+        peers.add(new PeerMeters(
+                gauge,
+                session -> session.statistics().streams().stream()
+                        .collect(Collectors.toMap(
+                                each -> Tags.of("stream", each.stream().name().toLowerCase(Locale.ROOT)),
+                                value::applyAsDouble))));
+    }
+
+    /** Sets the meters of peers to what they are now. To be called regularly. */
+    public void refresh() {
+        for (PeerMeters each : peers) {
+            List<MultiGauge.Row<?>> rows = new ArrayList<>();
+            for (ClusterPeer peer : node.peers()) {
+                RemoteSession session = peer.session();
+                if (session != null) {
+                    int machine = peer.member().identity().machine();
+                    each.values()
+                            .apply(session)
+                            .forEach((tags, value) ->
+                                    rows.add(MultiGauge.Row.of(tags.and("machine", Integer.toString(machine)), value)));
+                }
+            }
+            each.gauge().register(rows, true);
+        }
     }
 
     private void gauge(

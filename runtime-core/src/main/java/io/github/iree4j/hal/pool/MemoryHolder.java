@@ -56,6 +56,7 @@ public final class MemoryHolder {
     private volatile int underWay; // unfinished operations
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
+    private final @Nullable Object context;
     private long peak; // written by end()
 
     /**
@@ -65,8 +66,29 @@ public final class MemoryHolder {
      * @param operations counts its operations together with those of the program's other calls
      */
     public MemoryHolder(String name, OperationsUnderWay operations) {
+        this(name, operations, null);
+    }
+
+    /**
+     * Creates a holder without memory that carries something of the caller's thread.
+     *
+     * @param name the function
+     * @param operations counts its operations together with those of the program's other calls
+     * @param context what {@link #context} returns
+     */
+    public MemoryHolder(String name, OperationsUnderWay operations, @Nullable Object context) {
         this.name = Objects.requireNonNull(name, "name");
         this.operations = operations;
+        this.context = context;
+    }
+
+    /**
+     * Returns what of the caller's thread goes with the call's operations, which other threads may submit.
+     *
+     * @return {@code SchedulingDomain.context()} when the call was made; null for nothing
+     */
+    public @Nullable Object context() {
+        return context;
     }
 
     /**

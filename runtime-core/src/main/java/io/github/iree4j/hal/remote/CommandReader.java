@@ -55,8 +55,10 @@ final class CommandReader {
                 long pattern = in.u64("pattern");
                 int width = in.u8("width");
                 if (target != null) {
-                    command.add((queue, wait, signal) ->
-                            queue.fill(wait, signal, RemoteServer.buffer(target), offset, length, pattern, width, 0));
+                    command.add(
+                            "fill",
+                            (queue, wait, signal) -> queue.fill(
+                                    wait, signal, RemoteServer.buffer(target), offset, length, pattern, width, 0));
                 }
             }
             case Step.COPY -> {
@@ -66,15 +68,17 @@ final class CommandReader {
                 long to = in.size("target offset");
                 long length = in.size("length");
                 if (source != null && target != null) {
-                    command.add((queue, wait, signal) -> queue.copy(
-                            wait,
-                            signal,
-                            RemoteServer.buffer(source),
-                            from,
-                            RemoteServer.buffer(target),
-                            to,
-                            length,
-                            0));
+                    command.add(
+                            "copy",
+                            (queue, wait, signal) -> queue.copy(
+                                    wait,
+                                    signal,
+                                    RemoteServer.buffer(source),
+                                    from,
+                                    RemoteServer.buffer(target),
+                                    to,
+                                    length,
+                                    0));
                 }
             }
             case Step.UPLOAD -> {
@@ -85,8 +89,10 @@ final class CommandReader {
                 if (target != null) {
                     TransferFile file =
                             command.own(new TransferFile(server.session().transfers(), transfer, length, true));
-                    command.add((queue, wait, signal) ->
-                            queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
+                    command.add(
+                            "upload",
+                            (queue, wait, signal) ->
+                                    queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
                 }
             }
             case Step.CONTENT -> {
@@ -112,8 +118,10 @@ final class CommandReader {
                 if (source != null) {
                     TransferFile file =
                             command.own(new TransferFile(server.session().transfers(), transfer, length, false));
-                    command.add((queue, wait, signal) ->
-                            queue.write(wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
+                    command.add(
+                            Step.DOWNLOAD_NAME,
+                            (queue, wait, signal) ->
+                                    queue.write(wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
                 }
             }
             case Step.UPDATE -> {
@@ -121,8 +129,10 @@ final class CommandReader {
                 long offset = in.size("offset");
                 MemorySegment bytes = MemorySegment.ofArray(in.bytes("bytes", in.u32("length")));
                 if (target != null) {
-                    command.add((queue, wait, signal) ->
-                            queue.update(wait, signal, bytes, RemoteServer.buffer(target), offset, 0));
+                    command.add(
+                            "update",
+                            (queue, wait, signal) ->
+                                    queue.update(wait, signal, bytes, RemoteServer.buffer(target), offset, 0));
                 }
             }
             case Step.EXECUTE -> execute();
@@ -145,7 +155,7 @@ final class CommandReader {
         if (recording == null) {
             return;
         }
-        command.add((queue, wait, signal) -> {
+        command.add(Step.EXECUTE_NAME, (queue, wait, signal) -> {
             BindingTable table = new BindingTable(count);
             for (int i = 0; i < count; i++) {
                 ServerObject bound = buffers[i];

@@ -26,6 +26,8 @@ enum FrameType {
     COMPLETED(50, PeerStream.QUEUE),
     ASK(51, PeerStream.QUEUE),
     TELL(52, PeerStream.QUEUE),
+    PING(53, PeerStream.QUEUE),
+    PONG(54, PeerStream.QUEUE),
     CREDIT(64, PeerStream.BULK),
     DATA(65, PeerStream.BULK),
     ABORT(66, PeerStream.BULK);

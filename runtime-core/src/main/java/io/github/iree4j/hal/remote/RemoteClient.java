@@ -2,6 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
@@ -11,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,7 @@ final class RemoteClient {
     private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
     private final Map<Long, Load> loads = new HashMap<>(); // guarded by itself
     private final Set<RemoteDriver> drivers = ConcurrentHashMap.newKeySet();
+    private final Map<RemoteDriver, Device> devices = new ConcurrentHashMap<>(); // open ones
     private volatile boolean closed;
 
     /** Code that the peer is loading. */
@@ -50,8 +53,21 @@ final class RemoteClient {
         }
     }
 
+    /** A driver has its device. */
+    void opened(RemoteDriver driver, Device device) {
+        devices.put(driver, device);
+        if (!drivers.contains(driver)) {
+            devices.remove(driver); // closed meanwhile
+        }
+    }
+
+    List<Device> devices() {
+        return List.copyOf(devices.values());
+    }
+
     void remove(RemoteDriver driver) {
         drivers.remove(driver);
+        devices.remove(driver);
     }
 
     void open(RemoteLane lane, int device, int queue) {
@@ -196,6 +212,13 @@ final class RemoteClient {
     @Nullable
     RemoteLane lane(long axis) {
         return lanes.get(axis);
+    }
+
+    List<RemoteLaneStatistics> statistics() {
+        return lanes.values().stream()
+                .map(RemoteLane::statistics)
+                .sorted(Comparator.comparingLong(RemoteLaneStatistics::axis))
+                .toList();
     }
 
     /** QUEUE has room again. */

@@ -82,6 +82,16 @@ final class RemoteDriver implements StreamDriver {
         return Objects.requireNonNull(session.peer()).incarnation();
     }
 
+    /** Machine and session of the peer, which no other node ever has, as they are in the names of axes. */
+    String slot() {
+        NodeIdentity peer = Objects.requireNonNull(session.peer());
+        return "m%d.s%d".formatted(peer.machine(), peer.session());
+    }
+
+    RemoteDeviceInfo info() {
+        return info;
+    }
+
     void add(long handle, RemoteMemory added) {
         memory.put(handle, added);
     }

@@ -106,6 +106,11 @@ final class RemoteLane implements Lane {
     }
 
     @Override
+    public @Nullable Object context() {
+        return driver.session().node().domain().context();
+    }
+
+    @Override
     public void submit(List<Submission> submissions) {
         driver.checkNotLost();
         long reached = 0;
@@ -227,12 +232,10 @@ final class RemoteLane implements Lane {
             entry.waits = waits;
             sent.add(entry);
         }
-        FrameWriter frame = new FrameWriter(FrameType.COMMAND)
-                .u64(axis)
-                .u64(entry.sequence)
-                .u64(entry.ticket)
-                .u16(0)
-                .u8(waits.size());
+        FrameWriter frame =
+                new FrameWriter(FrameType.COMMAND).u64(axis).u64(entry.sequence).u64(entry.ticket);
+        TraceParent.write(entry.submission == null ? null : (TraceParent) entry.submission.context(), frame);
+        frame.u8(waits.size());
         for (Point each : waits) {
             RemoteLane producer = Objects.requireNonNull(each.timeline.lane());
             frame.u64(producer.driver.incarnation()).u64(producer.axis).u64(each.value);
@@ -415,6 +418,10 @@ final class RemoteLane implements Lane {
             }
         }
         return true;
+    }
+
+    synchronized RemoteLaneStatistics statistics() {
+        return new RemoteLaneStatistics(axis, driver.info().id(), timeline.value(), sent.size(), pending.size());
     }
 
     /** The device is lost: nothing is sent any more. */

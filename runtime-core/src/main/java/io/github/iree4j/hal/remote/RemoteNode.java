@@ -7,6 +7,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -18,6 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * This process as a node of a cluster: its sessions with other nodes, the devices that it serves to them, and the semaphores that it exports.
@@ -26,6 +29,11 @@ import org.jspecify.annotations.Nullable;
  * membership reports lost peers to {@link #fail}. Safe from any thread.
  */
 public final class RemoteNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteNode.class);
+
+    /** Axes of a failed peer that are kept, to be shown. */
+    private static final int MOST_LOST = 64;
+
     private final NodeIdentity identity;
     private final SchedulingDomain domain;
     private final RemoteOptions options;
@@ -34,6 +42,7 @@ public final class RemoteNode implements AutoCloseable {
     private final SessionListener listener;
     private final Executor slow;
     private final LongPredicate mayJoin;
+    private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
 
@@ -44,6 +53,7 @@ public final class RemoteNode implements AutoCloseable {
     private final Map<Integer, Long> slots =
             new TreeMap<>(); // the incarnation of each (machine, session); never leased twice
     private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // who waits for a session, by incarnation
+    private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
     private @Nullable IreeException closed;
     private @Nullable IreeException leaving;
 
@@ -56,8 +66,12 @@ public final class RemoteNode implements AutoCloseable {
         this.listener = builder.listener;
         this.slow = builder.slow;
         this.mayJoin = builder.mayJoin;
+        this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
+        if (tracer != RemoteTracer.NONE) {
+            domain.contexts(this::trace);
+        }
     }
 
     /**
@@ -95,6 +109,20 @@ public final class RemoteNode implements AutoCloseable {
 
     Executor slow() {
         return slow;
+    }
+
+    RemoteTracer tracer() {
+        return tracer;
+    }
+
+    /** The span that the calling thread is in; null for none. */
+    private @Nullable TraceParent trace() {
+        try {
+            return tracer.current();
+        } catch (RuntimeException e) { // operations do not fail for a lack of a trace
+            LOG.warn("{} does not know the span of a thread", identity, e);
+            return null;
+        }
     }
 
     ContentCache content() {
@@ -258,6 +286,9 @@ public final class RemoteNode implements AutoCloseable {
             handshakes.remove(session);
             if (peer != null && sessions.remove(peer.incarnation(), session)) {
                 failed.putIfAbsent(peer.incarnation(), cause);
+                lost.put(
+                        peer.incarnation(),
+                        session.axes().stream().limit(MOST_LOST).toList());
                 waiting = expected.remove(peer.incarnation());
             }
         }
@@ -295,8 +326,8 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
-     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Work that was accepted is finished; {@link #close} ends
-     * the sessions.
+     * Drains: tells all peers that this node accepts no more work, and refuses new sessions. Commands of peers that arrive from now on fail with
+     * UNAVAILABLE, unless they only read; those that were accepted are finished. {@link #close} ends the sessions.
      *
      * @param reason why, for the peers
      */
@@ -312,6 +343,41 @@ public final class RemoteNode implements AutoCloseable {
             open = List.copyOf(sessions.values());
         }
         open.forEach(each -> each.goAway(cause));
+    }
+
+    /** Why this node accepts no more work; null while it does. */
+    @Nullable
+    synchronized IreeException leaving() {
+        return leaving;
+    }
+
+    /**
+     * Returns whether this node drains.
+     *
+     * @return true once {@link #goAway} was called
+     */
+    public boolean isDraining() {
+        return leaving() != null;
+    }
+
+    /**
+     * Waits until the commands of peers are over, and the peers know that. For a node that drains, before it closes: then nothing that it accepted
+     * is lost. Peers may begin to read results within a quarter of a second.
+     *
+     * @param limit how long to wait at most
+     * @return whether that is so
+     */
+    public boolean awaitQuiet(Duration limit) throws InterruptedException {
+        return RemoteServer.awaitQuiet(this, System.nanoTime() + limit.toNanos());
+    }
+
+    /**
+     * Returns the devices that this node serves.
+     *
+     * @return the devices, borrowed, in the order of their numbers in frames
+     */
+    public List<Device> served() {
+        return devices;
     }
 
     /**
@@ -426,6 +492,15 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     /**
+     * Returns axes of peers that failed with them.
+     *
+     * @return a snapshot: up to 64 of each peer that had a session, by incarnation
+     */
+    public synchronized Map<Long, List<Long>> failedAxes() {
+        return new TreeMap<>(lost);
+    }
+
+    /**
      * Lets peers wait for a semaphore of this node.
      *
      * @param semaphore the semaphore; retained until the export is closed
@@ -450,6 +525,9 @@ public final class RemoteNode implements AutoCloseable {
         }
         all.forEach(each -> each.fail(cause));
         exports.close();
+        if (tracer != RemoteTracer.NONE) {
+            domain.contexts(() -> null);
+        }
     }
 
     @Override
@@ -466,6 +544,7 @@ public final class RemoteNode implements AutoCloseable {
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
         private LongPredicate mayJoin = _ -> false;
+        private RemoteTracer tracer = RemoteTracer.NONE;
 
         private Builder(NodeIdentity identity, SchedulingDomain domain) {
             this.identity = identity;
@@ -554,6 +633,17 @@ public final class RemoteNode implements AutoCloseable {
          */
         public Builder membership(LongPredicate known) {
             this.mayJoin = Objects.requireNonNull(known, "known");
+            return this;
+        }
+
+        /**
+         * Sets what follows traces to other nodes, and from them.
+         *
+         * @param spans the tracer; {@link RemoteTracer#NONE} unless set
+         * @return this builder
+         */
+        public Builder tracer(RemoteTracer spans) {
+            this.tracer = Objects.requireNonNull(spans, "spans");
             return this;
         }
 

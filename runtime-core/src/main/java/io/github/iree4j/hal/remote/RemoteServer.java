@@ -38,6 +38,9 @@ final class RemoteServer {
     /** Closed lanes of a client that are remembered. */
     static final int CLOSED_LANES = 1 << 12;
 
+    /** How long no peer may have submitted anything for a node to be quiet: time to begin to read results. */
+    private static final long READING_NANOS = 250_000_000;
+
     /** Alignment of memory, at least what any device requires of a binding. */
     private static final long ALIGNMENT = 256;
 
@@ -59,6 +62,7 @@ final class RemoteServer {
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
     private long allocated;
     private int inProgress; // commands
+    private long accepted; // commands so far
     private long queuedBytes;
     private @Nullable IreeException failure;
 
@@ -382,7 +386,7 @@ final class RemoteServer {
         enter(in, bytes);
         ServerCommand command = new ServerCommand(sequence, epoch, bytes);
         try {
-            in.slice("context", in.u16("context"));
+            command.trace(TraceParent.read(in));
             List<long[]> waits = new ArrayList<>(0);
             int waitCount = in.count("waits", in.u8("waits"), 24);
             for (int i = 0; i < waitCount; i++) {
@@ -391,6 +395,10 @@ final class RemoteServer {
             new CommandReader(this, lane.queue().device(), in, command).read();
             in.end();
             waits.forEach(each -> await(command.addWait(), each[0], each[1], each[2]));
+            IreeException leaving = node.leaving();
+            if (leaving != null && command.isNewWork()) {
+                command.refuse(leaving);
+            }
         } catch (RuntimeException | Error e) {
             command.abandon(new IreeException(StatusCode.DATA_LOSS, "invalid command", e));
             leave(command);
@@ -422,6 +430,8 @@ final class RemoteServer {
                                 .formatted(in.type, session, queuedBytes, QUEUED_BYTES_LIMIT));
             }
             inProgress++;
+            accepted++;
+            notifyAll();
             queuedBytes += bytes;
         }
     }
@@ -430,7 +440,72 @@ final class RemoteServer {
         synchronized (this) {
             inProgress--;
             queuedBytes -= command.bytes();
+            if (inProgress == 0) {
+                notifyAll();
+            }
         }
+    }
+
+    synchronized int inProgress() {
+        return inProgress;
+    }
+
+    /**
+     * Waits until nothing of any peer is in progress, each has read so, and none has submitted more for a while.
+     *
+     * @param deadline by {@link System#nanoTime}
+     * @return false when that is not so by then
+     */
+    static boolean awaitQuiet(RemoteNode node, long deadline) throws InterruptedException {
+        while (true) {
+            List<RemoteSession> all = node.sessions();
+            long[] accepted = new long[all.size()];
+            for (int i = 0; i < accepted.length; i++) {
+                RemoteSession each = all.get(i);
+                if (each.isOpen()
+                        && !(each.server().awaitNone(deadline)
+                                && each.roundTrips().await(deadline))) {
+                    return false;
+                }
+                accepted[i] = each.server().accepted();
+            }
+            long until = Math.min(deadline, System.nanoTime() + READING_NANOS);
+            boolean quiet = true;
+            for (int i = 0; i < accepted.length; i++) {
+                quiet &= !all.get(i).server().awaitMore(accepted[i], until);
+            }
+            if (quiet) {
+                return true;
+            }
+        }
+    }
+
+    private synchronized long accepted() {
+        return accepted;
+    }
+
+    /** Waits until a command comes; false when none does by the deadline. */
+    private synchronized boolean awaitMore(long than, long deadline) throws InterruptedException {
+        while (accepted == than) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            wait(left / 1_000_000 + 1);
+        }
+        return true;
+    }
+
+    /** Waits until no command is in progress; false when there is one at the deadline. */
+    private synchronized boolean awaitNone(long deadline) throws InterruptedException {
+        while (inProgress > 0) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            wait(left / 1_000_000 + 1);
+        }
+        return true;
     }
 
     /** Waits for a point of a lane, served here or by another node, without its client. */

@@ -53,6 +53,7 @@ public final class RemoteSession {
     private final RemoteClient client;
     private final RemoteServer server;
     private final Transfers transfers;
+    private final RoundTrips roundTrips;
     private final List<Runnable> waiting = new ArrayList<>(); // until the session is open; guarded by this
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
@@ -70,6 +71,7 @@ public final class RemoteSession {
         this.client = new RemoteClient(this);
         this.server = new RemoteServer(this);
         this.transfers = new Transfers(this, node.options().chunkBytes());
+        this.roundTrips = new RoundTrips(this);
     }
 
     // ---- For users.
@@ -176,11 +178,13 @@ public final class RemoteSession {
                 int count = options.queueCount() == 0 ? info.queueCount() : options.queueCount();
                 RemoteDriver driver = new RemoteDriver(this, i, count);
                 try {
-                    return new StreamDevice(
-                            new DeviceInfo("remote", id + "@" + driver.incarnation(), info.name() + " of " + this),
+                    Device device = new StreamDevice(
+                            new DeviceInfo("remote", id + "@" + driver.slot(), info.name() + " of " + this),
                             options,
                             driver,
                             StreamDevice.CLOSE_LIMIT);
+                    client.opened(driver, device);
+                    return device;
                 } catch (RuntimeException | Error e) {
                     driver.close();
                     throw e;
@@ -192,6 +196,15 @@ public final class RemoteSession {
                 "%s serves no device '%s'; it serves: %s"
                         .formatted(
                                 this, id, all.stream().map(RemoteDeviceInfo::id).toList()));
+    }
+
+    /**
+     * Returns the devices of the peer that this node has opened, and not closed.
+     *
+     * @return a snapshot, borrowed
+     */
+    public List<Device> opened() {
+        return client.devices();
     }
 
     /**
@@ -209,28 +222,47 @@ public final class RemoteSession {
      * @return the counters now
      */
     public RemoteSessionStatistics statistics() {
-        long sent = 0;
-        long sentBytes = 0;
-        long waitingBytes = 0;
-        for (Outbox each : outboxes.values()) {
-            sent += each.frames();
-            sentBytes += each.bytes();
-            waitingBytes += each.waitingBytes();
-        }
+        List<RemoteStreamStatistics> streams = new ArrayList<>();
+        outboxes.forEach((stream, out) -> streams.add(new RemoteStreamStatistics(
+                stream, out.frames(), out.bytes(), wire.frames(stream), wire.bytes(stream), out.waitingBytes())));
         int known;
         synchronized (axes) {
             known = axes.size();
         }
         return new RemoteSessionStatistics(
-                sent,
-                sentBytes,
-                wire.frames(),
-                wire.bytes(),
+                streams,
                 wire.dropped(),
-                waitingBytes,
                 known,
                 subscriptions.count(),
-                proxies.count());
+                proxies.count(),
+                server.inProgress(),
+                lanes().stream().mapToInt(RemoteLaneStatistics::inFlight).sum(),
+                roundTrips.averageNanos());
+    }
+
+    /**
+     * Returns the queues of devices of the peer that this node has opened.
+     *
+     * @return a snapshot, by axis
+     */
+    public List<RemoteLaneStatistics> lanes() {
+        return client.statistics();
+    }
+
+    /** Measures a round trip, unless that is being done. Without effect while the session is not open. */
+    public void measure() {
+        if (isOpen()) {
+            roundTrips.measure();
+        }
+    }
+
+    /**
+     * Returns what carries the frames.
+     *
+     * @return what {@link RemoteNode#dial} or {@link RemoteNode#accept} was given
+     */
+    public PeerConnection connection() {
+        return connection;
     }
 
     /**
@@ -256,6 +288,7 @@ public final class RemoteSession {
             subscriptions.close();
             server.failAll(cause);
             client.failAll(cause);
+            roundTrips.close();
             outboxes.values().forEach(Outbox::close);
             connection.close(cause);
             open();
@@ -418,6 +451,10 @@ public final class RemoteSession {
 
     Transfers transfers() {
         return transfers;
+    }
+
+    RoundTrips roundTrips() {
+        return roundTrips;
     }
 
     /** Whether this side dialed. */

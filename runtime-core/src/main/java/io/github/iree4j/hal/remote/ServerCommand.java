@@ -35,11 +35,20 @@ final class ServerCommand {
     private final AtomicBoolean started = new AtomicBoolean(); // or abandoned before
     private final AtomicBoolean over = new AtomicBoolean();
     private @Nullable IreeException refused; // why it ends without a step
+    private @Nullable TraceParent trace;
+    private @Nullable CommandSpan span;
+    private String name = ""; // of its first step, or execute
+    private boolean changes;
 
     ServerCommand(long sequence, long epoch, int bytes) {
         this.sequence = sequence;
         this.epoch = epoch;
         this.bytes = bytes;
+    }
+
+    /** It came with a span of its submitter, or null. */
+    void trace(@Nullable TraceParent parent) {
+        trace = parent;
     }
 
     long sequence() {
@@ -54,7 +63,14 @@ final class ServerCommand {
         return bytes;
     }
 
-    void add(Action step) {
+    /** Whether it does more than return what is there: results of work that was accepted may be read while the node drains. */
+    boolean isNewWork() {
+        return changes;
+    }
+
+    void add(String kind, Action step) {
+        changes |= !kind.equals(Step.DOWNLOAD_NAME);
+        name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;
         steps.add(step);
     }
 
@@ -103,6 +119,8 @@ final class ServerCommand {
             wait = fence(Fence.of(
                     waits.stream().map(each -> new Fence.Entry(each, 1)).toList()));
         }
+        CommandSpan traced = steps.isEmpty() ? null : span(queue, lane);
+        span = traced;
         if (failure != null) {
             steps.clear();
         }
@@ -111,7 +129,15 @@ final class ServerCommand {
         }
         Parts parts = new Parts(lane, waits.size() + steps.size() + 1, failure);
         for (TimelineSemaphore each : waits) { // all of them, also if one fails
-            each.whenReached(1, (_, ended) -> parts.over(ended));
+            each.whenReached(1, (_, ended) -> {
+                if (traced != null) {
+                    traced.reached();
+                }
+                parts.over(ended);
+            });
+        }
+        if (traced != null) {
+            traced.reached();
         }
         for (int i = 0; i < steps.size(); i++) {
             TimelineSemaphore done = own(semaphore(queue.device()));
@@ -128,6 +154,19 @@ final class ServerCommand {
             wait = signal;
         }
         parts.over(null);
+    }
+
+    /** The span that begins once the waits and one call more are over; null where nothing traces it. */
+    private @Nullable CommandSpan span(DeviceQueue queue, ServerLane lane) {
+        TraceParent parent = trace;
+        NodeIdentity peer = lane.client();
+        RemoteTracer tracer = lane.tracer();
+        if (parent == null || peer == null || tracer == RemoteTracer.NONE) {
+            return null;
+        }
+        RemoteWork work = new RemoteWork(
+                parent, peer, queue.device().id(), queue.index(), name, steps.size(), lane.axis(), epoch);
+        return new CommandSpan(tracer, work, waits.size() + 1);
     }
 
     private static TimelineSemaphore semaphore(Device device) {
@@ -175,6 +214,10 @@ final class ServerCommand {
 
     private void end(ServerLane lane, @Nullable IreeException failure, Frontier frontier) {
         release();
+        CommandSpan traced = span;
+        if (traced != null) {
+            traced.ended(failure);
+        }
         lane.ended(this, failure, frontier);
     }
 

@@ -48,6 +48,20 @@ final class ServerLane {
         return queue;
     }
 
+    long axis() {
+        return axis;
+    }
+
+    /** Whose lane it is; null never, once a session is open. */
+    @Nullable
+    NodeIdentity client() {
+        return server.session().peer();
+    }
+
+    RemoteTracer tracer() {
+        return server.session().node().tracer();
+    }
+
     TimelineSemaphore timeline() {
         return timeline;
     }

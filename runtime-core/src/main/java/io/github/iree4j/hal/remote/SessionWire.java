@@ -3,6 +3,9 @@ package io.github.iree4j.hal.remote;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,8 +22,8 @@ final class SessionWire implements PeerListener {
 
     private final RemoteSession session;
     private final int[] last = new int[PeerStream.values().length]; // numbers; each guarded by the order of its stream
-    private final LongAdder frames = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
+    private final Map<PeerStream, LongAdder> frames = adders();
+    private final Map<PeerStream, LongAdder> bytes = adders();
     private final LongAdder dropped = new LongAdder();
 
     SessionWire(RemoteSession session) {
@@ -29,8 +32,8 @@ final class SessionWire implements PeerListener {
 
     @Override
     public void received(PeerStream stream, ByteBuffer frame) {
-        frames.increment();
-        bytes.add(frame.remaining());
+        Objects.requireNonNull(frames.get(stream)).increment();
+        Objects.requireNonNull(bytes.get(stream)).add(frame.remaining());
         if (session.failure() != null) {
             dropped.increment();
             return;
@@ -101,6 +104,8 @@ final class SessionWire implements PeerListener {
             case COMPLETED -> session.client().completed(in);
             case ASK -> session.client().ask(in);
             case TELL -> session.server().tell(in);
+            case PING -> session.roundTrips().ping(in);
+            case PONG -> session.roundTrips().pong(in);
             case CREDIT -> session.transfers().credit(in);
             case DATA -> session.transfers().data(in);
             case ABORT -> session.transfers().abort(in);
@@ -119,12 +124,20 @@ final class SessionWire implements PeerListener {
         session.fail(cause);
     }
 
-    long frames() {
-        return frames.sum();
+    private static Map<PeerStream, LongAdder> adders() {
+        Map<PeerStream, LongAdder> adders = new EnumMap<>(PeerStream.class);
+        for (PeerStream each : PeerStream.values()) {
+            adders.put(each, new LongAdder());
+        }
+        return adders;
     }
 
-    long bytes() {
-        return bytes.sum();
+    long frames(PeerStream stream) {
+        return Objects.requireNonNull(frames.get(stream)).sum();
+    }
+
+    long bytes(PeerStream stream) {
+        return Objects.requireNonNull(bytes.get(stream)).sum();
     }
 
     long dropped() {

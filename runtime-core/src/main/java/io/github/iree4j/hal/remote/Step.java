@@ -12,6 +12,12 @@ sealed interface Step {
     int EXECUTE = 6;
     int CONTENT = 7;
 
+    /** The name of a command with this step, in traces. */
+    String EXECUTE_NAME = "execute";
+
+    /** The name of the step that changes nothing. */
+    String DOWNLOAD_NAME = "download";
+
     /** Fills a range. */
     record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}
 

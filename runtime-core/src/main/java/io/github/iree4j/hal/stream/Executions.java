@@ -51,6 +51,7 @@ final class Executions {
      */
     private static final class Execution extends StreamOperation implements StreamWork {
         private final Lane lane;
+        private final @Nullable Object context;
         private final RecordedCommandBuffer commands;
         private final RecordedForms.Part part;
         private final CollectiveExecution.@Nullable Segment segment;
@@ -62,6 +63,7 @@ final class Executions {
         Execution(String name, StreamQueue queue, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
             super(name);
             this.lane = queue.lane();
+            this.context = lane.context();
             this.commands = commands;
             this.segment = null;
             this.bindings = bindings;
@@ -78,6 +80,7 @@ final class Executions {
                 CollectiveExecution.Segment segment) {
             super("execute");
             this.lane = queue.lane();
+            this.context = lane.context();
             this.commands = commands;
             this.part = RecordedForms.of(commands).part(segment.firstRegion(), segment.endRegion());
             this.segment = segment;
@@ -169,6 +172,11 @@ final class Executions {
                 throw new IllegalStateException("execution is submitted without being prepared");
             }
             return ready;
+        }
+
+        @Override
+        public @Nullable Object context() {
+            return context;
         }
 
         @Override

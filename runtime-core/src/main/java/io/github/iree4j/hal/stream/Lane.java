@@ -2,6 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of the hardware: submissions begin in order, once its waits are reached. Every submission ends by raising
@@ -29,6 +30,16 @@ public interface Lane {
      * @return the timeline, which belongs to the lane
      */
     DriverTimeline timeline();
+
+    /**
+     * Returns what of the calling thread goes with the commands that it submits: the trace that it is in. For the thread that submits an operation
+     * with commands; must be quick, and not block or throw.
+     *
+     * @return what {@link Submission#context} returns; null for nothing
+     */
+    default @Nullable Object context() {
+        return null;
+    }
 
     /**
      * Gives the driver submissions, all or none. One thread at a time; the tickets rise.

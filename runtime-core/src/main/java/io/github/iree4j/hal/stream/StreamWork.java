@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.stream;
 
+import org.jspecify.annotations.Nullable;
+
 /** Recorded commands, lent for one execution. */
 interface StreamWork {
 
@@ -16,6 +18,15 @@ interface StreamWork {
      * @return the commands, borrowed until {@link #over}
      */
     DriverCommands commands();
+
+    /**
+     * Returns what goes with the commands.
+     *
+     * @return what {@link Lane#context} returned to the submitter
+     */
+    default @Nullable Object context() {
+        return null;
+    }
 
     /**
      * The hardware is done with the commands, or will never run them. Called once, from any thread with no lock held; must not throw.

@@ -75,6 +75,15 @@ public final class Submission {
     }
 
     /**
+     * Returns what goes with the commands.
+     *
+     * @return what {@link Lane#context} returned to the thread that submitted the operation; null for nothing, and without commands
+     */
+    public @Nullable Object context() {
+        return work == null ? null : work.context();
+    }
+
+    /**
      * Returns the value to which it raises the lane's timeline.
      *
      * @return the ticket

@@ -17,6 +17,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
 
     final StreamDevice device;
     private final Lane lane;
+    private final @Nullable Object context;
     private final UsedBuffer[] buffers;
     private StreamStorage[] storages = new StreamStorage[0]; // of the buffers, once they are pinned
     private int pinned; // how many of the buffers, from the first
@@ -37,6 +38,7 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         super(name);
         this.device = queue.streamDevice();
         this.lane = queue.lane();
+        this.context = lane.context();
         this.buffers = buffers;
     }
 
@@ -94,6 +96,11 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
     @Override
     public final DriverCommands commands() {
         return Objects.requireNonNull(ready);
+    }
+
+    @Override
+    public final @Nullable Object context() {
+        return context;
     }
 
     @Override

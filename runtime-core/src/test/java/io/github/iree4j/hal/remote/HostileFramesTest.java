@@ -31,6 +31,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,6 +62,7 @@ class HostileFramesTest {
         final PeerListener in;
         final Map<Long, Long> ended = new TreeMap<>(); // last sequence by lane
         long completed;
+        final AtomicInteger spans = new AtomicInteger(); // that have begun and not ended
 
         Server() {
             NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, 7, 1, 9);
@@ -68,7 +72,17 @@ class HostileFramesTest {
                             .queueCount(2)
                             .memoryLimit(64 << 20)
                             .schedulingDomain(domain));
-            node = RemoteNode.builder(identity, domain).device(device).build();
+            RemoteTracer tracer = new RemoteTracer() {
+                @Override
+                public Consumer<@Nullable IreeException> begin(RemoteWork work) {
+                    spans.incrementAndGet();
+                    return _ -> spans.decrementAndGet();
+                }
+            };
+            node = RemoteNode.builder(identity, domain)
+                    .device(device)
+                    .tracer(tracer)
+                    .build();
             in = node.accept(this);
         }
 
@@ -109,6 +123,7 @@ class HostileFramesTest {
             assertThat(device.allocator().statistics().bytesLive())
                     .as("bytes left")
                     .isZero();
+            assertThat(spans).as("spans without an end").hasValue(0);
         }
     }
 

@@ -59,6 +59,12 @@ final class RemoteBackend implements Backend {
             from = RemoteNode.builder(
                             new NodeIdentity(TestNodes.CLUSTER, own.machine(), own.session(), 1),
                             SchedulingDomain.ofProcess())
+                    .tracer(new RemoteTracer() {
+                        @Override
+                        public TraceParent current() {
+                            return new TraceParent(0, 2, 1);
+                        }
+                    })
                     .build();
             client = from;
             loopback.connect(from, server, tap);

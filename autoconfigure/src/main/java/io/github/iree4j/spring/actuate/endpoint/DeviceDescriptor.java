@@ -2,6 +2,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -12,6 +13,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param name its name in {@code iree.devices}
  * @param driver its driver
  * @param description its own description
+ * @param machine index of the machine that it is on
  * @param queues number of queues
  * @param executableFormats the executable formats that it supports, of those that current compilers produce
  * @param failure why the device was lost; null while it works
@@ -20,6 +22,7 @@ public record DeviceDescriptor(
         String name,
         String driver,
         String description,
+        int machine,
         int queues,
         List<String> executableFormats,
         @Nullable String failure) {
@@ -29,6 +32,7 @@ public record DeviceDescriptor(
                 runtime.nameOf(device),
                 device.info().driver(),
                 device.info().name(),
+                DeviceInfo.machine(device.id(), device.queue(0).axis()),
                 device.queueCount(),
                 device.executableFormats(),
                 device.failure() == null ? null : device.failure().toString());

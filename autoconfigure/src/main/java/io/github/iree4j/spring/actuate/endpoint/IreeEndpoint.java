@@ -160,6 +160,7 @@ public final class IreeEndpoint {
             case "live" ->
                 new LiveDescriptor(
                         Instant.now(),
+                        runtime.device().schedulingDomain().axes().machine(),
                         recorder != null,
                         programs.activeCalls(),
                         TaskDescriptor.of(runtime),
@@ -280,15 +281,28 @@ public final class IreeEndpoint {
         return one(part, name);
     }
 
+    /** The devices of the runtime, and those of other modules. */
+    private List<Device> shown() {
+        List<Device> devices = new ArrayList<>(runtime.devices());
+        for (EndpointPart part : parts) {
+            for (Device each : part.devices()) {
+                if (!devices.contains(each)) {
+                    devices.add(each);
+                }
+            }
+        }
+        return devices;
+    }
+
     private DeviceDescriptor.All devices() {
-        return new DeviceDescriptor.All(runtime.devices().stream()
+        return new DeviceDescriptor.All(shown().stream()
                 .map(device -> DeviceDescriptor.of(runtime, device))
                 .toList());
     }
 
     private List<DeviceQueue> allQueues() {
         List<DeviceQueue> queues = new ArrayList<>();
-        for (Device device : runtime.devices()) {
+        for (Device device : shown()) {
             for (int i = 0; i < device.queueCount(); i++) {
                 queues.add(device.queue(i));
             }
@@ -297,14 +311,14 @@ public final class IreeEndpoint {
     }
 
     private QueueDescriptor.All queues() {
-        QueueNames names = new QueueNames(runtime);
+        QueueNames names = new QueueNames(runtime, shown());
         return new QueueDescriptor.All(allQueues().stream()
                 .map(queue -> QueueDescriptor.of(queue, names))
                 .toList());
     }
 
     private FrontierDescriptor.All frontiers() {
-        QueueNames names = new QueueNames(runtime);
+        QueueNames names = new QueueNames(runtime, shown());
         return new FrontierDescriptor.All(
                 runtime.device().schedulingDomain().frontierCapacity(),
                 allQueues().stream().map(queue -> OfQueue.of(queue, names)).toList(),
@@ -320,7 +334,7 @@ public final class IreeEndpoint {
     }
 
     private MemoryDescriptor.All memory() {
-        QueueNames names = new QueueNames(runtime);
+        QueueNames names = new QueueNames(runtime, shown());
         return new MemoryDescriptor.All(runtime.devices().stream()
                 .map(device -> MemoryDescriptor.of(runtime, device, names))
                 .toList());
@@ -346,7 +360,7 @@ public final class IreeEndpoint {
     }
 
     private TimelinesDescriptor timelines() {
-        QueueNames names = new QueueNames(runtime);
+        QueueNames names = new QueueNames(runtime, shown());
         TimelinesDescriptor look = look(names);
         // Work moves while it is looked at: what nothing signals for good is so at every look.
         for (int i = 1; i < LOOKS && !look.isExplained(); i++) {

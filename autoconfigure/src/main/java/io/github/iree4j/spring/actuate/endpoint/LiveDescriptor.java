@@ -8,6 +8,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * All that changes, in one response, for clients that poll.
  *
  * @param time when
+ * @param machine index of this machine
  * @param recording whether there is a flight recorder, whose records are at {@code recording}
  * @param activeCalls number of calls in flight
  * @param task the workers
@@ -23,6 +24,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  */
 public record LiveDescriptor(
         Instant time,
+        int machine,
         boolean recording,
         int activeCalls,
         TaskDescriptor task,

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.spring.problems.QueueNames;
@@ -13,6 +14,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param name device and number
  * @param axis its axis
+ * @param machine index of the machine that its device is on; that of the axis is this machine
  * @param depth operations that have not completed: pending and in flight
  * @param pending of those, operations not yet issued
  * @param inFlight of those, operations that were issued
@@ -25,6 +27,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 public record QueueDescriptor(
         String name,
         String axis,
+        int machine,
         long depth,
         long pending,
         long inFlight,
@@ -52,6 +55,7 @@ public record QueueDescriptor(
         return new QueueDescriptor(
                 names.name(queue.axis()),
                 Axis.toString(queue.axis()),
+                DeviceInfo.machine(queue.device().id(), queue.axis()),
                 counters.pending() + counters.inFlight(),
                 counters.pending(),
                 counters.inFlight(),

@@ -7,6 +7,7 @@ import io.github.iree4j.flight.RecordedFrontier;
 import io.github.iree4j.flight.RecordedPool;
 import io.github.iree4j.flight.RecordedQueue;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.hal.DeviceInfo;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,9 +44,10 @@ public record RecordingDescriptor(
      *
      * @param axis its axis, as records refer to it
      * @param name device and index
+     * @param machine index of the machine that the device is on
      * @param stream whether it runs operations in order
      */
-    public record Queue(String axis, String name, boolean stream) {}
+    public record Queue(String axis, String name, int machine, boolean stream) {}
 
     /**
      * A record.
@@ -71,7 +73,11 @@ public record RecordingDescriptor(
     }
 
     private static Queue queue(RecordedQueue queue) {
-        return new Queue(Axis.toString(queue.axis()), queue.device() + "/" + queue.index(), queue.stream());
+        return new Queue(
+                Axis.toString(queue.axis()),
+                queue.device() + "/" + queue.index(),
+                DeviceInfo.machine(queue.device(), queue.axis()),
+                queue.stream());
     }
 
     private static Event event(FlightEvent event) {

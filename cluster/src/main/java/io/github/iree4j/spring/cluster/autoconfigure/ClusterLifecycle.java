@@ -17,17 +17,20 @@ import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * Joins the cluster when a program is loaded on a device of another node, else before the web server starts, and leaves it when all calls have
- * ended. A fenced node refuses traffic, and closes the application where that is wanted.
+ * Joins the cluster when a program is loaded on a device of another node, else before the web server starts. It drains from when the application
+ * begins to stop, and leaves after calls have ended, when what it had accepted from others is over. A fenced node refuses traffic, and closes
+ * the application where that is wanted.
  */
 final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<ApplicationEvent> {
 
     /** Starts before programs are loaded in the background, and stops after calls have ended, whose offset from the default phase is 3072. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072 - 512;
 
+    private static final String STOPS = "the application stops";
     private static final Logger log = LoggerFactory.getLogger(ClusterLifecycle.class);
 
     private final ClusterNode node;
@@ -36,6 +39,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     private final TaskScheduler scheduler;
     private final Duration interval;
     private final Duration sessions;
+    private final Duration draining;
     private final ApplicationEventPublisher publisher;
     private final Runnable shutdown;
     private volatile boolean running;
@@ -47,6 +51,8 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
      * @param runtime whose devices of other nodes are closed with the sessions
      * @param interval the time between looks
      * @param sessions how long to wait for sessions with the nodes that are there already
+     * @param draining how long work of other nodes may take to end when this one stops
+     * @param publisher the application, whose end begins the draining
      * @param shutdown what to do when the node is fenced, besides refusing traffic; must not block
      */
     ClusterLifecycle(
@@ -56,6 +62,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             TaskScheduler scheduler,
             Duration interval,
             Duration sessions,
+            Duration draining,
             ApplicationEventPublisher publisher,
             Runnable shutdown) {
         this.node = node;
@@ -64,6 +71,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         this.scheduler = scheduler;
         this.interval = interval;
         this.sessions = sessions;
+        this.draining = draining;
         this.publisher = publisher;
         this.shutdown = shutdown;
     }
@@ -93,6 +101,17 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     }
 
     @Override
+    public void stop(Runnable callback) {
+        Thread.ofPlatform().name("iree-cluster-stop").start(() -> {
+            try {
+                stop();
+            } finally {
+                callback.run();
+            }
+        });
+    }
+
+    @Override
     public void stop() {
         running = false;
         synchronized (this) {
@@ -100,8 +119,15 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
                 looking.cancel(false);
             }
         }
+        node.goAway(STOPS);
         closeDevices();
-        node.goAway("the application stops");
+        try {
+            if (!node.drain(draining)) {
+                log.warn("{} leaves with work of other nodes that did not end within {}", node.identity(), draining);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         node.close();
         lease.release();
     }
@@ -134,6 +160,9 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         if (event instanceof ClusterFencedEvent) {
             AvailabilityChangeEvent.publish(publisher, this, ReadinessState.REFUSING_TRAFFIC);
             shutdown.run();
+        } else if (event instanceof ContextClosedEvent closed
+                && closed.getSource().equals(publisher)) {
+            node.goAway(STOPS); // before the web server stops, so that peers choose others from now on
         } else if (event instanceof AvailabilityChangeEvent<?> change
                 && change.getState() == ReadinessState.ACCEPTING_TRAFFIC
                 && node.fenced() != null) {

@@ -41,6 +41,11 @@ final class ClusterPublisher implements ClusterListener {
     }
 
     @Override
+    public void draining(long incarnation, IreeException reason) {
+        events.add("cluster.draining", "node " + incarnation, String.valueOf(reason.getMessage()));
+    }
+
+    @Override
     public void failed(long incarnation, IreeException cause) {
         events.add("cluster.failed", "node " + incarnation, cause.toString());
     }

@@ -14,6 +14,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteNode;
+import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -33,6 +34,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -175,12 +177,14 @@ public final class IreeClusterAutoConfiguration {
             ClusterListener listener,
             ProgramReloads reloads,
             ExecutorService ireeClusterExecutor,
-            Fence fence) {
+            Fence fence,
+            ObjectProvider<RemoteTracer> tracer) {
         SimpleAsyncTaskExecutor slow = new SimpleAsyncTaskExecutor("iree-cluster-work-");
         slow.setDaemon(true);
         RemoteNode.Builder builder = RemoteNode.builder(lease.identity(), domain)
                 .options(settings.remote())
-                .executor(slow);
+                .executor(slow)
+                .tracer(tracer.getIfUnique(() -> RemoteTracer.NONE));
         devices(runtime, properties.serve()).forEach(device -> builder.device(runtime.nameOf(device), device));
         ClusterNode node = new ClusterNode(
                 lease.identity(),
@@ -226,6 +230,9 @@ public final class IreeClusterAutoConfiguration {
         Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
                 ? () -> Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close)
                 : () -> {};
+        Duration phase = Binder.get(context.getEnvironment())
+                .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+                .orElse(Duration.ofSeconds(30)); // Spring Boot's own default
         return new ClusterLifecycle(
                 node,
                 lease,
@@ -233,6 +240,7 @@ public final class IreeClusterAutoConfiguration {
                 ireeClusterScheduler,
                 properties.failureDetection().interval(),
                 properties.data().connectTimeout(),
+                phase.multipliedBy(2).dividedBy(3), // leaving takes some of it
                 context,
                 shutdown);
     }

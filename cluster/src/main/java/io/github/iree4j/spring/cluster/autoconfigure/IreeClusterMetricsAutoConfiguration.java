@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /** {@link AutoConfiguration Auto-configuration} for {@link ClusterMetrics}. */
 @AutoConfiguration(
@@ -23,7 +24,14 @@ public final class IreeClusterMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ClusterMetrics ireeClusterMetrics(ClusterNode node, LeaseKeeper lease) {
-        return new ClusterMetrics(node, lease);
+    ClusterMetrics ireeClusterMetrics(
+            ClusterNode node,
+            LeaseKeeper lease,
+            IreeClusterProperties properties,
+            SimpleAsyncTaskScheduler ireeClusterScheduler) {
+        ClusterMetrics metrics = new ClusterMetrics(node, lease);
+        ireeClusterScheduler.scheduleWithFixedDelay(
+                metrics::refresh, properties.failureDetection().interval());
+        return metrics;
     }
 }

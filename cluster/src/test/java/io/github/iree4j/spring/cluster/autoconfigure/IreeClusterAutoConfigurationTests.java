@@ -17,15 +17,19 @@ import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import io.github.iree4j.spring.cluster.ClusterDescriptor;
 import io.github.iree4j.spring.cluster.ClusterHealthIndicator;
+import io.github.iree4j.spring.cluster.observation.ClusterTracer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -58,7 +62,8 @@ class IreeClusterAutoConfigurationTests {
                     IreeClusterAutoConfiguration.class,
                     IreeClusterEndpointAutoConfiguration.class,
                     IreeClusterHealthAutoConfiguration.class,
-                    IreeClusterMetricsAutoConfiguration.class));
+                    IreeClusterMetricsAutoConfiguration.class,
+                    IreeClusterObservationAutoConfiguration.class));
     private final ApplicationContextRunner runner = alone.withPropertyValues(
             "iree.cluster.enabled=true", "iree.cluster.identity.machine=3", "iree.cluster.bind.port=" + ports());
 
@@ -129,6 +134,19 @@ class IreeClusterAutoConfigurationTests {
                     assertThat(registry.get("iree.cluster.fenced").gauge().value())
                             .isZero();
                 });
+    }
+
+    @Test
+    void tracesAreFollowedWhereThereIsATracer() {
+        node().run(context -> assertThat(context.getBean(RemoteTracer.class)).isSameAs(RemoteTracer.NONE));
+        ApplicationContextRunner traced = node().withBean(Tracer.class, () -> Tracer.NOOP)
+                .withBean(ObservationRegistry.class, ObservationRegistry::create);
+        traced.run(context -> assertThat(context.getBean(RemoteTracer.class)).isInstanceOf(ClusterTracer.class));
+        traced.withClassLoader(new FilteredClassLoader("io.micrometer.tracing"))
+                .run(context ->
+                        assertThat(context).hasSingleBean(ClusterNode.class).doesNotHaveBean(RemoteTracer.class));
+        alone.withBean(Tracer.class, () -> Tracer.NOOP)
+                .run(context -> assertThat(context).doesNotHaveBean(RemoteTracer.class));
     }
 
     @Test
@@ -259,7 +277,14 @@ class IreeClusterAutoConfigurationTests {
             "iree.cluster.discovery.static=127.0.0.1:" + first
         };
         CountDownLatch connected = new CountDownLatch(2); // one join may have been too slow, and the groups merge
+        CountDownLatch drained = new CountDownLatch(1);
         ClusterListener listener = new ClusterListener() {
+            @Override
+            public void draining(long incarnation, IreeException reason) {
+                assertThat(reason).hasMessageContaining("the application stops");
+                drained.countDown();
+            }
+
             @Override
             public void connected(ClusterMember peer) {
                 connected.countDown();
@@ -271,20 +296,26 @@ class IreeClusterAutoConfigurationTests {
                         "iree.cluster.bind.port=" + first,
                         "iree.cluster.identity.machine=0",
                         "iree.cluster.identity.file=" + directory.resolve("0"))
-                .run(one -> nodes.withPropertyValues(
-                                "iree.cluster.bind.port=" + (first + 3),
-                                "iree.cluster.identity.machine=1",
-                                "iree.cluster.identity.file=" + directory.resolve("1"))
-                        .run(two -> {
-                            assertThat(two).hasNotFailed();
-                            assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
-                            assertThat(two.getBean(ClusterNode.class).peers())
-                                    .singleElement()
-                                    .satisfies(
-                                            peer -> assertThat(peer.session()).isNotNull());
-                            assertThat(one.getBean(ClusterNode.class).view().members())
-                                    .hasSize(2);
-                        }));
+                .run(one -> {
+                    nodes.withPropertyValues(
+                                    "iree.cluster.bind.port=" + (first + 3),
+                                    "iree.cluster.identity.machine=1",
+                                    "iree.cluster.identity.file=" + directory.resolve("1"))
+                            .run(two -> {
+                                assertThat(two).hasNotFailed();
+                                assertThat(connected.await(30, TimeUnit.SECONDS))
+                                        .isTrue();
+                                assertThat(two.getBean(ClusterNode.class).peers())
+                                        .singleElement()
+                                        .satisfies(peer ->
+                                                assertThat(peer.session()).isNotNull());
+                                assertThat(one.getBean(ClusterNode.class).view().members())
+                                        .hasSize(2);
+                            });
+                    assertThat(drained.await(30, TimeUnit.SECONDS))
+                            .as("the first hears that the second stops")
+                            .isTrue();
+                });
         assertThat(Files.readString(directory.resolve("1"))).contains("session=1");
     }
 }

@@ -1,0 +1,141 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A node that drains finishes what it has accepted and refuses the rest. */
+@Timeout(120)
+class RemoteDrainTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Loopback loopback = new Loopback(13).repeats(5);
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final List<RemoteNode> nodes = new ArrayList<>();
+    private final List<Link> links = new ArrayList<>(); // 1 to 2, 1 to 3, 2 to 3
+    private final List<Device> far = new ArrayList<>(); // of nodes 2 and 3, for node 1
+
+    @BeforeEach
+    void start() {
+        for (int i = 1; i <= 3; i++) {
+            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
+            var domain = TestNodes.domain(identity);
+            Device cpu = new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(1).schedulingDomain(domain));
+            opened.addFirst(cpu);
+            RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
+            opened.addFirst(node);
+            nodes.add(node);
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int j = i + 1; j < 3; j++) {
+                links.add(loopback.connect(nodes.get(i), nodes.get(j)));
+            }
+        }
+        loopback.run();
+        loopback.start();
+        opened.addFirst(loopback::stop);
+        for (int i = 2; i <= 3; i++) {
+            RemoteSession session = nodes.getFirst().session(i);
+            far.add(session.openDevice(
+                    session.devices().getFirst().id(),
+                    DeviceOptions.builder()
+                            .queueCount(1)
+                            .schedulingDomain(nodes.getFirst().domain())
+                            .build()));
+            opened.addFirst(far.getLast());
+        }
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
+    }
+
+    @Test
+    void whatWasAcceptedEndsAndCanBeReadAndWhatComesLaterIsRefused() throws InterruptedException {
+        RemoteNode three = nodes.getLast();
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (Buffer there = far.getFirst().allocator().allocate(params, 64);
+                Buffer buffer = far.getLast().allocator().allocate(params, 64);
+                TimelineSemaphore line = TimelineSemaphore.create(0);
+                TimelineSemaphore late = TimelineSemaphore.create(0);
+                Fence first = Fence.at(line, 1);
+                Fence second = Fence.at(line, 2);
+                Fence refused = Fence.at(late, 1)) {
+            links.getFirst().hold(PeerStream.QUEUE, true); // node 2 gets its part later
+            far.getFirst().queue(0).fill(null, first, there, 0, 64, 1, 1, 0);
+            far.getLast().queue(0).fill(first, second, buffer, 0, 64, 2, 1, 0);
+            while (three.session(1).statistics().commandsOfPeer() == 0) {
+                Thread.onSpinWait(); // until it is accepted
+            }
+            three.goAway("it stops");
+            assertThat(three.isDraining()).isTrue();
+            assertThat(three.awaitQuiet(Duration.ofMillis(1)))
+                    .as("a command waits")
+                    .isFalse();
+            far.getLast().queue(0).fill(null, refused, buffer, 0, 64, 3, 1, 0);
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            second.await(LIMIT);
+            assertThatThrownBy(() -> refused.await(LIMIT))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
+                    .hasMessageContaining("it stops");
+            byte[] bytes = new byte[64];
+            buffer.read(0, MemorySegment.ofArray(bytes));
+            assertThat(bytes).containsOnly(2);
+            assertThat(three.awaitQuiet(LIMIT)).isTrue();
+            assertThat(three.session(1).statistics().commandsOfPeer()).isZero();
+        }
+    }
+
+    @Test
+    void aRoundTripIsMeasured() {
+        RemoteSession session = nodes.getFirst().session(2);
+        assertThat(session.statistics().roundTripNanos()).isZero();
+        session.measure();
+        while (session.statistics().roundTripNanos() == 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(session.statistics().roundTripNanos()).isLessThan(LIMIT.toNanos());
+    }
+
+    @Test
+    void anAnswerThatWasNotAskedForEndsTheSession() {
+        RemoteSession session = nodes.getFirst().session(2);
+        session.post(new FrameWriter(FrameType.PONG).u64(1));
+        while (session.failure() == null) {
+            Thread.onSpinWait();
+        }
+        assertThat(nodes.get(1).failures()).containsKey(1L);
+        assertThat(nodes.get(1).failures().get(1L).code()).isEqualTo(StatusCode.DATA_LOSS);
+        assertThat(nodes.get(1).failedAxes()).containsKey(1L);
+    }
+
+    @Test
+    void idsOfDevicesSayWhichMachineTheyAreOn() {
+        assertThat(far).extracting(Device::id).containsExactly("local@m2.s1", "local@m3.s1");
+    }
+}

@@ -1,20 +1,29 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.lab.JsonText;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A log for ShiViz, one event for the end of each operation: its first line is parsed by {@code (?<host>\S*) (?<clock>\{.*\})}, its second
- * says what it is. A queue is a host. Clocks are counted from the recorded waits rather than taken from frontiers, which leave out what has
+ * says what it is. A stream is a host. An unordered queue is as many as it takes for each to have operations that follow one another: an
+ * operation goes to the first of them whose last operation it follows, or to a new one. Clocks are counted from the recorded waits rather than taken from frontiers, which leave out what has
  * completed.
  */
 final class ShivizExport {
+    /** The most hosts of an unordered queue; what would need more is on the last one, as if in the order of ends. */
+    static final int MAXIMUM_HOSTS = 64;
+
     private final OperationGraph graph;
-    private final Map<Long, String> names = new HashMap<>(); // by axis
+    private final Map<Long, List<String>> names = new HashMap<>(); // of hosts, by axis
+    private final Set<String> taken = new HashSet<>();
 
     ShivizExport(OperationGraph graph) {
         this.graph = graph;
@@ -29,14 +38,15 @@ final class ShivizExport {
         Map<String, Map<String, Long>> hosts = new HashMap<>();
         StringBuilder log = new StringBuilder();
         for (RecordedOperation each : ended) {
-            String host = host(each);
-            Map<String, Long> clock = new TreeMap<>(hosts.getOrDefault(host, Map.of()));
+            Map<String, Long> clock = new TreeMap<>();
             for (Dependency dependency : graph.dependencies(each)) {
                 RecordedOperation before = dependency.before();
                 if (before != null) {
                     clocks.getOrDefault(before, Map.of()).forEach((name, count) -> clock.merge(name, count, Math::max));
                 }
             }
+            String host = host(each.axis(), clock, hosts);
+            hosts.getOrDefault(host, Map.of()).forEach((name, count) -> clock.merge(name, count, Math::max));
             clock.merge(host, 1L, Long::sum);
             hosts.put(host, clock);
             clocks.put(each, clock);
@@ -65,18 +75,31 @@ final class ShivizExport {
         return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", " "); // all that ends a line for JavaScript
     }
 
-    /** A name of its own for each axis, even if two devices have the same. */
-    private String host(RecordedOperation operation) {
-        return names.computeIfAbsent(operation.axis(), axis -> {
-            RecordedQueue queue = graph.queue(axis);
-            String name = queue == null
-                    ? "unknown"
-                    : "%s/%d".formatted(queue.device().replaceAll("[\\s\\p{Z}\\p{Cc}\\uFEFF]", "_"), queue.index());
-            String host = name;
-            for (int i = 2; names.containsValue(host); i++) {
-                host = "%s(%d)".formatted(name, i);
+    /** The host of an operation, given what it follows and the clocks of all hosts. */
+    private String host(long axis, Map<String, Long> follows, Map<String, Map<String, Long>> hosts) {
+        RecordedQueue queue = graph.queue(axis);
+        List<String> own = names.computeIfAbsent(axis, unused -> new ArrayList<>());
+        for (String each : own) {
+            long last = hosts.getOrDefault(each, Map.of()).getOrDefault(each, 0L);
+            if (queue == null || queue.stream() || follows.getOrDefault(each, 0L) >= last) {
+                return each;
             }
-            return host;
-        });
+        }
+        if (own.size() < MAXIMUM_HOSTS) {
+            own.add(name(queue));
+        }
+        return own.getLast();
+    }
+
+    /** A name that no host has yet, even if two devices have the same. */
+    private String name(@Nullable RecordedQueue queue) {
+        String name = queue == null
+                ? "unknown"
+                : "%s/%d".formatted(queue.device().replaceAll("[\\s\\p{Z}\\p{Cc}\\uFEFF]", "_"), queue.index());
+        String host = name;
+        for (int i = 2; !taken.add(host); i++) {
+            host = "%s(%d)".formatted(name, i);
+        }
+        return host;
     }
 }

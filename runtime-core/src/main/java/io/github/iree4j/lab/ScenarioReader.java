@@ -122,6 +122,9 @@ final class ScenarioReader {
         if (given != null && !given.equals("")) {
             Map<String, Object> entries = map("'" + key + "' of " + what, given, null);
             for (String semaphore : entries.keySet()) {
+                if ("".equals(entries.get(semaphore))) {
+                    throw invalid("'%s' of %s has no value for '%.60s'".formatted(key, what, semaphore));
+                }
                 values.put(semaphore, number("'" + key + "' of " + what, entries, semaphore, 0));
             }
         }
@@ -165,7 +168,8 @@ final class ScenarioReader {
     }
 
     private static String string(String what, Map<String, Object> parts, String key, @Nullable String otherwise) {
-        Object given = parts.getOrDefault(key, otherwise);
+        Object given = parts.get(key);
+        given = given == null || given.equals("") && otherwise != null ? otherwise : given;
         if (given == null) {
             throw invalid("%s has no '%s'".formatted(what, key));
         }
@@ -177,7 +181,7 @@ final class ScenarioReader {
 
     private static long number(String what, Map<String, Object> parts, String key, long otherwise) {
         Object given = parts.get(key);
-        if (given == null) {
+        if (given == null || given.equals("")) {
             return otherwise;
         }
         if (given instanceof String text && text.matches("-?\\d{1,18}")) {

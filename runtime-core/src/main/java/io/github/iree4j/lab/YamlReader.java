@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Reads JSON and a part of YAML: mappings and lists in block or flow style, and scalars that are plain, in single or in double
- * quotes. No anchors, tags, block scalars or several documents; a key occurs once. Every scalar is a string. For untrusted text:
+ * quotes. No anchors, tags, block scalars or several documents; a key occurs once. Every scalar is a string, null and ~ are empty. For untrusted text:
  * time and memory are linear in its length.
  */
 final class YamlReader {
@@ -144,7 +144,7 @@ final class YamlReader {
             int end = at;
             skip();
             if (at >= text.length() || column() <= indent) {
-                return value.toString();
+                return withoutNull(value.toString());
             }
             if (at == end) {
                 throw error("unexpected text");
@@ -178,7 +178,8 @@ final class YamlReader {
         return switch (peek()) {
             case '{' -> flowMapping(depth);
             case '[' -> flowSequence(depth);
-            default -> scalar(true);
+            case '"', '\'' -> scalar(true);
+            default -> withoutNull(plain(true));
         };
     }
 
@@ -238,6 +239,14 @@ final class YamlReader {
             case '"' -> doubleQuoted();
             case '\'' -> singleQuoted();
             default -> plain(inFlow);
+        };
+    }
+
+    /** What stands for no value is as good as none: the empty text. */
+    private static String withoutNull(String plain) {
+        return switch (plain) {
+            case "~", "null", "Null", "NULL" -> "";
+            default -> plain;
         };
     }
 

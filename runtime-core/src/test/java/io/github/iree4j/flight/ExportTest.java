@@ -154,6 +154,46 @@ class ExportTest {
     }
 
     @Test
+    void shivizOrdersOperationsOfUnorderedQueuesAsTheirWaitsDo() throws IOException {
+        int concurrent = 0;
+        for (long seed = 0; seed < 20; seed++) {
+            OperationGraph graph = new OperationGraph(HostSignalsTest.record(seed, false));
+            Map<Long, RecordedOperation> byNumber = new HashMap<>();
+            graph.operations().forEach(each -> byNumber.put(each.number(), each));
+            String[] lines = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8).split("\n");
+            Map<Long, Set<Long>> past = new HashMap<>(); // by waits and the order of streams
+            Map<String, Long> at = new HashMap<>(); // the operation that a host's count stands for
+            for (int i = 0; i < lines.length; i += 2) {
+                RecordedOperation operation =
+                        byNumber.get(Long.valueOf(lines[i + 1].substring(1, lines[i + 1].indexOf(' '))));
+                Set<Long> before = new HashSet<>();
+                for (Dependency each : graph.dependencies(operation)) {
+                    if (each.before() != null) {
+                        before.add(each.before().number());
+                        before.addAll(past.get(each.before().number()));
+                    }
+                }
+                past.put(operation.number(), before);
+                String host = lines[i].substring(0, lines[i].indexOf(' '));
+                Set<Long> known = new HashSet<>();
+                Matcher entry = Pattern.compile("\"([^\"]*)\":(\\d+)").matcher(lines[i]);
+                while (entry.find()) {
+                    for (long count = 1; count <= Long.parseLong(entry.group(2)); count++) {
+                        if (at.get(entry.group(1) + count) instanceof Long number) {
+                            known.add(number);
+                        } else {
+                            at.put(entry.group(1) + count, operation.number());
+                        }
+                    }
+                }
+                assertThat(known).as("seed %d, %s", seed, operation).isEqualTo(before);
+                concurrent += host.contains("(") ? 1 : 0;
+            }
+        }
+        assertThat(concurrent).isPositive();
+    }
+
+    @Test
     void shivizClocksCountEachHostsEventsAndKnowOnlyWhatHappened() throws IOException {
         OperationGraph graph = graph();
         String log = new String(export(ExportFormat.SHIVIZ, graph), StandardCharsets.UTF_8);

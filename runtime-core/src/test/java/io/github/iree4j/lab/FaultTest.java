@@ -3,6 +3,7 @@ package io.github.iree4j.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
@@ -191,6 +192,66 @@ class FaultTest {
             failures += result.isRetired() ? 0 : 1;
         }
         assertThat(failures).as("runs in which something failed").isGreaterThan(50);
+    }
+
+    /** Each kind of fault, of all hardware and machines, at each tick of each scenario; an eighth of them in a build. */
+    @Test
+    void aFaultAtAnyTimeFailsWhatItHitsAndWhatFollowsByWaitsAlone() {
+        int every = Effort.isBrief() ? 8 : 1;
+        int number = new Random(Effort.seed(System.nanoTime())).nextInt(every);
+        for (Scenario each : Laboratory.scenarios()) {
+            for (Placement placement : Placement.values()) {
+                Scenario scenario = each.withPlacement(placement);
+                Set<String> targets = new TreeSet<>();
+                scenario.hardware().forEach(hardware -> {
+                    targets.add(hardware.id());
+                    targets.add(hardware.machine().isEmpty() ? hardware.id() : hardware.machine());
+                });
+                long last = Laboratory.run(scenario, LabOptions.DEFAULT).finalTick();
+                for (String target : targets) {
+                    for (Fault.Kind kind : Fault.Kind.values()) {
+                        for (long tick = 0; tick <= last + 1; tick++) {
+                            if (number++ % every == 0) {
+                                checkFault(
+                                        scenario,
+                                        new Fault(kind, target, tick, kind == Fault.Kind.SLOW ? 3 : 1),
+                                        number % 3);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void checkFault(Scenario scenario, Fault fault, long hostDelay) {
+        LabResult result = Laboratory.run(
+                scenario, LabOptions.DEFAULT.withFaults(List.of(fault)).withHostDelay(hostDelay));
+        String what = "%s %s %s, host %d".formatted(scenario.id(), scenario.placement(), fault, hostDelay);
+        assertThat(result.violations()).as(what).isEmpty();
+        Set<String> expected = new TreeSet<>();
+        for (OperationRun each : result.operations()) {
+            assertThat(each.end()).as("%s: end of %s", what, each.operation().id()).isNotNegative();
+            if (each.isHit()) {
+                expected.add(each.operation().id());
+            }
+        }
+        for (boolean more = true; more; ) {
+            more = false;
+            for (Operation each : scenario.operations()) {
+                more |= each.waits().entrySet().stream().anyMatch(wait -> scenario.operations().stream()
+                                .filter(other -> expected.contains(other.id()))
+                                .anyMatch(other -> wait.getValue().equals(other.signals().get(wait.getKey()))))
+                        && expected.add(each.id());
+            }
+        }
+        boolean hasMemory = scenario.operations().stream().anyMatch(each -> !each.allocates().isEmpty());
+        Set<String> actual = failed(result);
+        assertThat(actual).as(what).containsAll(expected);
+        result.collateral().forEach(actual::remove);
+        if (!hasMemory) { // elsewhere a free that fails takes those that wait for its memory
+            assertThat(expected).as(what).containsAll(actual);
+        }
     }
 
     private static boolean knowsItself(OperationRun run) {

@@ -229,6 +229,35 @@ class ScenarioTest {
     }
 
     @Test
+    void nullIsAsGoodAsNothing() {
+        Scenario plain = Laboratory.read(HEAD + "  - {id: a, hw: cpu}\n");
+        for (String nothing : List.of("null", "~", "")) {
+            Scenario given = Laboratory.read(HEAD.replace("id: x", "id: x\nlabel: " + nothing)
+                    + """
+                      - id: a
+                        hw: cpu
+                        duration: NOTHING
+                        submitted: NOTHING
+                        wait: NOTHING
+                        signal: NOTHING
+                        alloc: NOTHING
+                        free: NOTHING
+                    annotations: NOTHING
+                    chain_through: NOTHING
+                    """.replace("NOTHING", nothing));
+            assertThat(given).isEqualTo(plain);
+        }
+        assertThat(Laboratory.read("{\"id\": \"x\", \"hardware\": [\"a\"], \"semaphores\": null, \"operations\":"
+                                + " [{\"id\": \"a\", \"hw\": \"a\", \"wait\": null}]}")
+                        .operations())
+                .hasSize(1);
+        assertThat(Laboratory.read(HEAD + "  - {id: 'null', hw: cpu}\n").operations().getFirst().id())
+                .isEqualTo("null");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: null}}\n")).contains("has no value for 's'");
+        assertThat(failureOf(HEAD + "  - {id: null, hw: cpu}\n")).contains("id");
+    }
+
+    @Test
     void aByteOrderMarkIsNoPartOfAScenario() {
         String text = HEAD + "  - {id: a, hw: cpu}\n";
         assertThat(Laboratory.read("\uFEFF" + text)).isEqualTo(Laboratory.read(text));

@@ -264,13 +264,16 @@ final class ProgramOpening {
         int made = 0;
         for (WarmUp call : source.warmUps()) {
             for (Program instance : instances) {
-                ProgramFunction function = instance.function(call.function());
                 for (int i = 0; i < call.repeat(); i++) {
                     progress.report(
                             ProgramState.WARMING_UP,
                             "call %d of %d, of '%s'".formatted(made + 1, calls, call.function()),
                             LOADED_FROM + LOADED_PART + (1 - LOADED_FROM - LOADED_PART) * made / calls);
-                    WarmUpInputs.call(function, call.inputs());
+                    try {
+                        WarmUpInputs.call(instance.function(call.function()), call.inputs());
+                    } catch (IreeException e) {
+                        throw new IreeException(e.code(), e.getMessage(), e, new WarmUpFault(call.function()));
+                    }
                     made++;
                 }
             }

@@ -84,7 +84,7 @@ public final class IreeAutoConfiguration {
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     @ConditionalOnBooleanProperty("iree.recorder.enabled")
-    FlightRecorder ireeFlightRecorder(SchedulingDomain domain, IreeProperties properties) throws IOException {
+    FlightRecorder ireeFlightRecorder(SchedulingDomain domain, IreeProperties properties) {
         IreeProperties.Recorder recorder = properties.recorder();
         RecorderOptions options = RecorderOptions.DEFAULT;
         try {
@@ -102,7 +102,14 @@ public final class IreeAutoConfiguration {
                         "iree.recorder.file-bytes", recorder.fileBytes(), String.valueOf(e.getMessage()));
             }
         }
-        return FlightRecorder.open(domain, options);
+        try {
+            return FlightRecorder.open(domain, options);
+        } catch (IOException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.recorder.file",
+                    recorder.file(),
+                    "It cannot be written (%s). Name a file in a directory that exists and is writable.".formatted(e));
+        }
     }
 
     @Bean(destroyMethod = "close")
@@ -201,7 +208,12 @@ public final class IreeAutoConfiguration {
                 key = Integrity.key(files.getResource(location).getContentAsString(StandardCharsets.US_ASCII));
             }
             return new Integrity(properties.require(), key);
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    KEY,
+                    location,
+                    "It cannot be read: %s. It is the location of an Ed25519 public key in PEM.".formatted(e));
+        } catch (IllegalArgumentException e) {
             throw new InvalidConfigurationPropertyValueException(
                     location == null ? "iree.integrity.require" : KEY,
                     location == null ? properties.require() : location,

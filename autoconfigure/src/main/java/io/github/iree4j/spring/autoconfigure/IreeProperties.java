@@ -313,7 +313,7 @@ public record IreeProperties(
          * @param repeat Number of calls on each context.
          */
         public record WarmUp(
-                String function,
+                @Nullable String function,
                 @DefaultValue List<String> inputs,
                 @DefaultValue("1") int repeat) {}
     }

@@ -13,12 +13,14 @@ import io.github.iree4j.spring.ChecksumMismatch;
 import io.github.iree4j.spring.IntegrityFault;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.WarmUpFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.UnresolvedImport;
 import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -62,14 +64,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
 
     private String action(ProgramSource source, Throwable cause) {
         String module = "iree.modules." + source.name();
+        String scope = namedScope(source, String.valueOf(cause.getMessage()));
         if (cause instanceof FileNotFoundException) {
             boolean isOfVariants =
                     source.variants().stream().anyMatch(each -> !each.modules().isEmpty());
-            return "Correct '%s.location'%s, or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; resources packaged in the application need 'classpath:'."
+            return "Correct '%s'%s. A location without a scheme is a file, here relative to '%s'; resources packaged in the application need 'classpath:'."
                     .formatted(
-                            module,
-                            isOfVariants ? ", the 'modules' of '" + module + ".variants'" : "",
-                            module,
+                            scope == null ? module + ".location" : module + ".parameters." + scope,
+                            scope == null && isOfVariants ? ", or the 'modules' of '" + module + ".variants'" : "",
                             Path.of("").toAbsolutePath());
         }
         if (!(cause instanceof IreeException failure)) {
@@ -158,10 +160,32 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     Define a bean whose class is an '@IreeModule("%s")', if that module is written in Java, or add it with a bean of type \
                     'IreeModuleCustomizer'.""".formatted(unresolved.module());
         }
+        WarmUpFault warmUp = failure.detail(WarmUpFault.class);
+        if (warmUp != null) {
+            return "Correct '%s.warm-up': its call of '%s' failed. 'bin/iree4j dump' shows the functions and what they take."
+                    .formatted(module, warmUp.function());
+        }
+        if (scope != null) {
+            return "Correct '%s.parameters.%s', and inspect the file with 'bin/iree4j parameters dump'."
+                    .formatted(module, scope);
+        }
         if (failure.code() == StatusCode.INCOMPATIBLE) {
             return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
         }
+        if (failure.code() == StatusCode.UNAVAILABLE) {
+            return "Make sure that '%s.location' is a file that the application may read.".formatted(module);
+        }
         return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
+    }
+
+    /** The scope of the parameter file that a message names; null for none. */
+    private static @Nullable String namedScope(ProgramSource source, String message) {
+        return source.parameters().entrySet().stream()
+                .filter(scope -> scope.getValue().stream()
+                        .anyMatch(location -> message.contains(location.substring(location.indexOf(':') + 1))))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether a driver has no memory, which no budget of ours limits. */

@@ -39,6 +39,14 @@ final class ProgramSources {
                 module.signature(),
                 Map.of(),
                 variants));
+        String twice = "iree.modules.%s.versions.%s".formatted(name, module.version());
+        if (module.versions().containsKey(module.version())) {
+            throw invalid(
+                    twice + ".location",
+                    module.versions().get(module.version()).location(),
+                    "the module at 'iree.modules.%s.location' has this version already; set another 'iree.modules.%s.version'"
+                            .formatted(name, name));
+        }
         module.versions()
                 .forEach((version, other) -> sources.add(source(
                         name,
@@ -111,20 +119,38 @@ final class ProgramSources {
                     .parameters(parameters.isEmpty() ? module.parameters() : parameters)
                     .contexts(module.contexts())
                     .overlappingCalls(module.overlappingCalls())
-                    .warmUps(module.warmUp().stream()
-                            .map(call -> new WarmUp(call.function(), call.inputs(), call.repeat()))
-                            .toList())
+                    .warmUps(warmUps(key, module.warmUp()))
                     .variants(variants)
                     .customizer(options -> customize(name, options))
                     .build();
         } catch (IllegalArgumentException e) {
             String message = String.valueOf(e.getMessage());
-            boolean checksum = message.startsWith("'sha256'");
+            String property = message.replaceFirst("(?s)^'([a-z0-9]+)'.*", "$1");
             throw new InvalidConfigurationPropertyValueException(
-                    key + (checksum ? prefix + "sha256" : message.startsWith("'contexts'") ? "contexts" : "warm-up"),
-                    checksum ? sha256 : message.startsWith("'contexts'") ? module.contexts() : module.warmUp(),
+                    key + (property.equals("sha256") ? prefix : "") + property,
+                    switch (property) {
+                        case "sha256" -> sha256;
+                        case "version" -> version;
+                        default -> module.contexts();
+                    },
                     StringUtils.capitalize(message) + ".");
         }
+    }
+
+    private static List<WarmUp> warmUps(String key, List<IreeProperties.Module.WarmUp> calls) {
+        List<WarmUp> all = new ArrayList<>();
+        for (IreeProperties.Module.WarmUp call : calls) {
+            String each = "%swarm-up[%d].".formatted(key, all.size());
+            if (!StringUtils.hasText(call.function())) {
+                throw invalid(each + "function", call.function(), "it must name a function of the program");
+            }
+            try {
+                all.add(new WarmUp(call.function(), call.inputs(), call.repeat()));
+            } catch (IllegalArgumentException e) {
+                throw invalid(each + "repeat", call.repeat(), e.getMessage());
+            }
+        }
+        return all;
     }
 
     private void customize(String name, ProgramOptions.Builder options) {

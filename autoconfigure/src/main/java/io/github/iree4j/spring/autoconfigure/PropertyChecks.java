@@ -41,6 +41,17 @@ final class PropertyChecks {
                         "It must not be negative; it is zero for the device's own number.");
             }
         });
+        properties
+                .pools()
+                .forEach((device, pool) -> pool.quotas().forEach((program, quota) -> {
+                    if (pool.budget() != null && quota.compareTo(pool.budget()) > 0) {
+                        throw invalid(
+                                "iree.pools.%s.quotas.%s".formatted(device, program),
+                                quota,
+                                "It is more than 'iree.pools.%s.budget', %s, and would have no effect."
+                                        .formatted(device, pool.budget()));
+                    }
+                }));
         properties.queues().forEach((name, queue) -> {
             if (queue.index() < 0) {
                 throw invalid("iree.queues.%s.index".formatted(name), queue.index(), "It must not be negative.");

@@ -100,8 +100,7 @@ final class UnknownProperties {
         }
         List<Known> known = known();
         return given.stream()
-                .filter(name ->
-                        !known.isEmpty() && known.stream().noneMatch(each -> each.matches(name)))
+                .filter(name -> !known.isEmpty() && known.stream().noneMatch(each -> each.matches(name)))
                 .map(name -> describe(name, known))
                 .toList();
     }

@@ -34,9 +34,8 @@ class ConfigurationMetadataTests {
                 metadata = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             }
             Map<String, String> parsed = new TreeMap<>();
-            for (Object property : (List<?>) JsonParserFactory.getJsonParser()
-                    .parseMap(metadata)
-                    .getOrDefault("properties", List.of())) {
+            for (Object property : (List<?>)
+                    JsonParserFactory.getJsonParser().parseMap(metadata).getOrDefault("properties", List.of())) {
                 Map<?, ?> entry = (Map<?, ?>) property;
                 parsed.put((String) entry.get("name"), entry.get("type") == null ? "" : (String) entry.get("type"));
             }

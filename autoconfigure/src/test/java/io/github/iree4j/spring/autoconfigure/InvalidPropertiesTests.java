@@ -90,6 +90,8 @@ class InvalidPropertiesTests {
         "iree.invocation.drain-timeout,     -1ms, It must not be negative",
         "iree.modules.adder.timeout,        -5s,  It must not be negative; zero is for no limit",
         "iree.modules.adder.contexts,       0,    must be within [1",
+        "iree.modules.adder.version,        ' ',  must not be blank",
+        "iree.modules.adder.sha256,         abc,  must have 64 hexadecimal digits",
         "iree.pools.local.waiting.limit,    -1s,  must",
         "iree.pools.local.waiting.host,     -1s,  must",
         "iree.pools.local.trim.idle-after,  -1s,  must",
@@ -213,6 +215,55 @@ class InvalidPropertiesTests {
         Registrar(Programs programs) {
             programs.define(ProgramSource.of("later", "later.vmfb"));
         }
+    }
+
+    @Test
+    void quotaBeyondTheBudgetIsNamed() {
+        assertInvalid(
+                "iree.pools.local.quotas.adder",
+                "It is more than 'iree.pools.local.budget', 1048576B",
+                "iree.pools.local.budget=1MB",
+                "iree.pools.local.quotas.adder=1GB");
+    }
+
+    @Test
+    void versionThatTheModuleHasAlreadyIsNamed() throws Exception {
+        Path adder = TestModules.adder(directory);
+        assertInvalid(
+                "iree.modules.adder.versions.1.location",
+                "The module at 'iree.modules.adder.location' has this version already",
+                "iree.modules.adder.location=" + adder,
+                "iree.modules.adder.versions.1.location=" + adder);
+    }
+
+    @Test
+    void warmUpOutOfRangeNamesItsProperty() throws Exception {
+        String adder = "iree.modules.adder.location=" + TestModules.adder(directory);
+        assertInvalid(
+                "iree.modules.adder.warm-up[0].function",
+                "It must name a function of the program",
+                adder,
+                "iree.modules.adder.warm-up[0].inputs=1,2");
+        assertInvalid(
+                "iree.modules.adder.warm-up[1].repeat",
+                "'repeat' of the warm-up of 'add' is 0 and must be at least 1",
+                adder,
+                "iree.modules.adder.warm-up[0].function=add",
+                "iree.modules.adder.warm-up[1].function=add",
+                "iree.modules.adder.warm-up[1].repeat=0");
+    }
+
+    @Test
+    void fileThatCannotBeReadOrWrittenIsNamedWithItsProperty() {
+        assertInvalid(
+                "iree.integrity.public-key",
+                "It cannot be read: ",
+                "iree.integrity.public-key=" + directory.resolve("none.pem"));
+        assertInvalid(
+                "iree.recorder.file",
+                "It cannot be written (",
+                "iree.recorder.enabled=true",
+                "iree.recorder.file=" + directory.resolve("none").resolve("x.iree4j"));
     }
 
     @Test

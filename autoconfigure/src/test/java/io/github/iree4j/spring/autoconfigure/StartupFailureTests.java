@@ -64,7 +64,34 @@ class StartupFailureTests {
                 "--iree.modules.adding.parameters.model=" + directory.resolve("none.irpa"));
         assertThat(output)
                 .contains("parameters of scope 'model': there is no file '" + directory.resolve("none.irpa"))
-                .contains("'iree.modules.adding.parameters'");
+                .contains("Correct 'iree.modules.adding.parameters.model'. ");
+    }
+
+    @Test
+    void damagedArchiveIsReportedWithItsScope(CapturedOutput output) throws IOException {
+        Path text = Files.writeString(directory.resolve("text.irpa"), "This is a text and not an archive.");
+        fail(
+                "--iree.modules.weighted.location=" + TestModules.weighted(directory),
+                "--iree.modules.weighted.parameters.model=" + text);
+        assertThat(output)
+                .contains(
+                        "Correct 'iree.modules.weighted.parameters.model', and inspect the file with 'bin/iree4j parameters dump'");
+    }
+
+    @Test
+    void failingWarmUpIsReportedWithItsProperty(CapturedOutput output) throws IOException {
+        fail(
+                "--iree.modules.adding.location=" + TestModules.adder(directory),
+                "--iree.modules.adding.warm-up[0].function=subtract");
+        assertThat(output)
+                .contains("has no function 'subtract'")
+                .contains("Correct 'iree.modules.adding.warm-up': its call of 'subtract' failed.");
+    }
+
+    @Test
+    void directoryInPlaceOfAModuleIsReported(CapturedOutput output) {
+        fail("--iree.modules.adding.location=" + directory);
+        assertThat(output).contains("Make sure that 'iree.modules.adding.location' is a file");
     }
 
     @Test

@@ -1,0 +1,10 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.status.FailureDetail;
+
+/**
+ * Failure detail: a warm-up call of a program failed.
+ *
+ * @param function its function
+ */
+public record WarmUpFault(String function) implements FailureDetail {}

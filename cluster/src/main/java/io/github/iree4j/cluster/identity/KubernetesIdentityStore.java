@@ -183,10 +183,9 @@ public final class KubernetesIdentityStore implements IdentityStore {
         List<Slot> free = new ArrayList<>();
         for (int machine = 0; machine < machines; machine++) {
             ObjectNode lease = known.get(machineName(machine));
-            boolean taken = lease != null && !holderOf(lease).isEmpty();
-            if (taken) {
-                Watched before = watched.get(machine);
-                Watched next = Watched.of(lease, before, now);
+            boolean taken = false;
+            if (lease != null && !holderOf(lease).isEmpty()) {
+                Watched next = Watched.of(lease, watched.get(machine), now);
                 watched.put(machine, next);
                 taken = !next.hasEnded(now);
             } else {

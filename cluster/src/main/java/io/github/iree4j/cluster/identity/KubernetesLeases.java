@@ -174,7 +174,7 @@ final class KubernetesLeases implements AutoCloseable {
     }
 
     private synchronized void discard(HttpClient failed) {
-        if (client == failed) {
+        if (failed.equals(client)) {
             client = null;
         }
         failed.shutdownNow();

@@ -106,8 +106,10 @@ final class CommandReader {
                 }
                 if (target != null) {
                     ContentFile file = command.own(new ContentFile(server.session(), transfer, length, digest));
-                    command.add((queue, wait, signal) ->
-                            queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
+                    command.add(
+                            "upload",
+                            (queue, wait, signal) ->
+                                    queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
                 }
             }
             case Step.DOWNLOAD -> {

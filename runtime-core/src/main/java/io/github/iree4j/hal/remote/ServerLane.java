@@ -48,10 +48,6 @@ final class ServerLane {
         return queue;
     }
 
-    long axis() {
-        return axis;
-    }
-
     /** Whose lane it is; null never, once a session is open. */
     @Nullable
     NodeIdentity client() {

@@ -52,13 +52,8 @@ class ClusterOperationTests {
     }
 
     private static LeaseKeeper lease() {
-        return new LeaseKeeper(
-                new MemoryIdentityStore(1, 1, System::nanoTime).acquire(SOON),
-                SOON,
-                System.nanoTime(),
-                System::nanoTime,
-                Runnable::run,
-                _ -> {});
+        return LeaseKeeper.acquire(
+                new MemoryIdentityStore(1, 1, System::nanoTime), SOON, System::nanoTime, Runnable::run, _ -> {});
     }
 
     private ClusterDescriptor seenBy(int number) {

@@ -43,7 +43,7 @@ public final class GpuApi extends Resource {
         }
     }
 
-    /** Opens a library by its name, a NUL-terminated text or 0 for none; returns a handle, or 0 and an error. */
+    /** Opens a library by its name, a NUL-terminated text or 0 for the usual one; returns a handle, or 0 and an error. */
     interface Opener {
         long open(long name, long error);
     }
@@ -51,7 +51,7 @@ public final class GpuApi extends Resource {
     static long open(@Nullable String name, Opener opener) {
         NativeError error = new NativeError();
         try (Arena arena = Arena.ofConfined()) {
-            long text = name == null
+            long text = name == null || name.isBlank()
                     ? 0
                     : arena.allocateFrom(name, StandardCharsets.UTF_8).address();
             long handle = opener.open(text, error.address());

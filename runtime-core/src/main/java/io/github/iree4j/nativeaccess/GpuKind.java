@@ -33,8 +33,7 @@ public enum GpuKind {
 
     /** A file, or a name that the dynamic linker resolves: {@code iree.cuda.library}, or {@code IREE4J_LIBCUDA}. */
     private static @Nullable String named(String library) {
-        String name = System.getProperty(
+        return System.getProperty(
                 "iree." + library + ".library", System.getenv("IREE4J_LIB" + library.toUpperCase(Locale.ROOT)));
-        return name == null || name.isBlank() ? null : name;
     }
 }

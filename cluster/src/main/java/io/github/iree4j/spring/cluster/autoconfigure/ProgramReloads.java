@@ -72,6 +72,11 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
             }
 
             @Override
+            public void draining(long incarnation, IreeException reason) {
+                first.draining(incarnation, reason);
+            }
+
+            @Override
             public void failed(long incarnation, IreeException cause) {
                 first.failed(incarnation, cause);
                 connected.remove(incarnation);

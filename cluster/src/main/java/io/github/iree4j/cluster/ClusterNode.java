@@ -41,7 +41,7 @@ public final class ClusterNode implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
     private static final long FIRST_PAUSE_NANOS = 200_000_000;
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
-    private static final int MOST_GREETING = 64; // a peer has one; more are of peers that mean no good
+    private static final int MOST_SILENT = 64; // a peer has one; more are of peers that mean no good
 
     private final NodeIdentity identity;
     private final RemoteNode node;
@@ -49,14 +49,14 @@ public final class ClusterNode implements AutoCloseable {
     private final ClusterMembership membership;
     private final String host;
     private final long graceNanos;
-    private final long greetingNanos;
+    private final long silentNanos;
     private final LongSupplier nanoTime;
     private final Executor executor;
     private final ClusterListener listener;
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; connected, perhaps without a session
-    private final Map<PeerLink, Long> greeting = new HashMap<>(); // connected and without a session, since when
+    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted, and nothing heard on them, since when
     private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
     private final Map<Long, IreeException> rejected = new HashMap<>(); // by peers that have failed this node
     private final Map<Long, Long> conflicts = new HashMap<>(); // since when a peer is both seen and failed
@@ -104,7 +104,7 @@ public final class ClusterNode implements AutoCloseable {
         this.membership = membership;
         this.host = host;
         this.graceNanos = grace.toNanos();
-        this.greetingNanos = transport.connectTimeout().toNanos();
+        this.silentNanos = transport.connectTimeout().toNanos();
         this.nanoTime = nanoTime;
         this.executor = executor;
         this.listener = listener;
@@ -197,7 +197,7 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Connects to peers whose pause is over, ends connections that get no session, decides conflicts, and measures round trips. To be called
+     * Connects to peers whose pause is over, ends connections on which nothing is said, decides conflicts, and measures round trips. To be called
      * regularly, about twice a second. Does not block.
      */
     public void look() {
@@ -211,17 +211,18 @@ public final class ClusterNode implements AutoCloseable {
         List<PeerLink> late = new ArrayList<>();
         synchronized (this) {
             long now = nanoTime.getAsLong();
-            greeting.forEach((link, since) -> {
-                if (now - since >= greetingNanos) {
+            silent.keySet().removeIf(link -> !link.isSilent());
+            silent.forEach((link, since) -> {
+                if (now - since >= silentNanos) {
                     late.add(link);
                 }
             });
         }
         for (PeerLink each : late) {
-            each.closed(new IreeException(
+            each.drop(new IreeException(
                     StatusCode.DEADLINE_EXCEEDED,
-                    "%s connected to %s and opened no session within %d ms"
-                            .formatted(each.peer, identity, greetingNanos / 1_000_000)));
+                    "%s connected to %s and said nothing within %d ms"
+                            .formatted(each.peer, identity, silentNanos / 1_000_000)));
         }
     }
 
@@ -474,22 +475,23 @@ public final class ClusterNode implements AutoCloseable {
         PeerLink link = new PeerLink(peer, connection, this::ended);
         synchronized (this) {
             links.putIfAbsent(peer.identity().incarnation(), link);
-            greeting.put(link, nanoTime.getAsLong());
         }
         return link;
     }
 
-    /** Passes on what the transport delivers, unless too many connections have no session. */
+    /** Watches a connection that a peer opened, and ends it when too many say nothing. */
     private PeerLink admitted(PeerLink link) {
         int count;
         synchronized (this) {
-            count = greeting.size();
+            silent.keySet().removeIf(each -> !each.isSilent());
+            silent.put(link, nanoTime.getAsLong());
+            count = silent.size();
         }
-        if (count > MOST_GREETING) {
-            link.closed(new IreeException(
+        if (count > MOST_SILENT) {
+            link.drop(new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "%s has %d connections without a session, the limit is %d"
-                            .formatted(identity, count, MOST_GREETING)));
+                    "%s has %d connections on which nothing is said, the limit is %d"
+                            .formatted(identity, count, MOST_SILENT)));
         }
         return link;
     }
@@ -498,7 +500,7 @@ public final class ClusterNode implements AutoCloseable {
         synchronized (this) {
             long incarnation = link.peer.identity().incarnation();
             links.remove(incarnation, link);
-            greeting.remove(link);
+            silent.remove(link);
             if (!link.open && cause.code() == StatusCode.ABORTED) {
                 rejected.put(incarnation, cause);
             }
@@ -555,7 +557,6 @@ public final class ClusterNode implements AutoCloseable {
             }
             synchronized (ClusterNode.this) {
                 link.open = true;
-                greeting.remove(link);
                 attempts.remove(link.peer.identity().incarnation());
                 ClusterNode.this.notifyAll();
             }

@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +18,16 @@ final class PeerLink implements PeerConnection, PeerListener {
     private final PeerConnection connection;
     private final BiConsumer<PeerLink, IreeException> ended;
     private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicReference<Said> said = new AtomicReference<>(Said.NOTHING);
     private volatile @Nullable PeerListener session;
     volatile boolean open;
+
+    /** What the peer has said: a connection may be dropped only before it says who it is, since what follows fails it for good. */
+    private enum Said {
+        NOTHING,
+        SOMETHING,
+        TOO_LATE
+    }
 
     /**
      * Creates a link without a session.
@@ -58,9 +67,23 @@ final class PeerLink implements PeerConnection, PeerListener {
         return connection.describe();
     }
 
+    /** Whether the peer has said nothing yet. */
+    boolean isSilent() {
+        return said.get() == Said.NOTHING;
+    }
+
+    /** Ends the connection if the peer has said nothing yet. */
+    void drop(IreeException cause) {
+        if (said.compareAndSet(Said.NOTHING, Said.TOO_LATE)) {
+            closed(cause);
+        }
+    }
+
     @Override
     public void received(PeerStream stream, ByteBuffer frame) {
-        session().received(stream, frame);
+        if (said.compareAndSet(Said.NOTHING, Said.SOMETHING) || said.get() == Said.SOMETHING) {
+            session().received(stream, frame);
+        }
     }
 
     @Override

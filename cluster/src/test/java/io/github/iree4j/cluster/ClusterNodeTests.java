@@ -213,7 +213,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void connectionsThatGetNoSessionAreLimitedAndEnd() throws InterruptedException {
+    void connectionsOnWhichNothingIsSaidAreLimitedAndEnd() throws InterruptedException {
         Node one = start(1);
         BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
         BlockingQueue<PeerConnection> connected = new LinkedBlockingQueue<>();
@@ -236,7 +236,7 @@ class ClusterNodeTests {
             clock.advance(options.connectTimeout());
             one.node.look();
             for (int i = 0; i < 64; i++) {
-                assertThat(take(ended)).hasMessageContaining("opened no session");
+                assertThat(take(ended)).hasMessageContaining("said nothing");
             }
         }
         Node two = start(2);

@@ -116,7 +116,7 @@ class ClusterPartitionTests {
         for (NodeProcess each : nodes) {
             each.command("load 7000");
         }
-        lost.await("done 5 ");
+        lost.await("done 1 ");
         long cut = System.currentTimeMillis();
         network.cut(1);
         for (NodeProcess each : nodes.subList(1, NODES)) {
@@ -148,7 +148,7 @@ class ClusterPartitionTests {
         for (NodeProcess each : nodes) {
             each.command("bulk 20000 4194304");
             each.command("load 20000");
-            each.await("done 5 ");
+            each.await("done 1 ");
         }
         long cut = System.currentTimeMillis();
         network.cut(NODES);
@@ -193,7 +193,7 @@ class ClusterPartitionTests {
         for (NodeProcess each : nodes) {
             each.command("load 20000 rejoin");
         }
-        nodes.getFirst().await("done 5 ");
+        nodes.getFirst().await("done 1 ");
         network.part(1, 2);
         nodes.get(0).await("failed " + incarnation(1, 1) + " ");
         nodes.get(1).await("failed " + incarnation(0, 1) + " ");

@@ -78,7 +78,7 @@ class ClusterProcessTests {
             each.command("load 4000");
         }
         NodeProcess victim = nodes.get(2);
-        victim.await("done 5 ");
+        victim.await("done 1 ");
         long killed = System.currentTimeMillis();
         victim.signal("KILL");
         for (NodeProcess each : nodes.subList(0, 2)) {
@@ -104,7 +104,7 @@ class ClusterProcessTests {
             each.command("load 15000");
         }
         NodeProcess paused = nodes.get(0);
-        paused.await("done 5 ");
+        paused.await("done 1 ");
         long stopped = System.currentTimeMillis();
         paused.signal("STOP");
         for (NodeProcess each : nodes.subList(1, 3)) {

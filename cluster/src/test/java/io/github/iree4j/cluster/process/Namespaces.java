@@ -21,6 +21,7 @@ final class Namespaces implements AutoCloseable {
      * Makes machines that reach each other.
      *
      * @throws TestAbortedException where that is not possible, with the cause
+     * @throws IOException instead, with {@code -Diree4j.test.namespaces=true}: on machines where it must be possible
      */
     Namespaces(int machines) throws IOException, InterruptedException {
         try {

@@ -66,7 +66,7 @@ public final class RemoteNode implements AutoCloseable {
         this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
-        if (tracer != RemoteTracer.NONE) {
+        if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(this::trace);
         }
     }
@@ -520,7 +520,7 @@ public final class RemoteNode implements AutoCloseable {
         }
         all.forEach(each -> each.fail(cause));
         exports.close();
-        if (tracer != RemoteTracer.NONE) {
+        if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(() -> null);
         }
     }

@@ -548,7 +548,7 @@ public final class ClusterNode implements AutoCloseable {
             synchronized (ClusterNode.this) {
                 link = peer == null ? null : links.get(peer.incarnation());
             }
-            if (link == null || !link.peer.identity().equals(peer) || session.connection() != link) {
+            if (link == null || !link.peer.identity().equals(peer) || !session.connection().equals(link)) {
                 session.fail(new IreeException(
                         StatusCode.PERMISSION_DENIED,
                         "%s says that it is %s, and its connection was opened by another node"

@@ -69,7 +69,7 @@ public final class RemoteNode implements AutoCloseable {
         this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
-        if (tracer != RemoteTracer.NONE) {
+        if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(this::trace);
         }
     }
@@ -525,7 +525,7 @@ public final class RemoteNode implements AutoCloseable {
         }
         all.forEach(each -> each.fail(cause));
         exports.close();
-        if (tracer != RemoteTracer.NONE) {
+        if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(() -> null);
         }
     }

@@ -161,7 +161,7 @@ final class ServerCommand {
         TraceParent parent = trace;
         NodeIdentity peer = lane.client();
         RemoteTracer tracer = lane.tracer();
-        if (parent == null || peer == null || tracer == RemoteTracer.NONE) {
+        if (parent == null || peer == null || tracer.equals(RemoteTracer.NONE)) {
             return null;
         }
         RemoteWork work = new RemoteWork(

@@ -31,6 +31,9 @@ import org.springframework.test.context.DynamicPropertySource;
 @Timeout(300)
 class BusyThreadsTests {
 
+    private static final String FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
+    private static final String MULTIPART = "Content-Type: multipart/form-data; boundary=x\r\n";
+
     @TempDir
     static Path models;
 
@@ -68,6 +71,11 @@ class BusyThreadsTests {
                 "GET / HTTP/1.1\r\n",
                 "GET /digits HTTP/1.1\r\n",
                 "GET /v2/health/live HTTP/1.1\r\n",
+                "POST /pipelines/ring HTTP/1.1\r\n" + FORM,
+                "PUT /digits HTTP/1.1\r\n" + FORM,
+                "POST /digits HTTP/1.1\r\n" + MULTIPART,
+                "POST /nothing HTTP/1.1\r\n" + MULTIPART,
+                "POST /v2/models/digits/infer HTTP/1.1\r\n" + MULTIPART,
             })
     void bodyThatIsNotWantedKeepsNoThread(String head) throws IOException {
         for (int i = 0; i < 8; i++) {

@@ -27,6 +27,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "server.tomcat.threads.max=2",
             "server.tomcat.threads.min-spare=2",
             "server.tomcat.connection-timeout=1h",
+            "iree.invocation.timeout=1s",
         })
 @Timeout(300)
 class BusyThreadsTests {
@@ -45,6 +46,7 @@ class BusyThreadsTests {
     @DynamicPropertySource
     static void models(DynamicPropertyRegistry registry) {
         registry.add("sample.models", models::toString);
+        registry.add("iree.modules.loop.location", () -> "../fixtures/modules/3.13.0/cpu/host_while.vmfb");
     }
 
     @AfterEach
@@ -91,5 +93,15 @@ class BusyThreadsTests {
         assertThat(all(send(get + "Content-Length: 3\r\n\r\nabc" + get + "Connection: close\r\n\r\n"))
                         .split("HTTP/1.1 200", -1))
                 .hasSize(3);
+    }
+
+    @Test
+    void callThatDoesNotEndIsEnded() throws IOException {
+        String body = "{\"inputs\":[{\"shape\":[4],\"type\":\"f32\",\"data\":[0,0,0,0]}]}";
+        assertThat(all(send("POST /models/loop/grow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                        + "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                                .formatted(body.length(), body))))
+                .startsWith("HTTP/1.1 504")
+                .contains("DEADLINE_EXCEEDED");
     }
 }

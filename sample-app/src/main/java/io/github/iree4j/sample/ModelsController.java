@@ -1,11 +1,11 @@
 package io.github.iree4j.sample;
 
-import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,7 +96,7 @@ final class ModelsController {
         if (programs.find(module).isEmpty()) {
             directory.refresh();
         }
-        ProgramFunction callee = invocations.function(module + "." + function);
+        LocatedFunction callee = programs.locate(module + "." + function);
         if (call.inputs == null) {
             throw new InvalidFieldException("inputs", "is required; it may be empty");
         }
@@ -105,7 +105,8 @@ final class ModelsController {
             for (int i = 0; i < call.inputs.size(); i++) {
                 arguments.add(TensorJson.argument("inputs[%d]".formatted(i), call.inputs.get(i)));
             }
-            try (Results results = callee.invoke(arguments.toArray())) {
+            try (Results results =
+                    invocations.request(callee).inputs(arguments.toArray()).invoke()) {
                 List<@Nullable Object> outputs = new ArrayList<>();
                 for (Object result : results.asList()) {
                     outputs.add(output(result));

@@ -21,6 +21,7 @@ import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.PublicKey;
@@ -58,6 +59,8 @@ import org.springframework.util.StringUtils;
 @Import(IreeNamedBeansRegistrar.class)
 @ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
+
+    private static final String LIBRARY = "library-path";
 
     private static final String KEY = "iree.integrity.public-key";
 
@@ -124,7 +127,7 @@ public final class IreeAutoConfiguration {
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
         recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
-        nativeLibrary("library-path", nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
+        nativeLibrary(LIBRARY, nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
         nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
         new UnknownProperties(getClass().getClassLoader()).warn(environment);
         new PropertyChecks(properties).devices();
@@ -151,6 +154,10 @@ public final class IreeAutoConfiguration {
             return;
         }
         try {
+            if (property.equals(LIBRARY)
+                    && !Files.exists(Path.of(path))) { // programs may have a form without native code
+                throw PropertyChecks.invalid("iree.native." + property, path, "There is no such file or directory.");
+            }
             use.accept(Path.of(path));
         } catch (IreeException | InvalidPathException e) {
             throw PropertyChecks.invalid(

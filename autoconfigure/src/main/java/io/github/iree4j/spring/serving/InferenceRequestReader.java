@@ -18,6 +18,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.util.TokenBuffer;
 
@@ -41,7 +42,9 @@ final class InferenceRequestReader {
     /** Memory of one of them, a guess. */
     static final int EARLY_BYTES = 64;
 
+    /** Keeps no names of members: a body may have millions of them. */
     static final JsonFactory JSON = JsonFactory.builder()
+            .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_NESTING)
                     .maxNumberLength(512)
@@ -209,6 +212,9 @@ final class InferenceRequestReader {
             }
             if (name == null) {
                 throw InferenceRequest.invalid("an element of 'outputs' has no 'name'");
+            }
+            if (!outputs.containsKey(name)) {
+                body.charge(EARLY_BYTES + (long) Character.BYTES * name.length());
             }
             outputs.put(name, binary);
         }

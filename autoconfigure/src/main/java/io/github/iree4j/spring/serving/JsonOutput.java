@@ -28,31 +28,37 @@ final class JsonOutput {
      * @param texts those of an output that is {@link Datatype#BYTES}
      */
     static void write(JsonGenerator json, InferenceOutput output, List<String> texts) {
-        Tensor tensor = output.tensor();
-        switch (output.datatype()) {
+        if (output.datatype() == Datatype.BYTES) {
+            texts.forEach(json::writeString);
+        } else {
+            ElementParts.forEach(output.tensor(), part -> write(json, output.datatype(), part));
+        }
+    }
+
+    private static void write(JsonGenerator json, Datatype datatype, Tensor part) {
+        switch (datatype) {
             case BOOL -> {
-                for (boolean value : tensor.toBooleanArray()) {
+                for (boolean value : part.toBooleanArray()) {
                     json.writeBoolean(value);
                 }
             }
             case FP16, BF16, FP32 -> {
-                for (float value : tensor.toFloatArray()) {
+                for (float value : part.toFloatArray()) {
                     json.writeNumber(value);
                 }
             }
             case FP64 -> {
-                for (double value : tensor.toDoubleArray()) {
+                for (double value : part.toDoubleArray()) {
                     json.writeNumber(value);
                 }
             }
-            case BYTES -> texts.forEach(json::writeString);
             case UINT64 -> {
-                for (long value : tensor.toLongArray()) {
+                for (long value : part.toLongArray()) {
                     json.writeNumber(new BigInteger(Long.toUnsignedString(value)));
                 }
             }
             default -> {
-                for (long value : tensor.toLongArray()) {
+                for (long value : part.toLongArray()) {
                     json.writeNumber(value);
                 }
             }

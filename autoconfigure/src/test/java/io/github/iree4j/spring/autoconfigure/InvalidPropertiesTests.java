@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.spring.CallTimeouts;
@@ -79,6 +80,16 @@ class InvalidPropertiesTests {
         InvalidConfigurationPropertyValueException invalid = (InvalidConfigurationPropertyValueException) cause;
         assertThat(invalid.getName()).isEqualTo(property);
         assertThat(invalid.getReason()).contains(reason);
+    }
+
+    @Test
+    void versionThatTheModuleAlreadyHasIsRefused() {
+        String adder = TestModules.fixture("3.11.0/cpu/add.vmfb").toString();
+        assertInvalid(
+                "iree.modules.adder.versions.1",
+                "has that version; set 'iree.modules.adder.version' to another",
+                "iree.modules.adder.location=" + adder,
+                "iree.modules.adder.versions.1.location=" + adder);
     }
 
     @ParameterizedTest
@@ -336,8 +347,17 @@ class InvalidPropertiesTests {
     void missingNativeLibraryIsNamed() {
         assertInvalid(
                 "iree.native.library-path",
-                "was already searched, in the class path; name '/nowhere/lib.so' before its first use",
+                "There is no such file or directory",
                 "iree.native.library-path=/nowhere/lib.so");
+    }
+
+    @Test
+    void nativeLibraryThatIsNamedTooLateIsRefused() {
+        IreeRuntime.create().close(); // searches it
+        assertInvalid(
+                "iree.native.library-path",
+                "was already searched, in the class path; name '%s' before its first use".formatted(directory),
+                "iree.native.library-path=" + directory);
     }
 
     @Test

@@ -14,9 +14,9 @@ import org.apache.coyote.ActionCode;
 import org.apache.tomcat.util.net.ApplicationBufferHandler;
 
 /**
- * Ends connections of failed requests whose bodies have not arrived. Tomcat reads the rest of such a body, on a thread
- * of its pool for as long as the client likes; here only a few at a time are read, for a moment, so that clients which
- * are still sending see the response.
+ * Ends connections of requests that are answered before their bodies have arrived, as failed ones, and others that take
+ * none. Tomcat reads the rest of such a body, on a thread of its pool for as long as the client likes; here only a few at
+ * a time are read, for a moment, so that clients which are still sending see the response.
  */
 final class UnreadBodyValve extends ValveBase {
 
@@ -34,7 +34,7 @@ final class UnreadBodyValve extends ValveBase {
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
         getNext().invoke(request, response);
-        if (response.getStatus() < 400 || request.isAsync() || isRead(request)) {
+        if (response.getStatus() < 200 || request.isAsync() || isRead(request)) { // below 200: an upgrade
             return;
         }
         if (!response.isCommitted()) {

@@ -43,6 +43,7 @@ final class ProgramLoader {
     private final ContextOptions limits;
     private final Leaks leaks;
     private final BooleanSupplier givenUp;
+    private final List<ModuleBytes> files = new ArrayList<>();
 
     /** Loads for some devices until it is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
@@ -105,6 +106,7 @@ final class ProgramLoader {
 
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
+            shared.files.forEach(ModuleBytes::requireUnchanged);
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
@@ -136,6 +138,7 @@ final class ProgramLoader {
         private final String consumer; // charged for the memory
         private final List<VariantOptions> variants; // without their modules, whose bytes are not retained
         private final @Nullable VariantListener variantListener;
+        private final List<ModuleBytes> files; // which the modules retain
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
 
@@ -143,8 +146,10 @@ final class ProgramLoader {
                 List<VmModule> linked,
                 List<VmModule> modules,
                 ProgramOptions options,
+                List<ModuleBytes> files,
                 List<AutoCloseable> owned,
                 List<String> warnings) {
+            this.files = List.copyOf(files);
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
             this.warnings = warnings;
@@ -202,7 +207,7 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
-            return new Loaded(context, new Shared(linked, modules, options, owned, warnings), operations);
+            return new Loaded(context, new Shared(linked, modules, options, files, owned, warnings), operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
@@ -291,12 +296,14 @@ final class ProgramLoader {
     }
 
     /** A module that retains its bytes. */
-    private static BytecodeModule module(
+    private BytecodeModule module(
             ModuleBytes bytes, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
         BytecodeModule module = tracer == null
                 ? BytecodeModule.read(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes)
                 : BytecodeModule.readTraced(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes, tracer);
         owned.add(module);
+        bytes.requireUnchanged(); // others may have mapped it before
+        files.add(bytes);
         return module;
     }
 

@@ -162,6 +162,54 @@ class ChangedFilesTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"REPLACED", "DELETED"})
+    void mappedModuleKeepsTheBytesOfAFileThatIsGone(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(mapped().build())) {
+            sameResults(program, module, change);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.EXCLUDE,
+            names = {"REPLACED", "DELETED"})
+    void changesOfAMappedModuleAreDetectedByTheNextLoad(Change change) throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(mapped().build())) {
+            weighed(program);
+            change.to(module);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(program::newInstance)
+                    .withMessageContaining("module file '" + module + "' had ")
+                    .withMessageContaining("it was changed while it is in use; load the program again")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
+        }
+    }
+
+    private ProgramOptions.Builder mapped() {
+        return ProgramOptions.builder().mappedModule(module).parameters("model", weights);
+    }
+
+    @Test
+    void kernelOfBytecodeThatReadsATruncatedFileFailsWithAStatus() throws IOException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file("3.13.0/vmvx/weights.vmfb"))
+                        .parameters("model", weights)
+                        .build())) {
+            weighed(program);
+            try (FileChannel channel = FileChannel.open(weights, StandardOpenOption.WRITE)) {
+                channel.truncate(0);
+            }
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> weighed(program))
+                    .withMessageContaining("a mapped file has become shorter while it was read")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
+        }
+    }
+
     @Test
     void readOfJavaBeyondTheEndOfAMappedFileIsAStatus() throws IOException {
         try (Arena arena = Arena.ofShared();

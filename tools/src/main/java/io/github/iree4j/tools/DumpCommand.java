@@ -108,6 +108,9 @@ final class DumpCommand implements Runnable {
 
     @Override
     public void run() {
+        if (function != null && function.isEmpty()) {
+            function = null; // as in a file of flags with their defaults
+        }
         PrintWriter out = spec.commandLine().getOut();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {

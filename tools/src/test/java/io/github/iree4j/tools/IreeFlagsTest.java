@@ -100,6 +100,18 @@ class IreeFlagsTest {
                 .contains(instead);
     }
 
+    /** What {@code iree-dump-module --help} prints, without the comments. */
+    @Test
+    void theDefaultsOfADumpShowEverything() throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("flags"),
+                "--pretty=false\n--output=\"all\"\n--function=\"\"\n--bytecode_offsets=false\n");
+        String module = fixture("3.13.0/vmvx/add.vmfb").toString();
+        assertThat(iree4j("dump", "--flagfile=" + file, module).out())
+                .isEqualTo(iree4j("dump", "--output=all", module).out())
+                .contains("Disassembly");
+    }
+
     @Test
     void unknownFlagsAreRejectedAsSuch() {
         assertThat(with("--task_fly=1").err()).contains("Unknown option: '--task_fly=1'");

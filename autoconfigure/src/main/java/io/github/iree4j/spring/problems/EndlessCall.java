@@ -27,6 +27,6 @@ public record EndlessCall(String subject, String state, int waiting, List<String
 
     @Override
     public String remedy() {
-        return "cancel it or lower iree.invocation.timeout; a loop in the program or in a Java function does not end";
+        return "cancel it or lower iree.invocation.timeout; a loop in the program, in a Java function or in a kernel does not end";
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;
@@ -98,6 +99,7 @@ public abstract class HostOperation extends QueueOperation {
             case OutOfMemoryError e ->
                 new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED, name + " ran out of Java memory: " + e.getMessage(), e);
+            case InternalError e -> FileFault.of(name, e);
             default -> new IreeException(StatusCode.INTERNAL, name + " failed: " + thrown, thrown);
         };
     }

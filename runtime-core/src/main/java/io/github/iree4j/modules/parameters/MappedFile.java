@@ -3,6 +3,7 @@ package io.github.iree4j.modules.parameters;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -74,6 +75,15 @@ final class MappedFile extends Resource {
 
     /** Returns the file that a path currently names. */
     static Identity identify(Path path, boolean writable) {
+        return identity(path, attributes(path), writable);
+    }
+
+    private static Identity identity(Path path, BasicFileAttributes attributes, boolean writable) {
+        Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
+        return new Identity(file, attributes.size(), attributes.lastModifiedTime(), writable);
+    }
+
+    private static BasicFileAttributes attributes(Path path) {
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
@@ -82,8 +92,7 @@ final class MappedFile extends Resource {
                         "parameter archive '%s' is %s and must be a regular file"
                                 .formatted(path, attributes.isDirectory() ? "a directory" : "a special file"));
             }
-            Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
-            return new Identity(file, attributes.size(), attributes.lastModifiedTime(), writable);
+            return attributes;
         } catch (NoSuchFileException e) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
@@ -127,18 +136,16 @@ final class MappedFile extends Resource {
         if (identity.writable) {
             return; // by those who write to it
         }
-        Identity now;
+        BasicFileAttributes now;
         try {
-            now = identify(path, false);
+            now = attributes(path);
         } catch (IreeException e) {
             LOG.debug("'{}' is gone, and its mapping is used", path, e);
             return;
         }
-        if (now.file().equals(identity.file()) && !now.equals(identity)) {
-            throw new IreeException(
-                    StatusCode.DATA_LOSS,
-                    "parameter file '%s' had %d bytes, last written %s, and now has %d, written %s: it was changed while it is in use; load the program again, and replace files by renaming others over them"
-                            .formatted(path, identity.size(), identity.modified(), now.size(), now.modified()));
+        Identity other = identity(path, now, false);
+        if (other.file().equals(identity.file()) && !other.equals(identity)) {
+            throw FileFault.changed("parameter file '%s'".formatted(path), identity.size(), identity.modified(), now);
         }
     }
 

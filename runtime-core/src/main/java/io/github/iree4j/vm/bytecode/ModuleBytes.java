@@ -3,6 +3,7 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SealedMemory;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -11,9 +12,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a compiled file, outside of the Java heap, where devices use constants and executables in place. Programs loaded from one
@@ -32,11 +37,13 @@ public final class ModuleBytes extends Resource {
     private final String name;
     private final MemorySegment segment;
     private final Runnable free;
+    private final @Nullable BasicFileAttributes mapped; // as the file was then; null for private bytes
 
-    private ModuleBytes(String name, MemorySegment segment, Runnable free) {
+    private ModuleBytes(String name, MemorySegment segment, Runnable free, @Nullable BasicFileAttributes mapped) {
         this.name = name;
         this.segment = segment;
         this.free = free;
+        this.mapped = mapped;
     }
 
     /**
@@ -78,16 +85,17 @@ public final class ModuleBytes extends Resource {
      */
     public static ModuleBytes map(Path file) {
         return open(file, channel -> {
+            BasicFileAttributes state = Files.readAttributes(file, BasicFileAttributes.class);
             if (NativeLibrary.unavailabilityCause() == null && channel.size() > 0) {
                 SealedMemory memory = SealedMemory.map(file.toString());
-                return new ModuleBytes(file.toString(), memory.bytes(), memory::close);
+                return new ModuleBytes(file.toString(), memory.bytes(), memory::close, state);
             }
             Arena arena = Arena.ofShared();
             boolean done = false;
             try {
                 MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
                 done = true;
-                return new ModuleBytes(file.toString(), bytes, arena::close);
+                return new ModuleBytes(file.toString(), bytes, arena::close, state);
             } finally {
                 if (!done) {
                     arena.close();
@@ -159,7 +167,7 @@ public final class ModuleBytes extends Resource {
             ZipMembers.check(bytes, name);
             bytes = memory.seal().asSlice(0, size);
             done = true;
-            return new ModuleBytes(name, bytes, memory::close);
+            return new ModuleBytes(name, bytes, memory::close, null);
         } finally {
             if (!done) {
                 memory.close();
@@ -176,7 +184,7 @@ public final class ModuleBytes extends Resource {
             filling.fill(bytes);
             ZipMembers.check(bytes, name);
             done = true;
-            return new ModuleBytes(name, bytes.asReadOnly(), arena::close);
+            return new ModuleBytes(name, bytes.asReadOnly(), arena::close, null);
         } catch (OutOfMemoryError e) {
             throw noMemory(name, size, e);
         } finally {
@@ -211,6 +219,28 @@ public final class ModuleBytes extends Resource {
     public MemorySegment segment() {
         checkLive();
         return segment;
+    }
+
+    /**
+     * Fails when the bytes are those of a mapped file that was changed since, as far as its size and time tell. A file that was deleted or
+     * replaced under its name was not: the mapping keeps its bytes.
+     *
+     * @throws IreeException DATA_LOSS
+     */
+    public void requireUnchanged() {
+        if (mapped == null) {
+            return;
+        }
+        BasicFileAttributes now;
+        try {
+            now = Files.readAttributes(Path.of(name), BasicFileAttributes.class);
+        } catch (IOException e) {
+            return; // it is gone
+        }
+        if (Objects.equals(now.fileKey(), mapped.fileKey())
+                && (now.size() != mapped.size() || !now.lastModifiedTime().equals(mapped.lastModifiedTime()))) {
+            throw FileFault.changed(describe(), mapped.size(), mapped.lastModifiedTime(), now);
+        }
     }
 
     @Override

@@ -224,7 +224,7 @@ public record IreeProperties(
      * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
      * @param signature Location of the signature of the module file: Ed25519, of its SHA-256. The file's location with '.sig' when not set and signatures are required.
      * @param mapped Whether to map the module file rather than read it into memory, unless it is verified. Saves memory and time for large
-     *     files. A mapped file must not be overwritten or truncated: that changes results or fails calls; checksums
+     *     files. A mapped file must not be overwritten or truncated: that fails calls; checksums
      *     of zip members are not verified.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.

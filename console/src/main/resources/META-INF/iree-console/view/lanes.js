@@ -53,13 +53,15 @@ export class Lanes {
     const rows = schedule.lanes.reduce((sum, lane) => sum + lane.rows, 0);
     const fair = (ROOM - PADDING * schedule.lanes.length) / Math.max(1, rows);
     this.names.replaceChildren();
+    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.id.length));
+    this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     for (const lane of schedule.lanes) {
       const row = lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
       const name = this.actions.pickHardware
-        ? h("button.lane-name", { type: "button", title: `Faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
-        : h("span.lane-name", {}, lane.id);
+        ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
+        : h("span.lane-name", { title: lane.id }, lane.id);
       name.style.top = `${top}px`;
       name.style.height = `${height}px`;
       this.names.append(name);

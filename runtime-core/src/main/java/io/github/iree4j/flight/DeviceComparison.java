@@ -200,8 +200,8 @@ final class DeviceComparison {
         RecordedOperation missing = notImplied(was, operation, now, standIn);
         RecordedOperation more = notImplied(now, standIn, was, operation);
         if (missing != null || more != null) {
-            differences.accept(new Replay.Difference(
-                    operation, "the frontier", named(operation, missing), named(standIn, more)));
+            differences.accept(
+                    new Replay.Difference(operation, "the frontier", named(operation, missing), named(standIn, more)));
         }
         return true;
     }

@@ -53,8 +53,6 @@ export class Lanes {
     const rows = schedule.lanes.reduce((sum, lane) => sum + lane.rows, 0);
     const fair = (ROOM - PADDING * schedule.lanes.length) / Math.max(1, rows);
     this.names.replaceChildren();
-    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.id.length));
-    this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     for (const lane of schedule.lanes) {
       const row = lane.rows === 1 ? ROW.usual : Math.max(ROW.least, Math.min(ROW.packed, fair));
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
@@ -69,6 +67,8 @@ export class Lanes {
     }
     this.height = top + 6;
     this.body.style.height = `${this.height}px`;
+    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.id.length));
+    this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     this.canvas.setAttribute(
       "aria-label",
       `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,

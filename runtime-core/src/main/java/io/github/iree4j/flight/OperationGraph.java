@@ -321,7 +321,8 @@ public final class OperationGraph {
     void checkSizeOfReplay(long heap) {
         long bytes = 0;
         for (RecordedOperation each : operations.values()) {
-            bytes += REPLAY_BYTES + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
+            bytes += REPLAY_BYTES
+                    + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
         }
         if (bytes > heap) {
             throw new IreeException(
@@ -365,16 +366,19 @@ public final class OperationGraph {
      */
     public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
         List<Decision> decisions = operation.lastDecisions();
-        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
-            Decision decision = decisions.get(index);
-            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
-            if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
-                return known; // null also when it is not in the recording
-            }
-        }
         Point point = operation.waits().get(index);
         NavigableMap<Long, RecordedOperation> values = signallers.get(point.timeline());
         Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
+        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
+            Decision decision = decisions.get(index);
+            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
+            boolean forgotten = next != null // by the timeline, which told of the oldest signal that it remembered
+                    && next.getKey() < decision.value()
+                    && next.getValue().status() == StatusCode.OK;
+            if (!forgotten && (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED)) {
+                return known; // null also when it is not in the recording
+            }
+        }
         return next == null ? null : next.getValue();
     }
 

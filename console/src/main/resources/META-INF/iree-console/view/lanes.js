@@ -4,7 +4,7 @@
 import { axisColour } from "../model/colours.js";
 import { firstIndex } from "../model/search.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
-import { time } from "./format.js";
+import { plural, time } from "./format.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
@@ -85,7 +85,7 @@ export class Lanes {
     this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     this.canvas.setAttribute(
       "aria-label",
-      `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
+      `Lanes over time: ${plural(schedule.operations.length, "operation")} on ${plural(schedule.lanes.length, "lane")}${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
     );
     this.draw();
   }

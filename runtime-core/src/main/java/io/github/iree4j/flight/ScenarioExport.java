@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,8 @@ final class ScenarioExport {
     private final Explanation explanation;
     private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of what is exported
     private final Map<Long, String> hardware = new HashMap<>(); // by axis
+    private final Map<Long, TreeSet<Long>> orders =
+            new TreeMap<>(); // epochs of streams beside unordered queues, by axis
 
     ScenarioExport(OperationGraph graph) {
         this.graph = graph;
@@ -49,6 +52,12 @@ final class ScenarioExport {
                             .putIfAbsent(value, each));
         }
         boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
+        for (RecordedOperation each : all) {
+            RecordedQueue queue = graph.queue(each.axis());
+            if (!streams && queue != null && queue.stream()) {
+                orders.computeIfAbsent(each.axis(), unused -> new TreeSet<>()).add(each.epoch());
+            }
+        }
         StringBuilder text = new StringBuilder("id: recorded\nlabel: Recorded from a running system\n");
         text.append("description: Ticks are nanoseconds; operations of ")
                 .append(graph.recording().header().start())
@@ -61,6 +70,10 @@ final class ScenarioExport {
         String separator = "";
         for (long timeline : new TreeMap<>(signals).keySet()) {
             text.append(separator).append('t').append(timeline);
+            separator = ", ";
+        }
+        for (long axis : orders.keySet()) {
+            text.append(separator).append(order(axis));
             separator = ", ";
         }
         text.append("]\noperations:\n");
@@ -122,10 +135,20 @@ final class ScenarioExport {
                         kind.substring(0, Math.min(64, kind.length())),
                         hardware.getOrDefault(queue.axis(), ""),
                         Math.min(LONGEST, explanation.times(operation).running())));
-        points(" wait", waits(operation), text);
+        Map<String, Long> waits = named(waits(operation));
         Map<Long, Long> own = last(operation);
         own.entrySet().removeIf(each -> !operation.equals(signaller(each.getKey(), each.getValue())));
-        points(" signal", own, text);
+        Map<String, Long> signals = named(own);
+        TreeSet<Long> order = orders.get(operation.axis());
+        if (order != null) {
+            Long before = order.lower(operation.epoch());
+            if (before != null) {
+                waits.put(order(operation.axis()), before);
+            }
+            signals.put(order(operation.axis()), operation.epoch());
+        }
+        points(" wait", waits, text);
+        points(" signal", signals, text);
         if (streams) {
             text.append(", queue: ").append(Math.min(MAXIMUM_LANES - 1, queue.index()));
         }
@@ -162,18 +185,25 @@ final class ScenarioExport {
         return waits;
     }
 
-    private static void points(String key, Map<Long, Long> points, StringBuilder text) {
+    /** The timeline that keeps the order of a stream where lanes do not. */
+    private static String order(long axis) {
+        return "q" + Long.toHexString(axis);
+    }
+
+    private static Map<String, Long> named(Map<Long, Long> points) {
+        Map<String, Long> named = new LinkedHashMap<>();
+        points.forEach((timeline, value) -> named.put("t" + timeline, value));
+        return named;
+    }
+
+    private static void points(String key, Map<String, Long> points, StringBuilder text) {
         if (points.isEmpty()) {
             return;
         }
         text.append(',').append(key).append(": {");
         String separator = "";
-        for (Map.Entry<Long, Long> each : points.entrySet()) {
-            text.append(separator)
-                    .append('t')
-                    .append(each.getKey())
-                    .append(": ")
-                    .append(each.getValue());
+        for (Map.Entry<String, Long> each : points.entrySet()) {
+            text.append(separator).append(each.getKey()).append(": ").append(each.getValue());
             separator = ", ";
         }
         text.append('}');

@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** Claims about recordings that the laboratory runs. */
@@ -32,6 +33,10 @@ class ScenarioExportTest {
 
     /** Records what an action submits to devices with these ids, and makes a scenario of it. */
     private Scenario record(boolean streams, List<String> ids, Runnable work) throws IOException {
+        return record(_ -> streams, ids, work);
+    }
+
+    private Scenario record(Predicate<String> streams, List<String> ids, Runnable work) throws IOException {
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(1, 0), tracker, 16);
             Object group = new Object();
@@ -41,7 +46,7 @@ class ScenarioExportTest {
                         .clock(clock)
                         .schedulingDomain(domain)
                         .directGroup(group);
-                devices.add((streams ? device.fifoQueues(1) : device.unorderedQueue(2)).build());
+                devices.add((streams.test(id) ? device.fifoQueues(1) : device.unorderedQueue(2)).build());
             }
             try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
                 work.run();
@@ -104,6 +109,22 @@ class ScenarioExportTest {
             assertThat(scenario.hardware()).hasSize(4);
             assertThat(scenario.operations().stream().map(Scenario.Operation::hardware))
                     .doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void streamKeepsItsOrderBesideAQueueThatHasNone() throws IOException {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0);
+                TimelineSemaphore t = TimelineSemaphore.create(0)) {
+            Scenario scenario = record("gpu"::equals, List.of("gpu", "cpu"), () -> {
+                submit(0, s, 0, s, 1);
+                submit(0, s, 0, s, 2);
+                submit(1, s, 2, t, 1);
+            });
+            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+            assertThat(result.violations()).isEmpty();
+            assertThat(result.operations().get(1).start())
+                    .isEqualTo(result.operations().get(0).end());
         }
     }
 

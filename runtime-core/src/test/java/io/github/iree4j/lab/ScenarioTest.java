@@ -268,6 +268,26 @@ class ScenarioTest {
     }
 
     @Test
+    void byteOrderMarksBeyondTheFirstAreText() {
+        assertThatThrownBy(() -> Laboratory.read("\uFEFF".repeat(200_000)))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void aDocumentMayBeginBehindComments() {
+        String text = HEAD + "  - {id: a, hw: gpu}\n";
+        assertThat(Laboratory.read("# whose it is\n\n--- # and what\n" + text)).isEqualTo(Laboratory.read(text));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\\u0085", "\\u009b", "\\u00a0", "\\u2028", "\\u3000"})
+    void aNameHasNoSeparatorOfAnyAlphabet(String separator) {
+        assertThatThrownBy(() -> Laboratory.read(HEAD + "  - {id: \"a" + separator + "b\", hw: gpu}\n"))
+                .hasMessageContaining("white space or a control character");
+    }
+
+    @Test
     void aConsumerMayBeDefinedBeforeItsProducer() {
         Scenario scenario = Laboratory.read(
                 HEAD + "  - {id: last, hw: cpu, wait: {t: 1}}\n"

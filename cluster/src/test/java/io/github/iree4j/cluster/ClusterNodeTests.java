@@ -209,6 +209,7 @@ class ClusterNodeTests {
         one.node.look();
         assertThat(again.node.fenced()).isNull();
         assertThat(one.node.awaitSessions(SOON)).isTrue();
+        assertThat(again.node.awaitSessions(SOON)).isTrue();
         assertThat(again.sessions()).containsExactly(1L);
     }
 

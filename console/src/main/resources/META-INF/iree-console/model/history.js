@@ -36,6 +36,11 @@ export class History {
     return this.samples[this.samples.length - 1] ?? null;
   }
 
+  /** What is known of a queue from the beginning of what is kept: some minutes ago. */
+  oldest(queue) {
+    return this.samples.find((each) => each.queues.has(queue))?.queues.get(queue) ?? null;
+  }
+
   /** The times that a chart covers: what there is, up to a fixed span that then moves steadily. */
   range(seconds) {
     const end = this.latest?.at ?? 0;

@@ -132,5 +132,5 @@ function operation(op) {
 
 function describe(pages, operations) {
   const dropped = pages[pages.length - 1].completeFrom > 0;
-  return `What the flight recorder has: ${operations} operations with their waits, frontiers and memory.${dropped ? " Older ones were dropped from its ring." : ""}`;
+  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${dropped ? " Older ones were dropped from its ring." : ""}`;
 }

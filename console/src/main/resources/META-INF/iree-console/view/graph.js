@@ -6,6 +6,7 @@ import { count, plural } from "./format.js";
 
 const NODE = { width: 118, height: 38 };
 const GAP = { least: 50, most: 96, y: 20 };
+const LETTER = 6; // width of one in the label of an edge, at most
 const MOST = 320; // nodes that are drawn at once
 
 export class Graph {
@@ -49,7 +50,7 @@ export class Graph {
       const shown = op.waits.filter((wait) => wait.producer && place.has(wait.producer));
       // Edges that come from above arrive above.
       shown.sort((a, b) => corner(a.producer).y - corner(b.producer).y);
-      shown.forEach((wait, i) => edges.append(this.#edge(wait, op, corner(wait.producer), corner(op), (i + 1) / (shown.length + 1))));
+      shown.forEach((wait, i) => edges.append(this.#edge(wait, op, corner(wait.producer), corner(op), (i + 1) / (shown.length + 1), gap)));
       nodes.append(this.#node(op, corner(op)));
     }
     const picture = svg(
@@ -62,7 +63,7 @@ export class Graph {
     this.#tabStop(operations[0]);
   }
 
-  #edge(wait, op, from, to, port) {
+  #edge(wait, op, from, to, port, gap) {
     const index = this.schedule.semaphoreByName.get(wait.semaphore)?.index ?? 0;
     const x1 = from.x + NODE.width;
     const y1 = from.y + NODE.height / 2;
@@ -70,7 +71,14 @@ export class Graph {
     const bend = Math.max(24, (to.x - x1) / 2);
     const path = svg("path.edge", { axis: index, d: `M${x1},${y1} C${x1 + bend},${y1} ${to.x - bend},${y2} ${to.x - 5},${y2}` });
     const head = svg("path.edge-head", { axis: index, d: `M${to.x},${y2} l-7,-4 v8 z` });
-    const label = svg("text.edge-label", { axis: index, x: (x1 + to.x) / 2, y: (y1 + y2) / 2 - 5, "text-anchor": "middle" }, `${wait.semaphore} ≥ ${wait.value}`);
+    // Between two layers; of an edge that passes others, before the last one, where it is level.
+    const passes = to.x - x1 > gap + 1;
+    const label = svg(
+      "text.edge-label",
+      { axis: index, x: to.x - gap / 2, y: (passes ? y2 : (y1 + y2) / 2) - 5, "text-anchor": "middle" },
+      shortened(wait, Math.floor((gap - 6) / LETTER)),
+      svg("title", {}, `${wait.semaphore} ≥ ${wait.value}`),
+    );
     this.edges.push({ wait, op, elements: [path, head, label] });
     return svg("g", {}, path, head, label);
   }
@@ -166,4 +174,11 @@ export class Graph {
       elements.forEach((element) => element.classList.toggle("met", met));
     }
   }
+}
+
+/** What an operation waits for, in that many letters: the end of a name tells most, as of numbered timelines. */
+function shortened({ semaphore, value }, room) {
+  const end = ` ≥ ${value}`;
+  const left = Math.max(2, room - end.length);
+  return `${semaphore.length > left ? `…${semaphore.slice(1 - left)}` : semaphore}${end}`;
 }

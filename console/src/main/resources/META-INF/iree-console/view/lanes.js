@@ -4,7 +4,7 @@
 import { axisColour } from "../model/colours.js";
 import { firstIndex } from "../model/search.js";
 import { h, isDark, penOf, styleOf } from "./dom.js";
-import { time } from "./format.js";
+import { plural, time } from "./format.js";
 
 const AXIS = 26; // height of the scale
 const ROOM = 390; // height that all lanes share while their rows are not too low
@@ -72,8 +72,8 @@ export class Lanes {
       const height = Math.max(20, Math.round(row * lane.rows + PADDING));
       this.tops.push({ lane, top, height, row });
       const name = this.actions.pickHardware
-        ? h("button.lane-name", { type: "button", title: `Faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
-        : h("span.lane-name", {}, lane.id);
+        ? h("button.lane-name", { type: "button", title: `${lane.id}: faults of ${lane.hardware}`, onclick: () => this.actions.pickHardware?.(lane.hardware) }, lane.id)
+        : h("span.lane-name", { title: lane.id }, lane.id);
       name.style.top = `${top}px`;
       name.style.height = `${height}px`;
       this.names.append(name);
@@ -81,9 +81,11 @@ export class Lanes {
     }
     this.height = top + 6;
     this.body.style.height = `${this.height}px`;
+    const longest = Math.max(0, ...schedule.lanes.map((lane) => lane.id.length));
+    this.names.style.setProperty("--names", `${1.3 + 0.46 * longest}rem`);
     this.canvas.setAttribute(
       "aria-label",
-      `Lanes over time: ${schedule.operations.length} operations on ${schedule.lanes.length} lanes${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
+      `Lanes over time: ${plural(schedule.operations.length, "operation")} on ${plural(schedule.lanes.length, "lane")}${schedule.machines.length > 1 ? ` of ${schedule.machines.length} machines` : ""} until ${time(schedule.unit, schedule.finalTick)}. The table of operations lists them.`,
     );
     this.draw();
   }

@@ -32,7 +32,9 @@ export class QueuesPanel {
       const row = this.rows.get(queue.name);
       const now = history.latest?.queues.get(queue.name);
       setText(row.numbers, `${plural(queue.inFlight, "operation")} in flight, ${count(queue.pending)} pending, ${Math.round(now?.rate ?? 0)} /s`);
-      setText(row.failed, queue.failed > 0 ? `${count(queue.failed)} failed` : "");
+      const lately = queue.failed - (history.oldest(queue.name)?.failed ?? queue.failed);
+      setText(row.failed, queue.failed === 0 ? "" : lately > 0 ? `${count(lately)} failed lately, ${count(queue.failed)} in all` : `${count(queue.failed)} failed in all, none lately`);
+      row.failed.className = lately > 0 ? "bad" : "muted";
       const total = DECISIONS.reduce((sum, [key]) => sum + queue.decisions[key], 0);
       row.parts.forEach((part, i) => {
         const [key, label] = DECISIONS[i];
@@ -42,7 +44,7 @@ export class QueuesPanel {
       });
       row.bar.setAttribute("aria-label", `Waits: ${DECISIONS.map(([key, label]) => `${queue.decisions[key]} ${label}`).join(", ")}`);
       const held = seconds(queue.heldBack);
-      setText(row.waits, total === 0 ? "no waits yet" : `${plural(total, "wait")}, ${Math.round((100 * (total - queue.decisions.deferred - queue.decisions.deviceWaits)) / total)} % free${held > 0 ? `, deferred for ${span(held)}` : ""}`);
+      setText(row.waits, total === 0 ? "no waits yet" : `${plural(total, "wait")}, ${Math.round((100 * (total - queue.decisions.deferred - queue.decisions.deviceWaits)) / total)} % free${held > 0 ? `; held back ${span(held)}, summed over operations` : ""}`);
       const frontier = live.frontiers.queues.find((each) => each.queue === queue.name);
       const text = JSON.stringify(frontier?.entries ?? []);
       if (frontier && row.frontierText !== text) {

@@ -49,11 +49,12 @@ export class MemoryMapView {
     pen.font = styleOf("--canvas-font") || "12px sans-serif";
     pen.textBaseline = "middle";
     const colours = Object.fromEntries(Object.entries(STATES).map(([state, { style }]) => [state, styleOf(style)]));
+    const names = namesOf(slabs);
     slabs.forEach((slab, row) => {
       const top = row * (ROW + GAP);
       const length = Math.max(24, (slab.size / largest) * (width - NAME));
       pen.fillStyle = styleOf("--muted");
-      pen.fillText(`${slab.pool} ${format(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
+      pen.fillText(`${names[row]} ${format(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
       // Small blocks in use are drawn over large free ones, and never vanish.
       for (const block of [...slab.blocks].sort((a, b) => b.length - a.length)) {
         const left = NAME + (block.offset / slab.size) * length;
@@ -108,4 +109,14 @@ export function describeBlock(block, slab, format) {
   const death = block.death.map((each) => `${each.queue}:${each.epoch}${each.completed >= each.epoch ? " ✓" : ` (at ${each.completed})`}`).join(", ");
   const after = death === "" ? "" : block.state === "RESERVED" ? `; its user runs after ${death}` : `; reused after ${death}`;
   return `${slab.pool}: ${format(block.length)} at ${format(block.offset)}, ${STATES[block.state]?.label ?? block.state}${after}${block.tainted ? "; tainted" : ""}`;
+}
+
+/** The names of slabs: of several in a pool, with a number. */
+export function namesOf(slabs) {
+  const counts = new Map();
+  return slabs.map(({ pool }) => {
+    const number = (counts.get(pool) ?? 0) + 1;
+    counts.set(pool, number);
+    return slabs.filter((each) => each.pool === pool).length > 1 ? `${pool} ${number}:` : pool;
+  });
 }

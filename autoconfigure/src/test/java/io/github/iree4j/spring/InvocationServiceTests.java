@@ -181,6 +181,20 @@ class InvocationServiceTests {
                 .isEqualTo(code);
     }
 
+    @Test
+    void noCallIsFastEnoughForADeadlineOfZero() {
+        for (int i = 0; i < 2000; i++) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations
+                            .request("adder.add")
+                            .inputs(1, 2)
+                            .deadline(Duration.ZERO)
+                            .invoke())
+                    .extracting(IreeException::code)
+                    .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000, 1L << 40})
     void aDeadlineMayBeInAThousandYears(long seconds) {

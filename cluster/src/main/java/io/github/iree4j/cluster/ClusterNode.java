@@ -198,9 +198,14 @@ public final class ClusterNode implements AutoCloseable {
 
     /**
      * Connects to peers whose pause is over, ends connections on which nothing is said, decides conflicts, and measures round trips. To be called
-     * regularly, about twice a second. Does not block.
+     * regularly, about twice a second. Does not block; does nothing once this is closed.
      */
     public void look() {
+        synchronized (this) {
+            if (closed) { // the executor, too
+                return;
+            }
+        }
         node.sessions().forEach(RemoteSession::measure);
         executor.execute(this::connect);
         executor.execute(this::endSilent);
@@ -548,7 +553,9 @@ public final class ClusterNode implements AutoCloseable {
             synchronized (ClusterNode.this) {
                 link = peer == null ? null : links.get(peer.incarnation());
             }
-            if (link == null || !link.peer.identity().equals(peer) || !session.connection().equals(link)) {
+            if (link == null
+                    || !link.peer.identity().equals(peer)
+                    || !session.connection().equals(link)) {
                 session.fail(new IreeException(
                         StatusCode.PERMISSION_DENIED,
                         "%s says that it is %s, and its connection was opened by another node"

@@ -197,6 +197,10 @@ class ClusterNodeTests {
         former.join(new ClusterMember(new NodeIdentity(7, 5, 1, 3), "127.0.0.1", 1), _ -> {});
         Node again = new Node(5, 5);
         again.node.start();
+        assertThat(one.node.awaitSession(each -> each.identity().incarnation() == 5, SOON))
+                .isNotNull(); // or the clock's advance ends the connection as a silent one
+        assertThat(again.node.awaitSession(each -> each.identity().incarnation() == 1, SOON))
+                .isNotNull();
         MemoryMembership passing = new MemoryMembership(network);
         passing.join(new ClusterMember(new NodeIdentity(7, 6, 1, 6), "127.0.0.1", 1), _ -> {});
         network.cut(List.of(passing));

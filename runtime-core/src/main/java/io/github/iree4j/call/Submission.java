@@ -118,16 +118,24 @@ final class Submission<R> {
 
     /** Abandons the call at the timeout. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
+        if (timeout.isZero()) { // a timer would give it some time
+            future.completeExceptionally(late(timeout));
+            return;
+        }
         CompletableFuture<Void> clock = new CompletableFuture<>();
         clock.whenComplete((_, late) -> {
             if (late instanceof TimeoutException) {
-                giveUp(new IreeException(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "call of '%s' took longer than %s".formatted(function.fullName(), timeout)));
+                giveUp(late(timeout));
             }
         });
         future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
         clock.orTimeout(CallTerms.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+    }
+
+    private IreeException late(Duration timeout) {
+        return new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "call of '%s' took longer than %s".formatted(function.fullName(), timeout));
     }
 
     /** Ends it as if from outside, on a separate thread: continuations of the future may run arbitrary code. */

@@ -200,13 +200,13 @@ final class DeviceComparison {
         RecordedOperation missing = notImplied(was, operation, now, standIn);
         RecordedOperation more = notImplied(now, standIn, was, operation);
         if (missing != null || more != null) {
-            differences.accept(new Replay.Difference(
-                    operation, "the frontier", named(was, operation, missing), named(now, standIn, more)));
+            differences.accept(
+                    new Replay.Difference(operation, "the frontier", named(operation, missing), named(standIn, more)));
         }
         return true;
     }
 
-    private String named(OperationGraph graph, RecordedOperation operation, @Nullable RecordedOperation only) {
+    private String named(RecordedOperation operation, @Nullable RecordedOperation only) {
         RecordedOperation original = only == null ? null : originals.getOrDefault(only, only);
         return operation.frontier() + (original == null ? "" : ", only there " + original);
     }

@@ -141,7 +141,7 @@ public final class OperationGraph {
             case FlightEvent.Reserved reserved -> {
                 reservations.put(reserved.reservation(), reserved);
                 SlabHistory slab = slabs.get(reserved.slab());
-                FlightEvent.Released last = slab == null ? null : slab.last(reserved);
+                FlightEvent.Released last = slab == null ? null : slab.reserved(reserved);
                 if (last != null) {
                     earlier.put(reserved.reservation(), last);
                 }
@@ -321,7 +321,8 @@ public final class OperationGraph {
     void checkSizeOfReplay(long heap) {
         long bytes = 0;
         for (RecordedOperation each : operations.values()) {
-            bytes += REPLAY_BYTES + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
+            bytes += REPLAY_BYTES
+                    + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
         }
         if (bytes > heap) {
             throw new IreeException(
@@ -365,16 +366,19 @@ public final class OperationGraph {
      */
     public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
         List<Decision> decisions = operation.lastDecisions();
-        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
-            Decision decision = decisions.get(index);
-            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
-            if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
-                return known; // null also when it is not in the recording
-            }
-        }
         Point point = operation.waits().get(index);
         NavigableMap<Long, RecordedOperation> values = signallers.get(point.timeline());
         Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
+        if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
+            Decision decision = decisions.get(index);
+            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
+            boolean forgotten = next != null // by the timeline, which told of the oldest signal that it remembered
+                    && next.getKey() < decision.value()
+                    && next.getValue().status() == StatusCode.OK;
+            if (!forgotten && (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED)) {
+                return known; // null also when it is not in the recording
+            }
+        }
         return next == null ? null : next.getValue();
     }
 
@@ -464,31 +468,45 @@ public final class OperationGraph {
         return earlier.get(reservation);
     }
 
-    /** The last release of bytes of a slab, while their history is read. */
+    /** The last release of the bytes of a slab that have not been reserved since, while their history is read. */
     private static final class SlabHistory {
         private record Freed(FlightEvent.Released release, long end) {}
 
-        private final TreeMap<Long, Freed> byOffset = new TreeMap<>();
-        private long longest;
+        private final TreeMap<Long, Freed> byOffset = new TreeMap<>(); // of ranges that do not overlap
 
-        FlightEvent.@Nullable Released last(FlightEvent.Reserved memory) {
-            Freed last = null;
-            long from = Math.max(0, memory.offset() - longest);
-            for (Map.Entry<Long, Freed> each : byOffset.subMap(
-                            from, true, memory.offset() + Math.max(1, memory.length()), false)
-                    .entrySet()) {
-                Freed freed = each.getValue();
-                if (freed.end > memory.offset()
-                        && (last == null || freed.release.sequence() > last.release.sequence())) {
-                    last = freed;
-                }
-            }
-            return last == null ? null : last.release;
+        /** Returns the last release of any of the bytes that are reserved, and forgets those bytes. */
+        FlightEvent.@Nullable Released reserved(FlightEvent.Reserved memory) {
+            return forget(memory.offset(), memory.offset() + Math.max(1, memory.length()));
         }
 
         void released(FlightEvent.Reserved memory, FlightEvent.Released release) {
-            byOffset.put(memory.offset(), new Freed(release, memory.offset() + memory.length()));
-            longest = Math.max(longest, memory.length());
+            long end = memory.offset() + memory.length();
+            if (end > memory.offset()) {
+                forget(memory.offset(), end);
+                byOffset.put(memory.offset(), new Freed(release, end));
+            }
+        }
+
+        private FlightEvent.@Nullable Released forget(long from, long end) {
+            FlightEvent.Released last = null;
+            Map.Entry<Long, Freed> next = byOffset.floorEntry(from);
+            if (next == null || next.getValue().end <= from) {
+                next = byOffset.higherEntry(from);
+            }
+            while (next != null && next.getKey() < end) {
+                long start = next.getKey();
+                Freed freed = next.getValue();
+                byOffset.remove(start);
+                if (start < from) {
+                    byOffset.put(start, new Freed(freed.release, from));
+                }
+                if (freed.end > end) {
+                    byOffset.put(end, freed);
+                }
+                last = last == null || freed.release.sequence() > last.sequence() ? freed.release : last;
+                next = byOffset.higherEntry(start);
+            }
+            return last;
         }
     }
 }

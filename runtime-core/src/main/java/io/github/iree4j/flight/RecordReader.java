@@ -80,6 +80,9 @@ final class RecordReader {
         long size = number();
         long length = number();
         long offset = number();
+        if (Math.max(1, length) > Long.MAX_VALUE - offset) {
+            throw damaged("has memory of %d bytes at %d".formatted(length, offset));
+        }
         int slab = (int) number();
         long reuse = number();
         if ((reuse & 0xFF) >= REUSES.length) {

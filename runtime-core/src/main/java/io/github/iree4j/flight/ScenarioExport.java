@@ -10,7 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A scenario of the laboratory, as the YAML that it reads: each operation that ended, with the time that it ran and the time of its
@@ -24,6 +27,9 @@ final class ScenarioExport {
     private final OperationGraph graph;
     private final Explanation explanation;
     private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new HashMap<>(); // of what is exported
+    private final Map<Long, String> hardware = new HashMap<>(); // by axis
+    private final Map<Long, TreeSet<Long>> orders =
+            new TreeMap<>(); // epochs of streams beside unordered queues, by axis
 
     ScenarioExport(OperationGraph graph) {
         this.graph = graph;
@@ -41,22 +47,33 @@ final class ScenarioExport {
                             .formatted(all.size(), MAXIMUM_OPERATIONS));
         }
         for (RecordedOperation each : all) {
-            each.signals()
-                    .forEach(point -> signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
-                            .putIfAbsent(point.value(), each));
+            last(each)
+                    .forEach((timeline, value) -> signals.computeIfAbsent(timeline, unused -> new TreeMap<>())
+                            .putIfAbsent(value, each));
         }
         boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
+        for (RecordedOperation each : all) {
+            RecordedQueue queue = graph.queue(each.axis());
+            if (!streams && queue != null && queue.stream()) {
+                orders.computeIfAbsent(each.axis(), unused -> new TreeSet<>()).add(each.epoch());
+            }
+        }
         StringBuilder text = new StringBuilder("id: recorded\nlabel: Recorded from a running system\n");
         text.append("description: Ticks are nanoseconds; operations of ")
                 .append(graph.recording().header().start())
                 .append(".\nplacement: ")
                 .append(streams ? "queues" : "lanes")
                 .append("\nhardware:\n");
+        nameHardware(streams);
         hardware(streams, text);
         text.append("semaphores: [");
         String separator = "";
         for (long timeline : new TreeMap<>(signals).keySet()) {
             text.append(separator).append('t').append(timeline);
+            separator = ", ";
+        }
+        for (long axis : orders.keySet()) {
+            text.append(separator).append(order(axis));
             separator = ", ";
         }
         text.append("]\noperations:\n");
@@ -72,17 +89,32 @@ final class ScenarioExport {
         Map<String, Integer> machines = new HashMap<>();
         for (RecordedQueue queue : graph.recording().queues()) {
             int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : explanation.mostAtOnce(queue.axis());
-            lanes.merge(hardware(queue, streams), Math.min(MAXIMUM_LANES, needed), Math::max);
-            machines.put(hardware(queue, streams), DeviceInfo.machine(queue.device(), queue.axis()));
+            String id = hardware.getOrDefault(queue.axis(), "");
+            lanes.merge(id, Math.min(MAXIMUM_LANES, needed), Math::max);
+            machines.put(id, DeviceInfo.machine(queue.device(), queue.axis()));
         }
         boolean several = new HashSet<>(machines.values()).size() > 1;
         lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d%s}\n"
                 .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
     }
 
-    private static String hardware(RecordedQueue queue, boolean streams) {
-        String device = name(queue.device());
-        return streams ? device : device + "-" + queue.index();
+    /** Names the hardware of each queue: the queues of a device share one if all are streams, and devices never do. */
+    private void nameHardware(boolean streams) {
+        Map<String, String> devices = new HashMap<>(); // by name
+        Set<String> places = new HashSet<>(); // of queues; two devices may have the same id
+        for (RecordedQueue queue : graph.recording().queues()) {
+            String own = name(queue.device());
+            String id = own;
+            for (int i = 2; !isFree(id, queue, devices, places); i++) {
+                id = own + "_" + i;
+            }
+            hardware.put(queue.axis(), streams ? id : id + "-" + queue.index());
+        }
+    }
+
+    private static boolean isFree(String id, RecordedQueue queue, Map<String, String> devices, Set<String> places) {
+        String other = devices.putIfAbsent(id, queue.device());
+        return (other == null || other.equals(queue.device())) && places.add(id + "-" + queue.index());
     }
 
     /** A name that YAML and scenarios take as it is. */
@@ -101,12 +133,22 @@ final class ScenarioExport {
                 .formatted(
                         operation.number(),
                         kind.substring(0, Math.min(64, kind.length())),
-                        hardware(queue, streams),
+                        hardware.getOrDefault(queue.axis(), ""),
                         Math.min(LONGEST, explanation.times(operation).running())));
-        points(" wait", waits(operation), text);
-        Map<Long, Long> own = new TreeMap<>();
-        operation.signals().forEach(point -> own.merge(point.timeline(), point.value(), Math::max));
-        points(" signal", own, text);
+        Map<String, Long> waits = named(waits(operation));
+        Map<Long, Long> own = last(operation);
+        own.entrySet().removeIf(each -> !operation.equals(signaller(each.getKey(), each.getValue())));
+        Map<String, Long> signals = named(own);
+        TreeSet<Long> order = orders.get(operation.axis());
+        if (order != null) {
+            Long before = order.lower(operation.epoch());
+            if (before != null) {
+                waits.put(order(operation.axis()), before);
+            }
+            signals.put(order(operation.axis()), operation.epoch());
+        }
+        points(" wait", waits, text);
+        points(" signal", signals, text);
         if (streams) {
             text.append(", queue: ").append(Math.min(MAXIMUM_LANES - 1, queue.index()));
         }
@@ -115,31 +157,53 @@ final class ScenarioExport {
                 .append("}\n");
     }
 
-    /** The waits whose signals are exported. */
+    /** The largest value of each timeline that an operation signals: smaller ones are reached with it. */
+    private static Map<Long, Long> last(RecordedOperation operation) {
+        Map<Long, Long> own = new TreeMap<>();
+        operation.signals().forEach(point -> own.merge(point.timeline(), point.value(), Math::max));
+        return own;
+    }
+
+    private @Nullable RecordedOperation signaller(long timeline, long value) {
+        NavigableMap<Long, RecordedOperation> values = signals.get(timeline);
+        return values == null ? null : values.get(value);
+    }
+
+    /**
+     * The waits whose signals are exported, for the values that operations signal. What signals a wait was issued before what waits;
+     * the host signalled the others.
+     */
     private Map<Long, Long> waits(RecordedOperation operation) {
         Map<Long, Long> waits = new TreeMap<>();
         for (Point point : operation.waits()) {
             NavigableMap<Long, RecordedOperation> values = signals.get(point.timeline());
             Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
-            if (next != null && !next.getValue().equals(operation)) {
-                waits.merge(point.timeline(), point.value(), Math::max);
+            if (next != null && OperationGraph.issueNumber(next.getValue()) < OperationGraph.issueNumber(operation)) {
+                waits.merge(point.timeline(), next.getKey(), Math::max);
             }
         }
         return waits;
     }
 
-    private static void points(String key, Map<Long, Long> points, StringBuilder text) {
+    /** The timeline that keeps the order of a stream where lanes do not. */
+    private static String order(long axis) {
+        return "q" + Long.toHexString(axis);
+    }
+
+    private static Map<String, Long> named(Map<Long, Long> points) {
+        Map<String, Long> named = new LinkedHashMap<>();
+        points.forEach((timeline, value) -> named.put("t" + timeline, value));
+        return named;
+    }
+
+    private static void points(String key, Map<String, Long> points, StringBuilder text) {
         if (points.isEmpty()) {
             return;
         }
         text.append(',').append(key).append(": {");
         String separator = "";
-        for (Map.Entry<Long, Long> each : points.entrySet()) {
-            text.append(separator)
-                    .append('t')
-                    .append(each.getKey())
-                    .append(": ")
-                    .append(each.getValue());
+        for (Map.Entry<String, Long> each : points.entrySet()) {
+            text.append(separator).append(each.getKey()).append(": ").append(each.getValue());
             separator = ", ";
         }
         text.append('}');

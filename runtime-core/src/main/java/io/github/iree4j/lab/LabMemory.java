@@ -11,9 +11,11 @@ import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,8 @@ final class LabMemory implements AutoCloseable {
     private final LabRun run;
     private final LabBlocks blocks;
     private final Map<String, Held> all = new LinkedHashMap<>(); // by the name of the buffer
+    private final Map<String, Runnable> frees =
+            new HashMap<>(); // of buffers whose allocation is submitted later, by name
     private final List<TimelineSemaphore> timelines = new ArrayList<>();
 
     /** A buffer. */
@@ -80,6 +84,10 @@ final class LabMemory implements AutoCloseable {
                 all.put(name, new Held(work, units, buffer, ready));
             }
             points.add(new Fence.Entry(ready, 1));
+            Runnable free = frees.remove(name);
+            if (free != null) {
+                free.run();
+            }
         });
         return points;
     }
@@ -94,21 +102,26 @@ final class LabMemory implements AutoCloseable {
         for (String name : operation.frees()) {
             Held held = all.get(name);
             if (held == null) {
-                continue; // its allocation is submitted later
+                frees.put(name, () -> free(Objects.requireNonNull(all.get(name)), operation, queue, end));
+            } else {
+                free(held, operation, queue, end);
             }
-            TimelineSemaphore freed = timeline();
-            held.freed = freed;
-            held.last = operation;
-            freed.whenReached(1, (_, failure) -> {
-                if (failure != null) { // nothing in queue order frees it any more
-                    held.closed = run.endOf(freed); // it may have been reused behind the failure
-                    held.buffer.close();
-                }
-            });
-            try (Fence wait = Fence.at(end.semaphore(), end.value());
-                    Fence signal = Fence.at(freed, 1)) {
-                queue.dealloca(wait, signal, held.buffer, 0);
+        }
+    }
+
+    private void free(Held held, Operation operation, DeviceQueue queue, Fence.Entry end) {
+        TimelineSemaphore freed = timeline();
+        held.freed = freed;
+        held.last = operation;
+        freed.whenReached(1, (_, failure) -> {
+            if (failure != null) { // nothing in queue order frees it any more
+                held.closed = run.endOf(freed); // it may have been reused behind the failure
+                held.buffer.close();
             }
+        });
+        try (Fence wait = Fence.at(end.semaphore(), end.value());
+                Fence signal = Fence.at(freed, 1)) {
+            queue.dealloca(wait, signal, held.buffer, 0);
         }
     }
 
@@ -121,6 +134,10 @@ final class LabMemory implements AutoCloseable {
                 return;
             }
             LabRun.Moment begin = run.endOf(held.ready);
+            LabRun.Moment closed = held.closed;
+            if (closed != null && closed.order() < begin.order()) {
+                return; // its program failed while it stood in line
+            }
             events.put(
                     begin.order(),
                     new MemoryEvent(

@@ -316,9 +316,10 @@ public record Scenario(
             throw invalid("the id of %s has %d characters, which is not within [1, %d]"
                     .formatted(what, id.length(), MAXIMUM_ID));
         }
-        if (!id.chars().allMatch(c -> c > ' ' && c != 0x7F)) {
+        if (id.chars()
+                .anyMatch(c -> Character.isISOControl(c) || Character.isWhitespace(c) || Character.isSpaceChar(c))) {
             throw invalid("id '%s' of %s contains white space or a control character"
-                    .formatted(id.replaceAll("\\p{Cntrl}", "?"), what));
+                    .formatted(id.replaceAll("[\\p{Cc}\\p{Zl}\\p{Zp}]", "?"), what));
         }
     }
 }

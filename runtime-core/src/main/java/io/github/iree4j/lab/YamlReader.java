@@ -32,20 +32,23 @@ final class YamlReader {
         if (text.length() > MAXIMUM_LENGTH) {
             throw invalid("the text has %d characters, more than %d".formatted(text.length(), MAXIMUM_LENGTH));
         }
-        if (text.startsWith("\uFEFF")) { // a byte order mark
-            return read(text.substring(1));
-        }
-        YamlReader reader = new YamlReader(text);
-        if (text.startsWith("---") && (text.length() == 3 || text.charAt(3) <= ' ')) {
-            reader.at = 3;
-        }
+        YamlReader reader = new YamlReader(text.startsWith("\uFEFF") ? text.substring(1) : text); // a byte order mark
         reader.skip();
+        if (reader.isBeginningOfDocument()) {
+            reader.at += 3;
+            reader.skip();
+        }
         Object value = reader.block(0, "");
         reader.skip();
-        if (reader.at < text.length()) {
+        if (reader.at < reader.text.length()) {
             throw reader.error("nothing more is expected here");
         }
         return value;
+    }
+
+    private boolean isBeginningOfDocument() {
+        int end = at + 3;
+        return text.startsWith("---", at) && column() == 0 && (end == text.length() || text.charAt(end) <= ' ');
     }
 
     // ---- Block style.

@@ -65,6 +65,71 @@ class AlteredRecordingTest {
                 .hasMessageContaining("4097 points");
     }
 
+    @Test
+    void memoryBeyondAllAddressesIsDamage() throws IOException {
+        FlightRecording recording = FlightRecorderTest.record(SEED, 60);
+        RecordWords records = new RecordWords();
+        reserved(records, 1, Long.MAX_VALUE, 1);
+        assertThatThrownBy(() -> new FlightRecording(
+                        recording.header(), recording.names(), recording.queues(), recording.pools(), records))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS))
+                .hasMessageContaining("memory of 1 bytes at 9223372036854775807");
+    }
+
+    @Test
+    @Timeout(60)
+    void manyReservationsBelowALongOneAreReadInTimeThatGrowsWithThem() throws IOException {
+        FlightRecording recording = FlightRecorderTest.record(SEED, 60);
+        RecordWords records = new RecordWords();
+        int count = 150_000;
+        reserved(records, 1, 0, 1L << 40);
+        released(records, 1);
+        for (int i = 2; i < count; i++) {
+            reserved(records, i, i * 8L, 8);
+            released(records, i);
+        }
+        OperationGraph graph = new OperationGraph(new FlightRecording(
+                recording.header(), recording.names(), recording.queues(), recording.pools(), records));
+        for (int i = 2; i < count; i += 997) {
+            assertThat(graph.earlierUse(i)).extracting("reservation").isEqualTo(1L);
+        }
+    }
+
+    private static void reserved(RecordWords records, long reservation, long offset, long length) {
+        record(
+                records,
+                RecordType.RESERVED,
+                2 * reservation,
+                reservation,
+                0,
+                1,
+                length,
+                offset,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0);
+    }
+
+    private static void released(RecordWords records, long reservation) {
+        record(records, RecordType.RELEASED, 2 * reservation + 1, reservation, 0, 0);
+    }
+
+    private static void record(RecordWords records, int type, long sequence, long... words) {
+        records.begin(RecordType.HEADER + words.length);
+        records.put(RecordType.header(type, RecordType.HEADER + words.length));
+        records.put(sequence);
+        records.put(sequence);
+        for (long each : words) {
+            records.put(each);
+        }
+    }
+
     private static RecordWords altered(RecordWords records, Random random) {
         long[] words = records.words();
         for (int i = 1 + random.nextInt(6); i > 0; i--) {

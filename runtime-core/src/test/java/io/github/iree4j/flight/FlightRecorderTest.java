@@ -124,6 +124,24 @@ class FlightRecorderTest {
     }
 
     @Test
+    void fileOfVersion1IsReadAndOfAnUnknownVersionRefused() throws IOException {
+        FlightRecording recording = record(SEED, 40);
+        byte[] file = recording.toBytes();
+        Path path = folder.resolve("v.iree4j");
+        file[8] = 1;
+        Files.write(path, file);
+        assertThat(FlightRecording.read(path).events()).isEqualTo(recording.events());
+        for (byte version : new byte[] {0, 3, -1}) {
+            file[8] = version;
+            Files.write(path, file);
+            assertThatThrownBy(() -> FlightRecording.read(path))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
+                    .hasMessageContaining("versions 1 to 2");
+        }
+    }
+
+    @Test
     void fileThatIsWrittenMeanwhileHasEverything() throws IOException {
         Path file = folder.resolve("b.iree4j");
         FlightRecording ring;

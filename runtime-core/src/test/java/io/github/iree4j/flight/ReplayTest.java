@@ -22,6 +22,18 @@ class ReplayTest {
         }
     }
 
+    /** A timeline tells of the oldest signal that it remembers when it is asked about an older one. */
+    @Test
+    void timelinesThatHaveForgottenSignalsAreReplayed() throws IOException {
+        for (long seed = SEED; seed < SEED + 20; seed++) {
+            FlightRecording recording = FlightRecorderTest.record(seed, 300);
+            Replay replay = Replay.of(recording);
+            assertThat(replay.differences()).as("seed %d: %s", seed, replay).isEmpty();
+            assertThat(replay.reordered()).as("seed %d", seed).isZero();
+            LongestPath.assertIsCriticalPath(recording, "seed " + seed);
+        }
+    }
+
     @Test
     void operationsEndOnTheVirtualClockWhenTheyDid() throws IOException {
         for (long seed = SEED; seed < SEED + 100; seed++) {

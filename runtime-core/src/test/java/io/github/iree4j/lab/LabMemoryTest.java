@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Claims about scenarios whose operations allocate and free memory of the pools of their hardware. */
 class LabMemoryTest {
@@ -209,5 +211,43 @@ class LabMemoryTest {
                 List.of(),
                 List.of(),
                 List.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "3"})
+    void memoryIsFreedBehindAnOperationThatIsSubmittedBeforeTheOneThatAllocatesIt(String submitted) {
+        LabResult result = Laboratory.run(Laboratory.read("""
+                        id: x
+                        hardware: [{id: gpu, memory: 4}]
+                        semaphores: [s]
+                        operations:
+                          - {id: free, hw: gpu, wait: {s: 1}, signal: {s: 2}, free: [a]}
+                          - {id: allocate, hw: gpu, signal: {s: 1}, alloc: {a: 4}, submitted: %s}
+                          - {id: again, hw: gpu, wait: {s: 2}, alloc: {b: 4}, submitted: 4}
+                        """.formatted(submitted)), LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.isRetired()).isTrue();
+        assertThat(result.memory().stream().map(MemoryEvent::units)).containsExactly(4L, -4L, 4L);
+    }
+
+    @Test
+    void memoryIsAllocatedBeforeItIsFreedAlsoWhenItsProgramFails() {
+        LabResult result = Laboratory.run(Laboratory.read("""
+                        id: x
+                        placement: queues
+                        hardware: [{id: gpu, memory: 7}]
+                        semaphores: [s, t]
+                        operations:
+                          - {id: a, hw: gpu, signal: {s: 1}, alloc: {a1: 3}}
+                          - {id: b, hw: gpu, wait: {s: 1}, signal: {t: 1}, alloc: {b1: 3}}
+                          - {id: c, hw: gpu, alloc: {c1: 2, c2: 2}, free: [c2]}
+                          - {id: d, hw: gpu, wait: {t: 1}, alloc: {d1: 2}, free: [b1]}
+                          - {id: e, hw: gpu, wait: {t: 1}, alloc: {e1: 3}, free: [a1]}
+                        """), LabOptions.DEFAULT);
+        long used = 0;
+        for (MemoryEvent each : result.memory()) {
+            used += each.units();
+            assertThat(used).as("%s", each).isBetween(0L, 7L);
+        }
     }
 }

@@ -232,8 +232,8 @@ class ScenarioTest {
     void nullIsAsGoodAsNothing() {
         Scenario plain = Laboratory.read(HEAD + "  - {id: a, hw: cpu}\n");
         for (String nothing : List.of("null", "~", "")) {
-            Scenario given = Laboratory.read(HEAD.replace("id: x", "id: x\nlabel: " + nothing)
-                    + """
+            Scenario given = Laboratory.read(
+                    HEAD.replace("id: x", "id: x\nlabel: " + nothing) + """
                       - id: a
                         hw: cpu
                         duration: NOTHING
@@ -251,9 +251,13 @@ class ScenarioTest {
                                 + " [{\"id\": \"a\", \"hw\": \"a\", \"wait\": null}]}")
                         .operations())
                 .hasSize(1);
-        assertThat(Laboratory.read(HEAD + "  - {id: 'null', hw: cpu}\n").operations().getFirst().id())
+        assertThat(Laboratory.read(HEAD + "  - {id: 'null', hw: cpu}\n")
+                        .operations()
+                        .getFirst()
+                        .id())
                 .isEqualTo("null");
-        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: null}}\n")).contains("has no value for 's'");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: null}}\n"))
+                .contains("has no value for 's'");
         assertThat(failureOf(HEAD + "  - {id: null, hw: cpu}\n")).contains("id");
     }
 
@@ -261,6 +265,26 @@ class ScenarioTest {
     void aByteOrderMarkIsNoPartOfAScenario() {
         String text = HEAD + "  - {id: a, hw: cpu}\n";
         assertThat(Laboratory.read("\uFEFF" + text)).isEqualTo(Laboratory.read(text));
+    }
+
+    @Test
+    void byteOrderMarksBeyondTheFirstAreText() {
+        assertThatThrownBy(() -> Laboratory.read("\uFEFF".repeat(200_000)))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void aDocumentMayBeginBehindComments() {
+        String text = HEAD + "  - {id: a, hw: gpu}\n";
+        assertThat(Laboratory.read("# whose it is\n\n--- # and what\n" + text)).isEqualTo(Laboratory.read(text));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\\u0085", "\\u009b", "\\u00a0", "\\u2028", "\\u3000"})
+    void aNameHasNoSeparatorOfAnyAlphabet(String separator) {
+        assertThatThrownBy(() -> Laboratory.read(HEAD + "  - {id: \"a" + separator + "b\", hw: gpu}\n"))
+                .hasMessageContaining("white space or a control character");
     }
 
     @Test

@@ -124,6 +124,28 @@ class ConsoleBrowserTests extends ConsoleTests {
     }
 
     @Test
+    void labelsOfEdgesAreNotOnOperations() {
+        browser.resize(1280, 900);
+        for (String scenario :
+                List.of("fork-join", "request-orchestration", "checkpoint-paging", "spec-decode-speech")) {
+            pick(scenario);
+            assertThat(browser.eval("""
+                            (() => {
+                              const boxes = (css) => [...document.querySelectorAll(css)].map((each) => each.getBoundingClientRect());
+                              const nodes = boxes('#graph-box .node-back');
+                              return boxes('#graph-box .edge-label').filter((label) => nodes.some((node) => label.left < node.right - 1
+                                && label.right > node.left + 1 && label.top < node.bottom - 1 && label.bottom > node.top + 1)).length;
+                            })()""")).as(scenario).isEqualTo(0L);
+            assertThat(texts(".lane-name").size())
+                    .as(scenario)
+                    .isEqualTo(((Number) browser.eval("[...document.querySelectorAll('.lane-name')]"
+                                    + ".filter((each) => each.scrollWidth <= each.clientWidth).length"))
+                            .intValue());
+        }
+        browser.picture("explore-1280");
+    }
+
+    @Test
     void theFocusIsSeenAndReachesEveryControl() {
         pick("fork-join");
         Set<Object> reached = new LinkedHashSet<>();

@@ -143,4 +143,36 @@ class ConsoleLiveTests extends ConsoleTests {
         browser.picture("live-narrow-dark");
         browser.assertAccessible("Live in 400 pixels and in the dark");
     }
+
+    @Test
+    void oldFailuresAreNotAlarmingAndSlabsOfOnePoolHaveNumbers() {
+        openLive();
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { QueuesPanel } = await import('./view/live-panels.js');
+                          const { History } = await import('./model/history.js');
+                          const panel = new QueuesPanel(document.createElement('div'));
+                          const history = new History();
+                          const decisions = { reached: 1, elidedByFifo: 0, elidedByFrontier: 0, covered: 0, deviceWaits: 0, deferred: 3 };
+                          const said = [];
+                          for (const [i, failed] of [255, 255, 257].entries()) {
+                            const queue = { name: 'q', machine: 0, inFlight: 1, pending: 0, retired: 9, failed, decisions, heldBack: 1180 };
+                            const live = { time: new Date(1e12 + 1000 * i).toISOString(), machine: 0, queues: [queue], pools: [], activeCalls: 0, frontiers: { queues: [] } };
+                            history.add(live);
+                            panel.show(live, () => 0, history);
+                            const row = panel.rows.get('q');
+                            said.push(`${row.failed.className}: ${row.failed.textContent}`);
+                            if (i === 0) said.push(row.numbers.textContent, row.waits.textContent);
+                          }
+                          return said.join('|');
+                        })()"""))
+                .isEqualTo("muted: 255 failed in all, none lately|1 operation in flight, 0 pending, 0 /s"
+                        + "|4 waits, 25 % free; held back 19.7 min, summed over operations"
+                        + "|muted: 255 failed in all, none lately|bad: 2 failed lately, 257 in all");
+        assertThat(browser.await("""
+                        await (async () => {
+                          const { namesOf } = await import('./view/memory-map.js');
+                          return namesOf([{ pool: 'a' }, { pool: 'b' }, { pool: 'a' }]).join('|');
+                        })()""")).isEqualTo("a 1:|b|a 2:");
+    }
 }

@@ -7,10 +7,12 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.Keys;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.TestPropertySource;
 
 /** The console in a browser: recordings. */
 @TestPropertySource(properties = "iree.recorder.enabled=true")
+@DirtiesContext // a process has one recorder
 @TestMethodOrder(OrderAnnotation.class)
 class ConsoleRecordingTests extends ConsoleTests {
 

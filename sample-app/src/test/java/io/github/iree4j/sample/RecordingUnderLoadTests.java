@@ -34,9 +34,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
 
 /** A recording of the sample under load, taken as in production: through the endpoint, while requests are served. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "iree.recorder.enabled=true")
+@DirtiesContext // a process has one recorder
 @Timeout(600)
 class RecordingUnderLoadTests {
     private static final int CLIENTS = 8;

@@ -27,13 +27,6 @@ final class ProgramSources {
 
     /** The sources of all versions of a module. */
     List<ProgramSource> of(String name, IreeProperties.Module module) {
-        if (module.versions().containsKey(module.version())) {
-            throw invalid(
-                    "iree.modules.%s.versions.%s".formatted(name, module.version()),
-                    module.versions().get(module.version()).location(),
-                    "the module at 'iree.modules.%s.location' has that version; set 'iree.modules.%s.version' to another"
-                            .formatted(name, name));
-        }
         List<ProgramSource> sources = new ArrayList<>();
         List<Variants> variants = variants(name, module);
         sources.add(source(

@@ -82,16 +82,6 @@ class InvalidPropertiesTests {
         assertThat(invalid.getReason()).contains(reason);
     }
 
-    @Test
-    void versionThatTheModuleAlreadyHasIsRefused() {
-        String adder = TestModules.fixture("3.11.0/cpu/add.vmfb").toString();
-        assertInvalid(
-                "iree.modules.adder.versions.1",
-                "has that version; set 'iree.modules.adder.version' to another",
-                "iree.modules.adder.location=" + adder,
-                "iree.modules.adder.versions.1.location=" + adder);
-    }
-
     @ParameterizedTest
     @CsvSource({
         "iree.invocation.timeout,           -1s,  It must not be negative; zero is for no limit",

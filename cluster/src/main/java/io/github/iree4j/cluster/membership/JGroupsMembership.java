@@ -17,6 +17,8 @@ import org.jgroups.JChannel;
 import org.jgroups.MergeView;
 import org.jgroups.Receiver;
 import org.jgroups.View;
+import org.jgroups.blocks.cs.NioServer;
+import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.FD_ALL3;
 import org.jgroups.protocols.FD_SOCK2;
 import org.jgroups.protocols.FRAG2;
@@ -53,6 +55,7 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private static final Logger log = LoggerFactory.getLogger(JGroupsMembership.class);
     private static final String KEY = "iree";
+    private static final int MOST_BYTES = 1 << 20; // of a message; JGroups splits and gathers up to 64 KB
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final GroupOptions options;
@@ -120,7 +123,7 @@ public final class JGroupsMembership implements ClusterMembership {
         stack.add(new MERGE3().setMinInterval(1000).setMaxInterval(3000));
         if (options.address() != null) {
             // Without an address of its own it listens everywhere and probes itself.
-            stack.add(new FD_SOCK2()
+            stack.add(new Detection()
                     .setBindAddress(options.address())
                     .setOffset(1)
                     .setPortRange(1));
@@ -153,6 +156,7 @@ public final class JGroupsMembership implements ClusterMembership {
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);
+        tcp.setMaxLength(MOST_BYTES);
         return tcp;
     }
 
@@ -227,6 +231,20 @@ public final class JGroupsMembership implements ClusterMembership {
         @Override
         public Address generateAddress(String name) {
             return ExtendedUUID.randomUUID(name).put(KEY, self.encode());
+        }
+    }
+
+    /** Bounds what it allocates for a length that a connection names, since its port has no TLS. */
+    private static final class Detection extends FD_SOCK2 {
+        Detection() {
+            setId(ClassConfigurator.getProtocolId(FD_SOCK2.class));
+        }
+
+        @Override
+        protected NioServer createServer(int[] ports) {
+            NioServer server = super.createServer(ports);
+            server.setMaxLength(MOST_BYTES);
+            return server;
         }
     }
 

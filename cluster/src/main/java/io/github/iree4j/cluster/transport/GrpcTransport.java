@@ -84,6 +84,7 @@ public final class GrpcTransport implements AutoCloseable {
                 return streams.accept(stream).startCall(call, headers);
             });
         }
+        long silenceMillis = Math.max(1, options.connectTimeout().toMillis());
         Server listening = NettyServerBuilder.forAddress(
                         new InetSocketAddress(options.address(), options.port()), serverCredentials())
                 .directExecutor()
@@ -91,6 +92,8 @@ public final class GrpcTransport implements AutoCloseable {
                 .maxInboundMessageSize(options.maximumFrameBytes())
                 .maxInboundMetadataSize(METADATA_BYTES)
                 .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)
+                .handshakeTimeout(silenceMillis, TimeUnit.MILLISECONDS)
+                .maxConnectionIdle(silenceMillis, TimeUnit.MILLISECONDS) // without streams
                 .keepAliveTime(options.keepAlive().toMillis(), TimeUnit.MILLISECONDS)
                 .keepAliveTimeout(options.keepAliveTimeout().toMillis(), TimeUnit.MILLISECONDS)
                 .permitKeepAliveTime(options.keepAlive().toMillis() / 2, TimeUnit.MILLISECONDS)

@@ -6,18 +6,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jgroups.Address;
+import org.jgroups.Version;
 import org.jgroups.View;
 import org.jgroups.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** In one JVM, without a network. */
 class JGroupsMembershipTests extends ClusterMembershipContract {
@@ -92,6 +99,46 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 other.execute(membership::leave);
                 membership.leave();
             }
+        }
+    }
+
+    /** Else a few connections, of anyone who reaches the port of failure detection, take all memory of the process. */
+    @Test
+    @Timeout(60)
+    void aLongMessageIsRefusedBeforeItHasMemory() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        int port = FreePorts.three(29_900 + (int) (ProcessHandle.current().pid() % 900));
+        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
+                group,
+                loopback,
+                port,
+                new GroupOptions.Discovery.Static(List.of(new InetSocketAddress(loopback, port))),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
+        membership.join(ClusterViewTests.member(1), _ -> {});
+        try {
+            for (int offset = 0; offset < 2; offset++) {
+                try (Socket socket = new Socket(loopback, port + offset)) {
+                    ByteBuffer greeting = ByteBuffer.allocate(4 + 2 + 2 + 7 + 4)
+                            .put("bela".getBytes(StandardCharsets.US_ASCII))
+                            .putShort(Version.version)
+                            .putShort((short) 7) // of the address
+                            .put(new byte[] {4, 127, 0, 0, 1})
+                            .putShort((short) socket.getLocalPort())
+                            .putInt(90_000_000); // of the message
+                    socket.getOutputStream().write(greeting.array());
+                    socket.setSoTimeout(20_000);
+                    while (socket.getInputStream().read() >= 0) {
+                        // Its own greeting.
+                    }
+                } catch (SocketException e) {
+                    assertThat(e).as("ended by a reset").isNotInstanceOf(ConnectException.class);
+                }
+            }
+        } finally {
+            membership.leave();
         }
     }
 }

@@ -9,11 +9,13 @@ import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.DataInputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** In one JVM over loopback, in plain text. */
 class GrpcTransportTests {
@@ -303,5 +306,57 @@ class GrpcTransportTests {
                 assertThat(Ends.take(one.unreachable).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
             }
         }
+    }
+
+    /** It speaks HTTP/2 and answers signs of life, so nothing but its idleness tells it from a peer. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aConnectionWithoutStreamsEnds() throws Exception {
+        TransportOptions usual = TransportOptions.of(LOOPBACK, 0);
+        TransportOptions hasty = new TransportOptions(
+                usual.address(),
+                usual.port(),
+                null,
+                false,
+                usual.maximumFrameBytes(),
+                usual.queueWindow(),
+                usual.bulkWindow(),
+                false,
+                Duration.ofMillis(100),
+                usual.keepAlive(),
+                usual.keepAliveTimeout());
+        GrpcTransport transport = new GrpcTransport(hasty, one);
+        opened.add(transport);
+        ClusterMember there = transport.listen(identity(1), HOST);
+        try (Socket idle = new Socket(LOOPBACK, there.port())) {
+            idle.getOutputStream().write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            idle.getOutputStream().write(http2(4, 0, new byte[0]));
+            DataInputStream from = new DataInputStream(idle.getInputStream());
+            List<Integer> types = new ArrayList<>();
+            for (int first = from.read(); first >= 0; first = from.read()) {
+                int length = first << 16 | from.readUnsignedShort();
+                int type = from.readUnsignedByte();
+                int flags = from.readUnsignedByte();
+                from.readInt();
+                byte[] content = from.readNBytes(length);
+                types.add(type);
+                if ((type == 4 || type == 6) && (flags & 1) == 0) { // SETTINGS and PING want an answer
+                    idle.getOutputStream().write(http2(type, 1, type == 6 ? content : new byte[0]));
+                }
+            }
+            assertThat(types).as("a GOAWAY among them").contains(7);
+        }
+        assertThat(one.accepted).isEmpty();
+    }
+
+    private static byte[] http2(int type, int flags, byte[] content) {
+        return ByteBuffer.allocate(9 + content.length)
+                .putShort((short) 0)
+                .put((byte) content.length)
+                .put((byte) type)
+                .put((byte) flags)
+                .putInt(0)
+                .put(content)
+                .array();
     }
 }

@@ -2,8 +2,11 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.CrowdTimepoint;
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,7 @@ final class Deferral implements CrowdTimepoint {
     private final AtomicInteger left; // OVER or below once ended
     private final @Nullable Cancellation[] waits; // guarded by itself
     private int registered; // guarded by waits
+    private @Nullable List<Cancellation> watched; // guarded by waits; null where nothing is
 
     // The scheduler's list of operations to be issued, guarded by its own lock.
     @Nullable
@@ -83,6 +87,56 @@ final class Deferral implements CrowdTimepoint {
         }
     }
 
+    /**
+     * Has this end with the failure of a wait that does not hold the operation back: one that is promised may fail while the operation waits for
+     * something else.
+     */
+    void watch(Fence wait) {
+        for (int i = 0; i < wait.size() && left.get() > 0; i++) {
+            if (wait.semaphore(i).value() >= wait.value(i)) {
+                continue;
+            }
+            Cancellation watch = wait.semaphore(i).whenReached(wait.value(i), new WatchedWait(this));
+            boolean open;
+            synchronized (waits) {
+                open = left.get() > 0;
+                if (open) {
+                    watched = watched == null ? new ArrayList<>(wait.size()) : watched;
+                    watched.add(watch);
+                }
+            }
+            if (!open) {
+                watch.cancel();
+            }
+        }
+    }
+
+    /** One wait, of which only the failure matters. */
+    private record WatchedWait(Deferral deferral) implements CrowdTimepoint {
+        @Override
+        public @Nullable Executor crowdExecutor() {
+            return deferral.crowdExecutor();
+        }
+
+        @Override
+        public void reached(long value, @Nullable IreeException failure) {
+            if (failure != null) {
+                deferral.end(failure);
+            }
+        }
+    }
+
+    private void endWatches() {
+        List<Cancellation> ended;
+        synchronized (waits) {
+            ended = watched;
+            watched = null;
+        }
+        if (ended != null) {
+            ended.forEach(Cancellation::cancel);
+        }
+    }
+
     @Override
     public @Nullable Executor crowdExecutor() {
         return scheduler.crowdExecutor();
@@ -93,6 +147,9 @@ final class Deferral implements CrowdTimepoint {
         if (failure != null) {
             end(failure);
         } else if (left.decrementAndGet() == 0) {
+            if (operation instanceof StorageRequest) {
+                endWatches();
+            }
             scheduler.resume(this, null);
         }
     }
@@ -119,6 +176,7 @@ final class Deferral implements CrowdTimepoint {
                 }
             }
         }
+        endWatches();
         scheduler.resume(this, failure);
         return true;
     }

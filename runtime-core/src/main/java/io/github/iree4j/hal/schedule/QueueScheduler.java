@@ -534,6 +534,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             siblings.shortOfMemory();
             request.reserve(after, timepoints, failure -> deferral.reached(0, failure));
+            Fence wait = operation.wait;
+            if (wait != null) { // what is promised may fail before there is memory
+                deferral.watch(wait);
+            }
             return null;
         } catch (RuntimeException | Error e) {
             if (!deferral.abandon()) {

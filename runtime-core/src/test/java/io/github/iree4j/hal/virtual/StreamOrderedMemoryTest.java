@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -16,6 +17,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory allocated and freed in queue order. */
@@ -352,6 +355,34 @@ class StreamOrderedMemoryTest {
             waiting.close();
             assertThat(device.allocator().poolStatistics().bytesReserved()).isZero();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void anAllocationThatWaitsForMemoryFailsWithWhatItWaitsFor(Kind kind) {
+        Device device = open(kind, 2, 1 << 20);
+        Buffer held = alloca(device.queue(0), null, null, 3 << 18);
+        clock.runUntilIdle();
+        Fence gate = fence();
+        Fence promised = fence();
+        Fence end = fence();
+        device.queue(1)
+                .hostCall(
+                        kind == Kind.LOCAL ? gate : null,
+                        promised,
+                        () -> {
+                            throw new IreeException(StatusCode.DATA_LOSS, "on purpose");
+                        },
+                        0);
+        Buffer wanted = alloca(device.queue(0), promised, end, 3 << 18);
+        assertThat(end.query()).isEqualTo(StatusCode.DEFERRED);
+        gate.signal();
+        clock.runUntilIdle();
+        assertThatThrownBy(() -> end.await(Duration.ofSeconds(60))).hasMessageContaining("on purpose");
+        wanted.close();
+        held.close();
+        assertThat(device.allocator().poolStatistics().bytesLive()).isZero();
+        assertThat(device.allocator().poolStatistics().waiting()).isZero();
     }
 
     @Test

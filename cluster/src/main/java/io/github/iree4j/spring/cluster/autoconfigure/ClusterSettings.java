@@ -92,6 +92,7 @@ final class ClusterSettings {
                     "Other machines reach '%s', and without TLS any of them could run programs here. Name an SSL bundle, or set 'iree.cluster.insecure=true' where the network is closed to others."
                             .formatted(address.getHostAddress()));
         }
+        positive("data.connect-timeout", data.connectTimeout());
         TransportOptions usual = TransportOptions.of(
                 InetAddress.getLoopbackAddress(), properties.bind().port());
         return new TransportOptions(

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.cluster.autoconfigure;
 
 import io.github.iree4j.cluster.ClusterDevices;
 import io.github.iree4j.cluster.ClusterListener;
+import io.github.iree4j.cluster.MissingNode;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.spring.DeviceLostEvent;
@@ -10,6 +11,7 @@ import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.status.IreeException;
@@ -22,13 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
  * Loads programs again when a node is there whose devices they use: those that could not be loaded without it, and those whose device was lost
  * with its session before. They have the state of a program that was just loaded.
  */
-final class ProgramReloads implements SmartInitializingSingleton, ApplicationListener<DeviceLostEvent> {
+final class ProgramReloads implements SmartInitializingSingleton, ApplicationListener<ApplicationEvent> {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramReloads.class);
 
@@ -89,10 +92,20 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         };
     }
 
-    /** The next session of the node may have begun before the end of the last one was noticed. */
+    /** The node may have come before the end of its last session was noticed, or while a program still waited for it in vain. */
     @Override
-    public void onApplicationEvent(DeviceLostEvent event) {
-        connected.values().forEach(this::look);
+    public void onApplicationEvent(ApplicationEvent event) {
+        if (event instanceof DeviceLostEvent || event instanceof ProgramStatusEvent now && misses(now.status())) {
+            connected.values().forEach(this::look);
+        }
+    }
+
+    /** Whether a program failed for want of a node. One that fails otherwise would fail again. */
+    private static boolean misses(ProgramStatus status) {
+        return status.state() == ProgramState.FAILED
+                && status.failure() instanceof ProgramLoadException failure
+                && failure.getCause() instanceof IreeException cause
+                && cause.detail(MissingNode.class) != null;
     }
 
     private void look(ClusterMember peer) {

@@ -8,18 +8,25 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
 import io.github.iree4j.spring.health.IreeHealthContributor;
@@ -211,6 +218,48 @@ class ClusterProgramsTests {
         await(() -> programs.versions("adder").getFirst().state() == ProgramState.READY);
         await(() -> availability.getReadinessState() == ReadinessState.ACCEPTING_TRAFFIC);
         assertThat(add(here, "adder")).containsExactly(SUMS);
+    }
+
+    /** It looks when the node comes, and that may be after the program gave up and before its status says so. */
+    @Test
+    void aProgramWhoseNodeCameJustTooLateIsLoadedAllTheSame() {
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.cluster.data.connect-timeout=100ms",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far",
+                "iree.modules.adder.load=background");
+        Programs programs = here.getBean(Programs.class);
+        await(() -> programs.versions("adder").getFirst().state() == ProgramState.FAILED);
+        ProgramStatus failed = programs.versions("adder").getFirst();
+        List<Runnable> looks = new ArrayList<>();
+        ProgramReloads reloads = new ProgramReloads(
+                here.getBeanProvider(Programs.class),
+                here.getBean(IreeProperties.class),
+                here.getBean(IreeEvents.class),
+                looks::add);
+        reloads.afterSingletonsInstantiated();
+        reloads.onApplicationEvent(new ProgramStatusEvent(this, failed));
+        assertThat(looks).as("the node is not there").isEmpty();
+        NodeIdentity identity = here.getBean(ClusterNode.class).identity();
+        reloads.after(new ClusterListener() {})
+                .connected(new ClusterMember(new NodeIdentity(identity.clusterId(), 1, 1, 257), "127.0.0.1", port + 3));
+        assertThat(looks).hasSize(1);
+        looks.clear(); // it found a program that was still waiting
+        reloads.onApplicationEvent(new ProgramStatusEvent(this, failed));
+        assertThat(looks).hasSize(1);
+        ProgramStatus otherwise = new ProgramStatus(
+                failed.source(),
+                failed.state(),
+                failed.step(),
+                failed.progress(),
+                null,
+                failed.since(),
+                failed.loadTime(),
+                new ProgramLoadException(failed.source(), new IreeException(StatusCode.DATA_LOSS, "not a module")));
+        reloads.onApplicationEvent(new ProgramStatusEvent(this, otherwise));
+        assertThat(looks).as("it would fail again").hasSize(1);
     }
 
     @Test

@@ -32,6 +32,7 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.h2.jdbcx.JdbcDataSource;
@@ -106,6 +107,17 @@ class IreeClusterAutoConfigurationTests {
                 assertThat(Axis.machine(axis)).isEqualTo(3);
                 assertThat(Axis.session(axis)).isEqualTo(expected);
             });
+        }
+    }
+
+    @Test
+    void aTimeInWhichNothingCanConnectIsRefused() {
+        for (String time : List.of("0s", "-1s")) {
+            node().withPropertyValues("iree.cluster.data.connect-timeout=" + time)
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .rootCause()
+                            .hasMessageContaining("iree.cluster.data.connect-timeout"));
         }
     }
 

@@ -83,6 +83,7 @@ public final class Program implements AutoCloseable {
                 runtime.executor(),
                 loaded.hasJava(),
                 loaded.overlaps(),
+                loaded::failure,
                 this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {
@@ -339,6 +340,20 @@ public final class Program implements AutoCloseable {
      */
     public boolean isClosed() {
         return calls.isClosed();
+    }
+
+    /**
+     * Returns why calls fail: a file that the program uses in place, such as a parameter archive, was changed, see {@link
+     * io.github.iree4j.status.FileInPlace}. Loading it again heals that.
+     *
+     * @return DATA_LOSS, naming the file; null while there is no such cause
+     */
+    public @Nullable IreeException failure() {
+        IreeException own = loaded.failure();
+        for (Part part : parts) {
+            own = own == null ? part.program().failure() : own;
+        }
+        return own;
     }
 
     /**

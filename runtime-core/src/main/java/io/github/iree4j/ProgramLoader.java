@@ -15,6 +15,7 @@ import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.modules.vmvx.VmvxModule;
+import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
@@ -30,6 +31,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +46,7 @@ final class ProgramLoader {
     private final ContextOptions limits;
     private final Leaks leaks;
     private final BooleanSupplier givenUp;
-    private final List<ModuleBytes> files = new ArrayList<>();
+    private final Set<FileInPlace> inPlace = new CopyOnWriteArraySet<>(); // grows as contexts load parameters
 
     /** Loads for some devices until it is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
@@ -104,9 +107,21 @@ final class ProgramLoader {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
         }
 
+        /** Why it must not be called: a file that it uses in place was changed; null while it may. */
+        @Nullable
+        IreeException failure() {
+            for (FileInPlace each : shared.inPlace) {
+                IreeException failure = each.failure();
+                if (failure != null) {
+                    return failure;
+                }
+            }
+            return null;
+        }
+
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
-            shared.files.forEach(ModuleBytes::requireUnchanged);
+            shared.inPlace.forEach(FileInPlace::requireUnchanged);
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
@@ -138,7 +153,7 @@ final class ProgramLoader {
         private final String consumer; // charged for the memory
         private final List<VariantOptions> variants; // without their modules, whose bytes are not retained
         private final @Nullable VariantListener variantListener;
-        private final List<ModuleBytes> files; // which the modules retain
+        private final Set<FileInPlace> inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
 
@@ -146,10 +161,10 @@ final class ProgramLoader {
                 List<VmModule> linked,
                 List<VmModule> modules,
                 ProgramOptions options,
-                List<ModuleBytes> files,
+                Set<FileInPlace> inPlace,
                 List<AutoCloseable> owned,
                 List<String> warnings) {
-            this.files = List.copyOf(files);
+            this.inPlace = inPlace;
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
             this.warnings = warnings;
@@ -195,7 +210,7 @@ final class ProgramLoader {
                     linked,
                     modules,
                     "io_parameters",
-                    () -> ParametersModule.create(parameters, options.parameterListener()));
+                    () -> ParametersModule.create(parameters, options.parameterListener(), inPlace::add));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             // Only programs compiled for inline execution import from these.
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
@@ -207,7 +222,7 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
-            return new Loaded(context, new Shared(linked, modules, options, files, owned, warnings), operations);
+            return new Loaded(context, new Shared(linked, modules, options, inPlace, owned, warnings), operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
@@ -302,8 +317,11 @@ final class ProgramLoader {
                 ? BytecodeModule.read(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes)
                 : BytecodeModule.readTraced(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes, tracer);
         owned.add(module);
-        bytes.requireUnchanged(); // others may have mapped it before
-        files.add(bytes);
+        FileInPlace file = bytes.file();
+        if (file != null) {
+            file.requireUnchanged(); // others may have mapped it before
+            inPlace.add(file);
+        }
         return module;
     }
 

@@ -21,7 +21,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +51,21 @@ class ChangedFilesTest {
                 try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
                     channel.write(ByteBuffer.allocate((int) channel.size()));
                 }
-                // Clocks of file systems are coarse, and this test is not.
+                afterATick(file);
+            }
+        },
+        OVERWRITTEN_AND_TIME_RESTORED {
+            @Override
+            void to(Path file) throws IOException {
+                FileTime before = Files.getLastModifiedTime(file);
+                OVERWRITTEN.to(file);
+                Files.setLastModifiedTime(file, before);
+                afterATick(file);
+            }
+        },
+        TOUCHED {
+            @Override
+            void to(Path file) throws IOException {
                 Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10)));
             }
         },
@@ -73,6 +90,14 @@ class ChangedFilesTest {
         };
 
         abstract void to(Path file) throws IOException;
+
+        /** Clocks of file systems are coarse, and tests are not: writes within one tick of the copy could not be told from it. */
+        private static void afterATick(Path file) throws IOException {
+            FileTime copied = (FileTime) Files.getAttribute(file, "unix:ctime");
+            while (copied.equals(Files.getAttribute(file, "unix:ctime"))) {
+                Files.setLastModifiedTime(file, Files.getLastModifiedTime(file));
+            }
+        }
     }
 
     @TempDir
@@ -146,20 +171,71 @@ class ChangedFilesTest {
     @EnumSource(
             mode = Mode.EXCLUDE,
             names = {"REPLACED", "DELETED"})
-    void changesOfParametersInPlaceAreDetectedByTheNextLoad(Change change) throws IOException {
+    void changesOfParametersInPlaceAreDetectedByTheNextUse(Change change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
                         .parameters("model", weights)
                         .build())) {
-            weighed(program);
-            change.to(weights);
+            isDetected(program, weights, "parameter file '" + weights + "' had ", change);
+        }
+    }
+
+    @Test
+    void changeOfTheTargetOfALinkIsDetectedAlsoWhenTheLinkLeadsElsewhereByThen() throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), weights);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters("model", link)
+                        .build())) {
+            float[] right = weighed(program);
+            Files.delete(link);
+            Files.createSymbolicLink(link, module);
+            assertThat(weighed(program)).containsExactly(right);
+            isDetected(program, weights, "parameter file '" + link + "' had ", Change.OVERWRITTEN);
+        }
+    }
+
+    @Test
+    void programThatIsLoadedAgainUsesTheFileAsItIsNow() throws IOException {
+        ProgramOptions options = ProgramOptions.builder()
+                .module(module)
+                .parameters("model", weights)
+                .build();
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program before = runtime.load(options)) {
+            float[] right = weighed(before);
+            Change.TOUCHED.to(weights);
+            try (Program after = runtime.load(options)) {
+                assertThat(weighed(after)).containsExactly(right);
+                assertThat(after.failure()).isNull();
+                before.retire(after);
+                assertThat(weighed(before)).containsExactly(right);
+            }
+        }
+    }
+
+    private static void isDetected(Program program, Path changing, String message, Change change) throws IOException {
+        weighed(program);
+        assertThat(program.failure()).isNull();
+        change.to(changing);
+        for (ThrowingCallable use : List.<ThrowingCallable>of(
+                () -> weighed(program),
+                () -> {
+                    try (Tensor x = Tensor.of(new float[8], 2, 4)) {
+                        program.function("weigh").invokeWithin(Duration.ofMinutes(1), x);
+                    }
+                },
+                program::newInstance)) {
             assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(program::newInstance)
-                    .withMessageContaining("parameter file '" + weights + "' had ")
+                    .isThrownBy(use)
+                    .withMessageContaining(message)
                     .withMessageContaining("it was changed while it is in use; load the program again")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
         }
+        assertThat(program.failure()).isNotNull();
+        assertThat(program.activeCalls()).isZero();
     }
 
     @ParameterizedTest
@@ -175,16 +251,10 @@ class ChangedFilesTest {
     @EnumSource(
             mode = Mode.EXCLUDE,
             names = {"REPLACED", "DELETED"})
-    void changesOfAMappedModuleAreDetectedByTheNextLoad(Change change) throws IOException {
+    void changesOfAMappedModuleAreDetectedByTheNextUse(Change change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(mapped().build())) {
-            weighed(program);
-            change.to(module);
-            assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(program::newInstance)
-                    .withMessageContaining("module file '" + module + "' had ")
-                    .withMessageContaining("it was changed while it is in use; load the program again")
-                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
+            isDetected(program, module, "module file '" + module + "' had ", change);
         }
     }
 
@@ -200,7 +270,8 @@ class ChangedFilesTest {
                         .parameters("model", weights)
                         .build())) {
             weighed(program);
-            try (FileChannel channel = FileChannel.open(weights, StandardOpenOption.WRITE)) {
+            Path hidden = Files.move(weights, directory.resolve("hidden")); // where changes are not looked for
+            try (FileChannel channel = FileChannel.open(hidden, StandardOpenOption.WRITE)) {
                 channel.truncate(0);
             }
             assertThatExceptionOfType(IreeException.class)

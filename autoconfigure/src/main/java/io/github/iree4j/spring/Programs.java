@@ -68,6 +68,17 @@ public final class Programs implements AutoCloseable {
             return instances.stream().mapToInt(Program::activeCalls).sum();
         }
 
+        /** Why calls fail, because a file that the program uses in place was changed; null while there is no such cause. */
+        public @Nullable IreeException failure() {
+            for (Program instance : instances) {
+                IreeException failure = instance.failure();
+                if (failure != null) {
+                    return failure;
+                }
+            }
+            return null;
+        }
+
         /**
          * Chooses the instance for a call: the least loaded instance of the least loaded device. One whose device is
          * lost only if there is no other.

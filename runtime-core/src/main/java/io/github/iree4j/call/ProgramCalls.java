@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of one program: their turns, the calls in progress, and their end. Safe from any thread. */
@@ -29,6 +30,7 @@ public final class ProgramCalls {
     private final ProcessExecutor executor;
     private final boolean mayBlock;
     private final boolean overlaps;
+    private final Supplier<@Nullable IreeException> failure;
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
@@ -51,6 +53,7 @@ public final class ProgramCalls {
      * @param executor runs its calls
      * @param mayBlock whether its code may block, so that it gets its own threads
      * @param overlaps whether another call may run while one waits
+     * @param failure says why calls must not begin; null while they may
      * @param freeing runs once, when it is closed and no call is left
      */
     public ProgramCalls(
@@ -61,6 +64,7 @@ public final class ProgramCalls {
             ProcessExecutor executor,
             boolean mayBlock,
             boolean overlaps,
+            Supplier<@Nullable IreeException> failure,
             Runnable freeing) {
         this.name = name;
         this.context = context;
@@ -69,6 +73,7 @@ public final class ProgramCalls {
         this.executor = executor;
         this.mayBlock = mayBlock;
         this.overlaps = overlaps;
+        this.failure = failure;
         this.freeing = freeing;
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
@@ -162,6 +167,18 @@ public final class ProgramCalls {
     @Nullable
     IreeException givenUp() {
         return end.cause();
+    }
+
+    /**
+     * Fails when a call must not begin.
+     *
+     * @throws IreeException DATA_LOSS when a file that the program uses in place was changed
+     */
+    void requireUsable() {
+        IreeException cause = failure.get();
+        if (cause != null) {
+            throw new IreeException(cause.code(), cause.getMessage(), cause);
+        }
     }
 
     // Calls in progress.

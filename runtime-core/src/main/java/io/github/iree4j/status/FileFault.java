@@ -1,8 +1,5 @@
 package io.github.iree4j.status;
 
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
-
 /**
  * Mapped files that are changed while they are in use.
  *
@@ -28,21 +25,5 @@ public final class FileFault {
                 "%s: a mapped file has become shorter while it was read (%s); write files under another name and rename them, or do not map them"
                         .formatted(what, fault.getMessage()),
                 fault);
-    }
-
-    /**
-     * Returns the failure of a load that would use a file of another state.
-     *
-     * @param what the file
-     * @param size its bytes when it was mapped
-     * @param modified when it was last written then
-     * @param now what it is now
-     * @return DATA_LOSS with the remedy
-     */
-    public static IreeException changed(String what, long size, FileTime modified, BasicFileAttributes now) {
-        return new IreeException(
-                StatusCode.DATA_LOSS,
-                "%s had %d bytes, last written %s, and now has %d, written %s: it was changed while it is in use; load the program again, and replace files by renaming others over them"
-                        .formatted(what, size, modified, now.size(), now.lastModifiedTime()));
     }
 }

@@ -173,7 +173,9 @@ public record IreeProperties(
     /**
      * Memory of a device.
      *
-     * @param budget Maximum memory of all buffers of the device. The memory of the device when not set.
+     * @param budget Maximum memory of all buffers of the device. When not set, the memory of the device; for the CPU, the
+     *     lesser of half of the memory that the machine has available and three quarters of what the container has
+     *     left, each after the maximum of the Java heap and 512 MB.
      * @param quotas Maximum memory of a program, by the program's name in 'iree.modules'.
      * @param trim When unused memory is returned to the system.
      * @param waiting How long calls wait for memory.
@@ -222,7 +224,7 @@ public record IreeProperties(
      * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
      * @param signature Location of the signature of the module file: Ed25519, of its SHA-256. The file's location with '.sig' when not set and signatures are required.
      * @param mapped Whether to map the module file rather than read it into memory, unless it is verified. Saves memory and time for large
-     *     files. A mapped file must not be overwritten or truncated: that changes results or fails calls; checksums
+     *     files. A mapped file must not be overwritten or truncated: that fails calls; checksums
      *     of zip members are not verified.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.

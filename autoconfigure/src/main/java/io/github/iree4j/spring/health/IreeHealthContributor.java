@@ -27,7 +27,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  * {@code progress}.
  *
  * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
- * when it could not be loaded or none of its devices works, and out of service while it is being loaded; one that is
+ * when it could not be loaded, a file that it uses in place was changed, or none of its devices works, and out of service while it is being loaded; one that is
  * loaded at its first call is up. A device of another machine is unknown until a program has opened it. Pools are up and report their usage. Progress is down
  * while calls are in flight and nothing advances, and up but degraded while there are other problems. Never waits for work on a device.
  */
@@ -166,9 +166,12 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
                 .distinct()
                 .toList();
         boolean closed = loaded.instances().stream().anyMatch(instance -> instance.isClosed());
-        Health.Builder health = closed || !anyWorks(devices) ? Health.down() : Health.up();
+        IreeException failure = loaded.failure();
+        Health.Builder health = closed || failure != null || !anyWorks(devices) ? Health.down() : Health.up();
         if (closed) {
             health.withDetail("reason", "program is closed");
+        } else if (failure != null) {
+            health.withDetail("reason", String.valueOf(failure.getMessage()));
         } else if (!anyWorks(devices)) {
             health.withDetail("reason", "none of its devices works");
         } else if (devices.stream().anyMatch(device -> device.failure() != null)) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Something that keeps work from advancing, or will. */
 public sealed interface Problem
-        permits UnsignalledFence, MemoryKnot, SlowConsumer, LostDevice, StarvedQueue, EndlessCall, Leak {
+        permits UnsignalledFence, MemoryKnot, SlowConsumer, LostDevice, StarvedQueue, EndlessCall, ChangedFile, Leak {
 
     /** All kinds. */
     List<String> KINDS = List.of(
@@ -15,6 +15,7 @@ public sealed interface Problem
             "lost-device",
             "starved-queue",
             "endless-call",
+            "changed-file",
             "leak");
 
     /**

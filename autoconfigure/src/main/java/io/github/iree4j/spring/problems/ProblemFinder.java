@@ -10,6 +10,7 @@ import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import java.time.Duration;
@@ -194,6 +195,7 @@ public final class ProblemFinder {
             }
             List<Problem> problems = new ArrayList<>();
             lostDevices(problems);
+            changedFiles(problems);
             fences.forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new UnsignalledFence(
@@ -310,6 +312,25 @@ public final class ProblemFinder {
                                     .toList()));
                 }
             }
+        }
+
+        private void changedFiles(List<Problem> problems) {
+            for (ProgramStatus status : programs.statuses()) {
+                ProgramSource source = status.source();
+                programs.find(source.name(), source.version())
+                        .map(Programs.LoadedProgram::failure)
+                        .ifPresent(failure ->
+                                problems.add(new ChangedFile(subject(source), String.valueOf(failure.getMessage()))));
+            }
+        }
+
+        private static String subject(ProgramSource source) {
+            return "program '%s'%s"
+                    .formatted(
+                            source.name(),
+                            source.version().equals(ProgramSource.DEFAULT_VERSION)
+                                    ? ""
+                                    : " version " + source.version());
         }
 
         private Problem ofMemory(String device, Root root) {

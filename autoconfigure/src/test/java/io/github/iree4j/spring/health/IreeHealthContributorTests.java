@@ -10,8 +10,12 @@ import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
 import io.github.iree4j.status.IreeException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -66,6 +70,23 @@ class IreeHealthContributorTests {
         Health health = health("modules", "adding");
         assertThat(health.getStatus()).isEqualTo(Status.DOWN);
         assertThat(health.getDetails()).containsEntry("reason", "program is closed");
+    }
+
+    @Test
+    void programWhoseParametersWereChangedInPlaceIsDownUntilItIsLoadedAgain(@TempDir Path directory) throws Exception {
+        Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
+        programs.load(ProgramSource.builder(
+                        "weighing",
+                        TestModules.fixture("3.13.0/cpu/weights.vmfb").toUri().toString())
+                .parameters(Map.of("model", List.of(weights.toUri().toString())))
+                .build());
+        assertThat(health("modules", "weighing").getStatus()).isEqualTo(Status.UP);
+        Files.setLastModifiedTime(weights, FileTime.from(Instant.now().plusSeconds(10)));
+        Health health = health("modules", "weighing");
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails().get("reason")).asString().contains("weights.irpa", "load the program again");
+        programs.load("weighing", null);
+        assertThat(health("modules", "weighing").getStatus()).isEqualTo(Status.UP);
     }
 
     @Test

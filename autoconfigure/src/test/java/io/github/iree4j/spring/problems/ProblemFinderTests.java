@@ -22,9 +22,12 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -214,6 +217,24 @@ class ProblemFinderTests {
         LostDevice problem = only(LostDevice.class, 1);
         assertThat(problem.chain()).containsExactly("program 'adding' runs on it");
         assertDocumented(problem, "was lost");
+    }
+
+    @Test
+    void aFileThatIsOverwrittenWhileItIsUsedInPlaceIsToldUntilTheProgramIsLoadedAgain() throws Exception {
+        Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
+        programs.load(ProgramSource.builder(
+                        "weighing",
+                        TestModules.fixture("3.13.0/cpu/weights.vmfb").toUri().toString())
+                .parameters(Map.of("model", List.of(weights.toUri().toString())))
+                .build());
+        assertThat(finder.find(AT_ONCE)).isEmpty();
+        Files.setLastModifiedTime(weights, FileTime.from(Instant.now().plusSeconds(10)));
+        ChangedFile problem = only(ChangedFile.class, 0);
+        assertThat(problem.subject()).isEqualTo("program 'weighing'");
+        assertThat(problem.cause()).contains("weights.irpa").contains("load the program again");
+        assertDocumented(problem, "was changed while it is in use");
+        programs.load("weighing", null);
+        assertThat(finder.find(AT_ONCE)).isEmpty();
     }
 
     @Test

@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.local;
 
-import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
@@ -20,7 +19,6 @@ import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SlabMemory;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -46,7 +44,8 @@ final class HostMemory {
     HostMemory(Device device, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
         this.device = device;
         this.poison = poison;
-        this.pools = new DevicePools(slabs(), Long.MAX_VALUE, options, available(), busy, growth)
+        this.pools = new DevicePools(
+                        slabs(), Long.MAX_VALUE, options, DefaultBudget.now().bytes(), busy, growth)
                 .add("", UnaryOperator.identity())
                 .build();
     }
@@ -56,18 +55,6 @@ final class HostMemory {
         return NativeLibrary.unavailabilityCause() == null
                 ? new HostSlabProvider(SlabMemory::allocate)
                 : new HostSlabProvider();
-    }
-
-    /**
-     * Memory of the machine, or of the container if that is less, beside the Java heap. There is no other safeguard: the system
-     * overcommits memory and kills the process that touches it.
-     */
-    private static long available() {
-        long heap = Runtime.getRuntime().maxMemory();
-        long all = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
-                ? system.getTotalMemorySize()
-                : heap * 4; // the default share of the heap is a quarter
-        return Math.max(all - heap, all / 4);
     }
 
     /** A piece of native memory. Released once, by its acquirer. */

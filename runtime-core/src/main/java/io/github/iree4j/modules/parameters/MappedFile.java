@@ -3,7 +3,7 @@ package io.github.iree4j.modules.parameters;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;
-import io.github.iree4j.status.FileFault;
+import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -17,7 +17,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /** One mapping of one file, shared by all users that have the file open in the same mode; unmapped with the last reference. */
 final class MappedFile extends Resource {
-    /** Identity and state of a file: a file replaced or rewritten under its name is a different one. */
-    record Identity(Object file, long size, FileTime modified, boolean writable) {}
+    /** What files have in common that share a mapping. */
+    record Identity(FileInPlace.State state, boolean writable) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(MappedFile.class);
 
@@ -36,14 +35,16 @@ final class MappedFile extends Resource {
     private static final Map<Identity, MappedFile> OPEN = new ConcurrentHashMap<>();
 
     private final Identity identity;
+    private final FileInPlace source;
     private final Arena arena;
     private final MemorySegment bytes;
     private final Path path;
     private @Nullable HalFile file; // guarded by this, as is the next
     private boolean asked;
 
-    private MappedFile(Identity identity, Path path) throws IOException {
+    private MappedFile(Identity identity, FileInPlace source, Path path) throws IOException {
         this.identity = identity;
+        this.source = source;
         this.path = path;
         this.arena = Arena.ofShared();
         boolean failed = true;
@@ -63,27 +64,28 @@ final class MappedFile extends Resource {
 
     /** Returns the mapping of a file, retained for the caller. */
     static MappedFile open(Path path, boolean writable) {
-        Identity identity = identify(path, writable);
+        FileInPlace source = look(path);
+        Identity identity = new Identity(source.state(), writable);
         try {
             // Threads that open the same file concurrently wait here and share the mapping.
             return Objects.requireNonNull(OPEN.compute(
-                    identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, path)));
+                    identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, source, path)));
         } catch (UncheckedIOException e) {
             throw unreadable(path, Objects.requireNonNull(e.getCause()));
         }
     }
 
     /** Returns the file that a path currently names. */
-    static Identity identify(Path path, boolean writable) {
-        return identity(path, attributes(path), writable);
+    private static FileInPlace look(Path path) {
+        checkRegular(path);
+        try {
+            return FileInPlace.of("parameter file '" + path + "'", path);
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
     }
 
-    private static Identity identity(Path path, BasicFileAttributes attributes, boolean writable) {
-        Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
-        return new Identity(file, attributes.size(), attributes.lastModifiedTime(), writable);
-    }
-
-    private static BasicFileAttributes attributes(Path path) {
+    private static void checkRegular(Path path) {
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
@@ -92,7 +94,6 @@ final class MappedFile extends Resource {
                         "parameter archive '%s' is %s and must be a regular file"
                                 .formatted(path, attributes.isDirectory() ? "a directory" : "a special file"));
             }
-            return attributes;
         } catch (NoSuchFileException e) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
@@ -103,9 +104,9 @@ final class MappedFile extends Resource {
         }
     }
 
-    private static MappedFile map(Identity identity, Path path) {
+    private static MappedFile map(Identity identity, FileInPlace source, Path path) {
         try {
-            return new MappedFile(identity, path);
+            return new MappedFile(identity, source, path);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -126,26 +127,21 @@ final class MappedFile extends Resource {
         return identity;
     }
 
+    /** The file in the state that its users need; null if they write to it. */
+    @Nullable
+    FileInPlace inPlace() {
+        return identity.writable ? null : source;
+    }
+
     /**
-     * Fails when the mapped file was changed since it was mapped, as far as its size and time tell. A file that was deleted or replaced
-     * under its name is not: the mapping keeps its bytes.
+     * Fails when the file was changed since it was mapped, and not by those who write to it in place.
      *
      * @throws IreeException DATA_LOSS
      */
     void requireUnchanged() {
-        if (identity.writable) {
-            return; // by those who write to it
-        }
-        BasicFileAttributes now;
-        try {
-            now = attributes(path);
-        } catch (IreeException e) {
-            LOG.debug("'{}' is gone, and its mapping is used", path, e);
-            return;
-        }
-        Identity other = identity(path, now, false);
-        if (other.file().equals(identity.file()) && !other.equals(identity)) {
-            throw FileFault.changed("parameter file '%s'".formatted(path), identity.size(), identity.modified(), now);
+        FileInPlace needed = inPlace();
+        if (needed != null) {
+            needed.requireUnchanged();
         }
     }
 
@@ -171,7 +167,7 @@ final class MappedFile extends Resource {
         HalFile opened = null;
         try {
             opened = HalFile.open(path, identity.writable ? MemoryAccess.READ | MemoryAccess.WRITE : MemoryAccess.READ);
-            if (identify(path, identity.writable).file().equals(identity.file())) {
+            if (look(path).state().file().equals(identity.state.file())) {
                 return opened;
             }
         } catch (IreeException e) {

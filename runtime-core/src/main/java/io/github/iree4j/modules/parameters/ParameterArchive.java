@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The file is mapped, not read; opening a file that is open already shares its mapping. Buffers that a program has imported from it
  * retain the mapping, so closing an archive while programs use it is safe. The file must not be overwritten or truncated while programs
- * use the mapping: that changes results, and accesses to a missing part fault. A program that loads parameters from a file that has
- * changed gets DATA_LOSS where the file's size or time tell; {@link #of} is independent of the file. Safe from any thread.
+ * use the mapping: calls that begin later, and programs that load parameters from it, get DATA_LOSS, see {@link
+ * io.github.iree4j.status.FileInPlace}; {@link #of} is independent of the file. Safe from any thread.
  *
  * <p>Files are untrusted: their indexes are checked completely when opened, in time and memory linear in their size.
  */

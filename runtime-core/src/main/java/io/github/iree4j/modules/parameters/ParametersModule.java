@@ -6,6 +6,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -19,6 +20,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +57,24 @@ public final class ParametersModule {
      * @return the module
      */
     public static VmModule create(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
+        return create(providers, listener, _ -> {});
+    }
+
+    /**
+     * Creates the module.
+     *
+     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
+     *     each context
+     * @param listener receives progress of programs' parameter requests, or null
+     * @param inPlace receives the files, repeatedly, with parameters that a program uses in place, on the thread of the program
+     * @return the module
+     */
+    public static VmModule create(
+            List<ParameterProvider> providers,
+            ParameterProgress.@Nullable Listener listener,
+            Consumer<FileInPlace> inPlace) {
         List<ParameterProvider> all = List.copyOf(providers);
-        return NativeModule.builder("io_parameters", 0, () -> new State(all, listener))
+        return NativeModule.builder("io_parameters", 0, () -> new State(all, listener, inPlace))
                 .attribute(VmModule.SERVES, "IREE of November 2023 to August 2026")
                 .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
                 .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
@@ -124,8 +142,11 @@ public final class ParametersModule {
                 if (buffer == null) {
                     buffer = device.allocator().allocate(writable(params), spans.length(row));
                     batch.load(entry, spans.parameterOffset(row), buffer, 0, spans.length(row));
-                } else if (progress != null) {
-                    progress.arrived(entry, spans.length(row));
+                } else {
+                    state.usesInPlace(entry);
+                    if (progress != null) {
+                        progress.arrived(entry, spans.length(row));
+                    }
                 }
                 buffers.push(buffer); // the list has its own reference
                 buffer.close();
@@ -345,9 +366,14 @@ public final class ParametersModule {
         private final List<ParameterProvider> providers = new ArrayList<>();
 
         private final ParameterProgress.@Nullable Listener listener;
+        private final Consumer<FileInPlace> inPlace;
 
-        State(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
+        State(
+                List<ParameterProvider> providers,
+                ParameterProgress.@Nullable Listener listener,
+                Consumer<FileInPlace> inPlace) {
             this.listener = listener;
+            this.inPlace = inPlace;
             try {
                 for (ParameterProvider provider : providers) {
                     provider.retain();
@@ -356,6 +382,16 @@ public final class ParametersModule {
             } catch (RuntimeException e) {
                 close();
                 throw e;
+            }
+        }
+
+        void usesInPlace(ParameterEntry entry) {
+            FileInPlace file =
+                    entry instanceof ParameterEntry.Stored stored && stored.owner() instanceof MappedFile mapped
+                            ? mapped.inPlace()
+                            : null;
+            if (file != null) {
+                inPlace.accept(file);
             }
         }
 

@@ -3,7 +3,7 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SealedMemory;
-import io.github.iree4j.status.FileFault;
+import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -12,12 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,9 +34,9 @@ public final class ModuleBytes extends Resource {
     private final String name;
     private final MemorySegment segment;
     private final Runnable free;
-    private final @Nullable BasicFileAttributes mapped; // as the file was then; null for private bytes
+    private final @Nullable FileInPlace mapped; // null for private bytes
 
-    private ModuleBytes(String name, MemorySegment segment, Runnable free, @Nullable BasicFileAttributes mapped) {
+    private ModuleBytes(String name, MemorySegment segment, Runnable free, @Nullable FileInPlace mapped) {
         this.name = name;
         this.segment = segment;
         this.free = free;
@@ -75,8 +72,8 @@ public final class ModuleBytes extends Resource {
 
     /**
      * Maps a file instead of reading it. That is faster for large files, and the system can drop unused pages, but the file must not
-     * change. When another process truncates it, calls that use what is missing fail with DATA_LOSS; when one overwrites it, results are
-     * silently wrong until the next load, which fails. The file may be deleted, or replaced by renaming another file over it. Checksums are not
+     * change: calls that begin later fail with DATA_LOSS, see {@link FileInPlace}, and results of a call during the change may be wrong. The
+     * file may be deleted, or replaced by renaming another file over it. Checksums are not
      * verified.
      *
      * @param file the file
@@ -85,7 +82,7 @@ public final class ModuleBytes extends Resource {
      */
     public static ModuleBytes map(Path file) {
         return open(file, channel -> {
-            BasicFileAttributes state = Files.readAttributes(file, BasicFileAttributes.class);
+            FileInPlace state = FileInPlace.of("module file '" + file + "'", file);
             if (NativeLibrary.unavailabilityCause() == null && channel.size() > 0) {
                 SealedMemory memory = SealedMemory.map(file.toString());
                 return new ModuleBytes(file.toString(), memory.bytes(), memory::close, state);
@@ -222,25 +219,12 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Fails when the bytes are those of a mapped file that was changed since, as far as its size and time tell. A file that was deleted or
-     * replaced under its name was not: the mapping keeps its bytes.
+     * Returns the file that these are the bytes of.
      *
-     * @throws IreeException DATA_LOSS
+     * @return the file; null when the bytes are independent of it
      */
-    public void requireUnchanged() {
-        if (mapped == null) {
-            return;
-        }
-        BasicFileAttributes now;
-        try {
-            now = Files.readAttributes(Path.of(name), BasicFileAttributes.class);
-        } catch (IOException e) {
-            return; // it is gone
-        }
-        if (Objects.equals(now.fileKey(), mapped.fileKey())
-                && (now.size() != mapped.size() || !now.lastModifiedTime().equals(mapped.lastModifiedTime()))) {
-            throw FileFault.changed(describe(), mapped.size(), mapped.lastModifiedTime(), now);
-        }
+    public @Nullable FileInPlace file() {
+        return mapped;
     }
 
     @Override

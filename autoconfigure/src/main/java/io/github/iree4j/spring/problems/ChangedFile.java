@@ -1,0 +1,38 @@
+package io.github.iree4j.spring.problems;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A file that a program uses in place was changed: all of its calls fail.
+ *
+ * @param subject the program
+ * @param cause which file, and what has changed
+ */
+public record ChangedFile(String subject, String cause) implements Problem {
+
+    @Override
+    public String kind() {
+        return "changed-file";
+    }
+
+    @Override
+    public String summary() {
+        return "calls of %s fail: %s".formatted(subject, cause);
+    }
+
+    @Override
+    public List<String> chain() {
+        return List.of();
+    }
+
+    @Override
+    public String remedy() {
+        return "load the program again, which uses the file as it is now; replace files by renaming others over them";
+    }
+
+    @Override
+    public Duration since() {
+        return Duration.ZERO;
+    }
+}

@@ -321,7 +321,8 @@ public final class OperationGraph {
     void checkSizeOfReplay(long heap) {
         long bytes = 0;
         for (RecordedOperation each : operations.values()) {
-            bytes += REPLAY_BYTES + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
+            bytes += REPLAY_BYTES
+                    + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
         }
         if (bytes > heap) {
             throw new IreeException(

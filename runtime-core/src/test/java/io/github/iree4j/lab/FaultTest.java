@@ -231,7 +231,9 @@ class FaultTest {
         assertThat(result.violations()).as(what).isEmpty();
         Set<String> expected = new TreeSet<>();
         for (OperationRun each : result.operations()) {
-            assertThat(each.end()).as("%s: end of %s", what, each.operation().id()).isNotNegative();
+            assertThat(each.end())
+                    .as("%s: end of %s", what, each.operation().id())
+                    .isNotNegative();
             if (each.isHit()) {
                 expected.add(each.operation().id());
             }
@@ -239,13 +241,16 @@ class FaultTest {
         for (boolean more = true; more; ) {
             more = false;
             for (Operation each : scenario.operations()) {
-                more |= each.waits().entrySet().stream().anyMatch(wait -> scenario.operations().stream()
-                                .filter(other -> expected.contains(other.id()))
-                                .anyMatch(other -> wait.getValue().equals(other.signals().get(wait.getKey()))))
+                more |= each.waits().entrySet().stream()
+                                .anyMatch(wait -> scenario.operations().stream()
+                                        .filter(other -> expected.contains(other.id()))
+                                        .anyMatch(other -> wait.getValue()
+                                                .equals(other.signals().get(wait.getKey()))))
                         && expected.add(each.id());
             }
         }
-        boolean hasMemory = scenario.operations().stream().anyMatch(each -> !each.allocates().isEmpty());
+        boolean hasMemory = scenario.operations().stream()
+                .anyMatch(each -> !each.allocates().isEmpty());
         Set<String> actual = failed(result);
         assertThat(actual).as(what).containsAll(expected);
         result.collateral().forEach(actual::remove);

@@ -232,8 +232,8 @@ class ScenarioTest {
     void nullIsAsGoodAsNothing() {
         Scenario plain = Laboratory.read(HEAD + "  - {id: a, hw: cpu}\n");
         for (String nothing : List.of("null", "~", "")) {
-            Scenario given = Laboratory.read(HEAD.replace("id: x", "id: x\nlabel: " + nothing)
-                    + """
+            Scenario given = Laboratory.read(
+                    HEAD.replace("id: x", "id: x\nlabel: " + nothing) + """
                       - id: a
                         hw: cpu
                         duration: NOTHING
@@ -251,9 +251,13 @@ class ScenarioTest {
                                 + " [{\"id\": \"a\", \"hw\": \"a\", \"wait\": null}]}")
                         .operations())
                 .hasSize(1);
-        assertThat(Laboratory.read(HEAD + "  - {id: 'null', hw: cpu}\n").operations().getFirst().id())
+        assertThat(Laboratory.read(HEAD + "  - {id: 'null', hw: cpu}\n")
+                        .operations()
+                        .getFirst()
+                        .id())
                 .isEqualTo("null");
-        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: null}}\n")).contains("has no value for 's'");
+        assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: null}}\n"))
+                .contains("has no value for 's'");
         assertThat(failureOf(HEAD + "  - {id: null, hw: cpu}\n")).contains("id");
     }
 

@@ -184,6 +184,7 @@ public final class IreeAutoConfiguration {
                         .andThen(new VariantListeners(listeners.orderedStream().toList())),
                 integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
+        programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {

@@ -9,10 +9,12 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.FormRefusal;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
+import io.github.iree4j.spring.serving.ProtocolErrors;
 import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
 import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
-import jakarta.servlet.Filter;
+import jakarta.servlet.DispatcherType;
+import java.util.List;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -85,18 +87,27 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "ireeFormRefusal")
         FilterRegistrationBean<FormRefusal> ireeFormRefusal(Environment environment) {
-            return onPaths(new FormRefusal(), environment);
+            FilterRegistrationBean<FormRefusal> registration = new FilterRegistrationBean<>(new FormRefusal());
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            registration.setUrlPatterns(paths(environment));
+            return registration;
         }
 
-        /** A filter of requests to the protocol, wherever the application has its controllers. */
-        private static <F extends Filter> FilterRegistrationBean<F> onPaths(F filter, Environment environment) {
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeProtocolErrors")
+        FilterRegistrationBean<ProtocolErrors> ireeProtocolErrors(Environment environment) {
+            FilterRegistrationBean<ProtocolErrors> registration =
+                    new FilterRegistrationBean<>(new ProtocolErrors(paths(environment)));
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            registration.setDispatcherTypes(DispatcherType.ERROR);
+            return registration;
+        }
+
+        /** The paths of the protocol, wherever the application has its controllers. */
+        private static List<String> paths(Environment environment) {
             String path = environment.getProperty("spring.mvc.servlet.path", "");
             String prefix = StringUtils.trimTrailingCharacter(path, '/');
-            FilterRegistrationBean<F> registration = new FilterRegistrationBean<>(filter);
-            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-            registration.setUrlPatterns(
-                    FormRefusal.PATHS.stream().map(prefix::concat).toList());
-            return registration;
+            return FormRefusal.PATHS.stream().map(prefix::concat).toList();
         }
     }
 

@@ -8,6 +8,7 @@ import io.github.iree4j.call.Signature;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tensor.JavaArrays;
 import io.github.iree4j.vm.VmFunction;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -96,18 +97,19 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs) {
-        return callHere(options, UnaryOperator.identity(), inputs);
+    CompletableFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
+        return callHere(options, limit, UnaryOperator.identity(), inputs);
     }
 
     /**
-     * Like {@link #callHere(CallOptions, Object[])}.
+     * Like {@link #callHere(CallOptions, Duration, Object[])}.
      *
      * @param cut converts the function's results, which it owns, for the caller; on a thread where arbitrary code may run
      */
-    CompletableFuture<Results> callHere(CallOptions options, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
+    CompletableFuture<Results> callHere(
+            CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         return calls.submit(
-                new CallTerms(options.after(), options.signal(), options.priority(), options.timeout()),
+                new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit),
                 Tensor.inputs(inputs),
                 values -> cut.apply(returned(values)),
                 Results::close);

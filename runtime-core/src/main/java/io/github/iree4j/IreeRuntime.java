@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
@@ -53,6 +54,7 @@ public final class IreeRuntime implements AutoCloseable {
     private final Topology topology;
     private final ProcessExecutor executor;
     private final Leaks leaks;
+    private final ThreadDeadlines deadlines = new ThreadDeadlines();
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // those of them that are part of another program
@@ -457,6 +459,11 @@ public final class IreeRuntime implements AutoCloseable {
      */
     public long openResults() {
         return leaks.openTensors();
+    }
+
+    /** Those of calls that run on the threads that make them. */
+    ThreadDeadlines deadlines() {
+        return deadlines;
     }
 
     Leaks leaks() {

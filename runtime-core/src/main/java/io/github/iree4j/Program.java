@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
@@ -49,6 +50,7 @@ public final class Program implements AutoCloseable {
     private final List<Part> parts;
     private final ProgramCalls calls;
     private final Leaks.Watch watch;
+    private volatile @Nullable Duration callLimit; // null for none
     private volatile @Nullable Succession succession; // written under the lock of its class
 
     /** Programs each of which has taken the place of another. Shared by all, so that those in between are not kept. */
@@ -225,10 +227,38 @@ public final class Program implements AutoCloseable {
     public Program newInstance() {
         Program used = enter();
         try {
-            return runtime.loadAgain(used.devices, used.loaded, used.parts);
+            Program again = runtime.loadAgain(used.devices, used.loaded, used.parts);
+            again.callLimit = used.callLimit;
+            return again;
         } finally {
             used.calls.exit();
         }
+    }
+
+    /**
+     * Limits how long calls may take that have no timeout of their own, waiting included. They fail with DEADLINE_EXCEEDED: for
+     * {@link ProgramFunction#invoke} its thread is then interrupted, within 0.1 s, and sees no interrupt; others end as in {@link
+     * ProgramFunction#call}. A call that a thread makes within a call with such a limit ends with that one. Calls that go to a successor have
+     * the limit of that, and {@link #newInstance} passes it on. Thread-safe.
+     *
+     * @param limit for calls made from now on; null or zero for none, the default
+     * @throws IreeException INVALID_ARGUMENT when it is negative
+     */
+    public void limitCalls(@Nullable Duration limit) {
+        if (limit != null && limit.isNegative()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "limit of %s for calls must not be negative".formatted(limit));
+        }
+        callLimit = limit == null || limit.isZero() ? null : limit;
+    }
+
+    @Nullable
+    Duration callLimit() {
+        return callLimit;
+    }
+
+    ThreadDeadlines deadlines() {
+        return runtime.deadlines();
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
@@ -140,12 +141,16 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @return the results; the caller closes them
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is
      *     closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the thread is interrupted
-     *     while it waits (it stays interrupted); any failure of the function
+     *     while it waits (it stays interrupted); DEADLINE_EXCEEDED after the {@linkplain Program#limitCalls limit} of the program;
+     *     any failure of the function
      */
     public final Results invoke(@Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
+        Duration limit = now.program.callLimit();
         try {
-            return now.invokeHere(inputs);
+            return limit == null || ThreadDeadlines.isThreadLimited()
+                    ? now.invokeHere(inputs)
+                    : now.invokeHereWithin(limit, inputs);
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.invoke(inputs);
@@ -157,6 +162,27 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /** The same for this program only. */
     abstract Results invokeHere(@Nullable Object[] inputs);
 
+    private Results invokeHereWithin(Duration limit, @Nullable Object[] inputs) {
+        ThreadDeadlines.Deadline deadline = program.deadlines().begin(limit);
+        Results results;
+        try {
+            results = invokeHere(inputs);
+        } catch (IreeException e) {
+            deadline.end();
+            throw deadline.isLate() ? late(limit, e) : e;
+        } catch (RuntimeException | Error e) {
+            deadline.end();
+            throw e;
+        }
+        deadline.end();
+        return results;
+    }
+
+    private IreeException late(Duration limit, Exception cause) {
+        return new IreeException(
+                StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), limit), cause);
+    }
+
     /**
      * Calls the function and waits for its results for a limited time.
      *
@@ -167,12 +193,11 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *     {@link #invoke}
      */
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
-        CompletableFuture<Results> future = invokeAsync(inputs);
+        CompletableFuture<Results> future = call(CallOptions.DEFAULTS, false, inputs); // has a limit of its own
         try {
             return future.get(Math.max(0, CallTerms.saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            IreeException late = new IreeException(
-                    StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), timeout), e);
+            IreeException late = late(timeout, e);
             if (future.completeExceptionally(late)) {
                 throw late;
             }
@@ -270,25 +295,30 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
      * and so does {@code signal} unless its work has been submitted to a device.
      *
-     * @param options fences, timeout and priority
+     * @param options fences, timeout and priority; without timeout the {@linkplain Program#limitCalls limit} of the program holds
      * @param inputs as many as the function takes
      * @return the results, which the receiver closes, or an {@link IreeException}
      * @throws IreeException as {@link #submit}
      */
     public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+        return call(options, true, inputs);
+    }
+
+    private CompletableFuture<Results> call(CallOptions options, boolean isLimited, @Nullable Object[] inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, inputs);
+            return now.callHere(options, isLimited ? now.program.callLimit() : null, inputs);
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
-                return now.call(options, inputs);
+                return now.call(options, isLimited, inputs);
             }
             throw e;
         }
     }
 
     /** The same for this program only. */
-    abstract CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs);
+    abstract CompletableFuture<Results> callHere(
+            CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs);
 
     @Override
     public final String toString() {

@@ -5,6 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.JavaArrays;
 import io.github.iree4j.tensor.TensorType;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -116,12 +117,12 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    CompletableFuture<Results> callHere(CallOptions options, @Nullable Object[] inputs) {
+    CompletableFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
         long[] padded = variant.padded(given.sizes());
         CompletableFuture<Results> call = variant.compiled()
-                .callHere(options, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
+                .callHere(options, limit, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         variants.called(variant, given, padded);
         return call;
     }

@@ -10,9 +10,7 @@ import org.springframework.core.Ordered;
 /** Applies the configured timeout of a program to calls that set none. */
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
-    private record Timeouts(@Nullable Duration general, Map<String, Duration> byModel) {}
-
-    private volatile Timeouts timeouts;
+    private volatile CallLimits timeouts;
 
     /**
      * Creates the interceptor.
@@ -21,7 +19,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
      * @param byModel timeouts by program name; zero for no timeout
      */
     public CallTimeouts(@Nullable Duration general, Map<String, Duration> byModel) {
-        this.timeouts = new Timeouts(general, Map.copyOf(byModel));
+        this.timeouts = new CallLimits(general, byModel);
     }
 
     /**
@@ -31,7 +29,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
      * @param byModel timeouts by program name; zero for no timeout
      */
     public void change(@Nullable Duration general, Map<String, Duration> byModel) {
-        timeouts = new Timeouts(general, Map.copyOf(byModel));
+        timeouts = new CallLimits(general, byModel);
     }
 
     @Override
@@ -41,9 +39,7 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     @Override
     public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
-        Timeouts now = timeouts;
-        Duration own = now.byModel().get(request.model());
-        Duration timeout = own == null ? now.general() : own;
+        Duration timeout = timeouts.of(request.model());
         return chain.proceed(
                 timeout == null || timeout.isZero() || request.options().timeout() != null
                         ? request

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -8,10 +9,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -19,35 +16,31 @@ import org.slf4j.MDC;
 
 /**
  * The calls and loads of an application in flight: with the trace that each belongs to, and the deadlines of those that
- * run on the thread that made them, which is interrupted when they are late. Deadlines are looked at every {@value
- * #LOOK_MILLIS} ms while there are any, so that a call pays for none of its own. Thread-safe.
+ * run on the thread that made them, which is interrupted when they are late. Thread-safe.
  */
 final class CallsInFlight {
-
-    static final int LOOK_MILLIS = 100;
 
     /** The key under which tracing libraries put the trace into the diagnostic context. */
     private static final String TRACE = "traceId";
 
     private final LongSupplier clock;
-    private final Executor later;
+    private final ThreadDeadlines deadlines;
     private final Set<Entry> entries = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean armed = new AtomicBoolean();
     private final LongAdder ended = new LongAdder();
 
     CallsInFlight() {
-        this(System::nanoTime, CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        this(System::nanoTime, new ThreadDeadlines());
     }
 
     /**
      * Creates an empty set.
      *
      * @param clock nanoseconds
-     * @param later runs a task once, after a while
+     * @param deadlines with the same clock
      */
-    CallsInFlight(LongSupplier clock, Executor later) {
+    CallsInFlight(LongSupplier clock, ThreadDeadlines deadlines) {
         this.clock = clock;
-        this.later = later;
+        this.deadlines = deadlines;
     }
 
     /** One of them. */
@@ -72,12 +65,6 @@ final class CallsInFlight {
             return now - since >= nanos;
         }
 
-        void look(long now) {}
-
-        boolean hasDeadline() {
-            return false;
-        }
-
         /** Ends it soon; false when it has ended. */
         boolean interrupt() {
             return false;
@@ -86,58 +73,23 @@ final class CallsInFlight {
 
     /** One that runs on the current thread. */
     final class Here extends Entry {
-        private enum State {
-            RUNNING,
-            INTERRUPTING,
-            LATE,
-            CANCELLED,
-            OVER
-        }
-
-        private final Thread thread = Thread.currentThread();
-        private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+        private final ThreadDeadlines.Deadline deadline;
 
         Here(String program, String function, @Nullable Duration timeout) {
             super(program, function, timeout);
-        }
-
-        @Override
-        boolean hasDeadline() {
-            return timeout != null;
-        }
-
-        @Override
-        void look(long now) {
-            if (isLate(now)) {
-                interrupt(State.LATE);
-            }
+            deadline = deadlines.begin(timeout);
         }
 
         @Override
         boolean interrupt() {
-            return interrupt(State.CANCELLED);
-        }
-
-        private boolean interrupt(State why) {
-            if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
-                return false;
-            }
-            thread.interrupt(); // the thread does not leave before the state says that this has happened
-            state.set(why);
-            return true;
+            return deadline.interrupt();
         }
 
         /** It has ended. Takes back the interrupt of this class, if there was one. */
         void end() {
             entries.remove(this);
             ended.increment();
-            if (state.compareAndSet(State.RUNNING, State.OVER)) {
-                return;
-            }
-            while (state.get() == State.INTERRUPTING) {
-                Thread.onSpinWait();
-            }
-            Thread.interrupted();
+            deadline.end();
         }
 
         /** It has ended with a failure; returns the one that the caller gets: DEADLINE_EXCEEDED if it was late. */
@@ -153,7 +105,7 @@ final class CallsInFlight {
 
         /** Whether it was interrupted because it was late; once it has ended. */
         boolean isLate() {
-            return state.get() == State.LATE;
+            return deadline.isLate();
         }
     }
 
@@ -169,9 +121,6 @@ final class CallsInFlight {
     Here begin(String program, String function, @Nullable Duration timeout) {
         Here here = new Here(program, function, timeout);
         entries.add(here);
-        if (timeout != null) {
-            arm();
-        }
         return here;
     }
 
@@ -188,21 +137,6 @@ final class CallsInFlight {
             entries.remove(entry);
             ended.increment();
         });
-    }
-
-    private void arm() {
-        if (armed.compareAndSet(false, true)) {
-            later.execute(this::look);
-        }
-    }
-
-    private void look() {
-        long now = clock.getAsLong();
-        entries.forEach(entry -> entry.look(now));
-        armed.set(false); // before the check: one that begins meanwhile arms it itself
-        if (entries.stream().anyMatch(Entry::hasDeadline)) {
-            arm();
-        }
     }
 
     /** Ends all of them soon; returns how many. */

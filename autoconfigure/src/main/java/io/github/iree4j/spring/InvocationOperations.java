@@ -58,7 +58,8 @@ public interface InvocationOperations {
     InvocationSpec request(LocatedFunction function);
 
     /**
-     * Returns the function of that name, for callers that look it up once. Calls made on it bypass interceptors.
+     * Returns the function of that name, for callers that look it up once. Calls made on it bypass
+     * interceptors; those without a timeout have the configured one, as calls of a {@code Program} bean do.
      *
      * @param function the program's name, a dot, the function's name
      * @return the function; it is borrowed from its program

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         long over; // of completed requests
         long seen; // highest progress reported so far
         long reported = -1;
+        boolean wanted; // by a request of the program
     }
 
     private final Reporter reporter;
@@ -57,6 +59,7 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
         }
         String name = progress.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : progress.scope();
         Scope scope = scopes.computeIfAbsent(name, _ -> new Scope());
+        scope.wanted |= progress.phase() != Phase.OPENED;
         switch (progress.phase()) {
             case OPENED -> {
                 if (scope.files.add(progress.file())) { // an archive may serve two scopes, one of them unnamed
@@ -116,6 +119,17 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
             notifyAll();
         }
         return next;
+    }
+
+    /** The scopes of files that were opened and of which the program has wanted ({@code true}) something or nothing. */
+    synchronized Set<String> opened(boolean wanted) {
+        Set<String> names = new TreeSet<>();
+        scopes.forEach((name, scope) -> {
+            if (scope.wanted == wanted && !scope.files.isEmpty()) {
+                names.add(name);
+            }
+        });
+        return names;
     }
 
     /** Reports how many bytes of each scope the loaded program took. Files may hold more than programs request. */

@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ResourceLoader;
 
 /**
@@ -31,6 +33,8 @@ import org.springframework.core.io.ResourceLoader;
  * calls.
  */
 final class ProgramOpening {
+
+    private static final Logger log = LoggerFactory.getLogger(ProgramOpening.class);
 
     // Shares of the progress: verification of the file, loading, warm-up calls.
     private static final double LOADED_FROM = 0.1;
@@ -188,7 +192,11 @@ final class ProgramOpening {
                     ProgramState.LOADING,
                     devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
                     begun);
-            instances.add(load(options(parameters, module, variants, devices), begun, LOADED_PART / placements.size()));
+            instances.add(load(
+                    options(parameters, module, variants, devices),
+                    begun,
+                    LOADED_PART / placements.size(),
+                    instances.isEmpty()));
             Program first = instances.getLast();
             for (int i = 1; i < source.contexts(); i++) {
                 instances.add(first.newInstance());
@@ -197,7 +205,7 @@ final class ProgramOpening {
     }
 
     /** Loads it once; its parameters account for {@code part} of the progress. */
-    private Program load(ProgramOptions.Builder options, double begun, double part) {
+    private Program load(ProgramOptions.Builder options, double begun, double part, boolean isFirst) {
         if (source.parameters().isEmpty()) {
             return runtime.load(options.build());
         }
@@ -206,7 +214,23 @@ final class ProgramOpening {
             source.customizer().accept(options.parameterListener(reports));
             Program loaded = runtime.load(options.build());
             reports.loaded();
+            if (isFirst) {
+                warnOfUnwanted(reports);
+            }
             return loaded;
+        }
+    }
+
+    /** A program may still load parameters when it is called. */
+    private void warnOfUnwanted(ParameterReports reports) {
+        for (String scope : reports.opened(false)) {
+            log.warn(
+                    "'iree.modules.{}.parameters.{}={}' has no effect so far: the program has loaded no parameters of scope '{}', and some of {}; correct the name of the scope, or remove it",
+                    source.name(),
+                    scope,
+                    String.join(",", source.parameters().getOrDefault(scope, List.of())),
+                    scope,
+                    reports.opened(true));
         }
     }
 

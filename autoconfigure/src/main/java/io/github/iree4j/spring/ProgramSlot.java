@@ -128,7 +128,9 @@ final class ProgramSlot {
     /** A program takes the place of the current one, or of one that was unloaded, which hand their callers over. */
     private void become(ProgramSource source, LoadedProgram fresh, Duration loadTime) {
         LoadedProgram before = loaded;
+        programs.limitCalls(fresh);
         loaded = fresh;
+        programs.limitCalls(fresh); // again: limits that changed before it was listed
         wanted = true;
         become(source, ProgramState.READY, loadTime, null);
         if (before != null) {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -38,6 +39,7 @@ public final class Programs implements AutoCloseable {
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
     private final CallsInFlight loads = new CallsInFlight();
     private volatile Duration loadTimeout = Duration.ZERO;
+    private volatile CallLimits callLimits = CallLimits.NONE;
     private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
     private volatile boolean closed;
@@ -219,6 +221,22 @@ public final class Programs implements AutoCloseable {
      */
     public void limitLoading(Duration timeout) {
         loadTimeout = timeout;
+    }
+
+    /**
+     * Limits how long calls may take that have no timeout of their own, however they are made, see {@link Program#limitCalls}.
+     *
+     * @param general applies to programs without a limit of their own; null or zero for no limit, the default
+     * @param byProgram limits by program name; zero for no limit
+     */
+    public void limitCalls(@Nullable Duration general, Map<String, Duration> byProgram) {
+        callLimits = new CallLimits(general, byProgram);
+        all().forEach(this::limitCalls);
+    }
+
+    void limitCalls(LoadedProgram program) {
+        Duration limit = callLimits.of(program.source().name());
+        program.instances().forEach(instance -> instance.limitCalls(limit));
     }
 
     /**

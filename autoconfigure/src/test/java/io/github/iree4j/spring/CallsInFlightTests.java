@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -20,7 +21,7 @@ class CallsInFlightTests {
 
     private final AtomicLong clock = new AtomicLong();
     private final Queue<Runnable> looks = new ArrayDeque<>();
-    private final CallsInFlight calls = new CallsInFlight(clock::get, looks::add);
+    private final CallsInFlight calls = new CallsInFlight(clock::get, new ThreadDeadlines(clock::get, looks::add));
 
     @AfterEach
     void noInterruptIsLeft() {

@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param signal the fence it signals; null for none
  * @param priority among calls of its program
  * @param timeout after which it is abandoned; null for never
+ * @param limit the same for a call without timeout
  */
 public record CallTerms(
         @Nullable Fence after,
         @Nullable Fence signal,
         int priority,
-        @Nullable Duration timeout) {
+        @Nullable Duration timeout,
+        @Nullable Duration limit) {
 
     /** The timeout in nanoseconds, saturated. */
     public static long saturatedNanos(Duration timeout) {

@@ -96,7 +96,7 @@ final class Submission<R> {
                 cancel(failure);
             }
         });
-        Duration timeout = terms.timeout();
+        Duration timeout = terms.timeout() == null ? terms.limit() : terms.timeout();
         if (timeout != null) {
             limit(timeout);
         }

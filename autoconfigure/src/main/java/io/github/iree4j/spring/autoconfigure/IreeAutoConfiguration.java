@@ -97,6 +97,14 @@ public final class IreeAutoConfiguration {
                     "iree.recorder.bytes", recorder.bytes(), String.valueOf(e.getMessage()));
         }
         if (recorder.file() != null) {
+            Path directory = Path.of(recorder.file()).toAbsolutePath().getParent();
+            if (directory != null && !Files.isDirectory(directory)) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.recorder.file",
+                        recorder.file(),
+                        "There is no directory '%s'. Create it, or name a file in a directory that exists and is writable."
+                                .formatted(directory));
+            }
             try {
                 options = options.withFile(
                         Path.of(recorder.file()), recorder.fileBytes().toBytes());
@@ -129,8 +137,13 @@ public final class IreeAutoConfiguration {
         recorder.ifAvailable(_ -> {}); // it is opened here: records from before the devices open until after they close
         nativeLibrary(LIBRARY, nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
         nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
+        if (nativeCode.libraryPath() != null) {
+            requireLoadable(nativeCode.libraryPath());
+        }
         new UnknownProperties(getClass().getClassLoader()).warn(environment);
-        new PropertyChecks(properties).devices();
+        PropertyChecks checks = new PropertyChecks(properties);
+        checks.devices();
+        checks.warn();
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
                 domain,
@@ -146,6 +159,18 @@ public final class IreeAutoConfiguration {
         } catch (IreeException e) {
             throw new RuntimeOpenException(
                     builder.devices().stream().map(DeviceSource::uri).toList(), e);
+        }
+    }
+
+    /** Programs may have a form without native code, and would silently use that. */
+    private static void requireLoadable(String path) {
+        IreeException cause = IreeRuntime.nativeUnavailabilityCause();
+        if (cause != null) {
+            throw PropertyChecks.invalid(
+                    "iree.native." + LIBRARY,
+                    path,
+                    "%s. Correct it, or remove the property to use the library in the class path."
+                            .formatted(StringUtils.capitalize(String.valueOf(cause.getMessage()))));
         }
     }
 
@@ -184,6 +209,7 @@ public final class IreeAutoConfiguration {
                         .andThen(new VariantListeners(listeners.orderedStream().toList())),
                 integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
+        programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {
@@ -231,8 +257,8 @@ public final class IreeAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "ireeQuotaCheck")
-    QuotaCheck ireeQuotaCheck(IreeProperties properties, Programs programs) {
-        return new QuotaCheck(properties, programs);
+    QuotaCheck ireeQuotaCheck(IreeProperties properties, Programs programs, IreeRuntime runtime) {
+        return new QuotaCheck(properties, programs, runtime);
     }
 
     @Bean

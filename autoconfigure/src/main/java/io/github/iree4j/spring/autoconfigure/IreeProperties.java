@@ -97,6 +97,21 @@ public record IreeProperties(
         return Math.max(configured.queueCount(), named);
     }
 
+    /**
+     * Returns the maximum duration of calls of the modules that have their own.
+     *
+     * @return by name
+     */
+    public Map<String, Duration> callTimeouts() {
+        Map<String, Duration> timeouts = new LinkedHashMap<>();
+        modules.forEach((name, module) -> {
+            if (module.timeout() != null) {
+                timeouts.put(name, module.timeout());
+            }
+        });
+        return timeouts;
+    }
+
     /** The modules that are loaded in the background of application startup. */
     List<String> backgroundModules() {
         return modules.entrySet().stream()

@@ -3,15 +3,22 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.spring.Placement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /** Rejects properties that could have no effect or a wrong one, each with its own name. */
 final class PropertyChecks {
+
+    private static final Logger log = LoggerFactory.getLogger(PropertyChecks.class);
 
     private final IreeProperties properties;
 
@@ -89,6 +96,49 @@ final class PropertyChecks {
                                 .formatted(new TreeSet<>(properties.allDevices().keySet())));
             }
         }
+    }
+
+    /** Warns of properties that have no effect together with others, as they may in configurations that several applications share. */
+    void warn() {
+        IreeProperties.Recorder recorder = properties.recorder();
+        if (recorder.file() != null && !recorder.enabled()) {
+            log.warn(
+                    "'iree.recorder.file={}' has no effect: nothing is recorded; set 'iree.recorder.enabled=true', or remove it",
+                    recorder.file());
+        }
+        properties.modules().forEach((name, module) -> {
+            Set<String> devices = Set.copyOf(properties.devicesOf(module));
+            if (module.placement() == Placement.LEAST_LOADED && devices.size() < 2) {
+                log.warn(
+                        "'iree.modules.{}.placement=least-loaded' has no effect: the program runs on one device, {}; list several in 'iree.modules.{}.devices', or remove it",
+                        name,
+                        devices.iterator().next(),
+                        name);
+            }
+        });
+    }
+
+    /**
+     * Warns of quotas above the budget that a device has where none is configured, which depends on the machine.
+     *
+     * @param budgets by name of the device, bytes
+     */
+    void warnOfQuotas(Map<String, Long> budgets) {
+        properties
+                .pools()
+                .forEach((device, pool) -> pool.quotas().forEach((program, quota) -> {
+                    Long budget = budgets.get(device);
+                    if (budget != null && quota.toBytes() > budget) {
+                        log.warn(
+                                "'iree.pools.{}.quotas.{}={}' has no effect: device '{}' has {} bytes for all programs; lower it, or set 'iree.pools.{}.budget'",
+                                device,
+                                program,
+                                quota,
+                                device,
+                                budget,
+                                device);
+                    }
+                }));
     }
 
     /**

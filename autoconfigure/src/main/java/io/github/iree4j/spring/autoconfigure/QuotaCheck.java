@@ -1,6 +1,9 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.TreeSet;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
@@ -9,8 +12,10 @@ final class QuotaCheck implements SmartInitializingSingleton {
 
     private final IreeProperties properties;
     private final Programs programs;
+    private final IreeRuntime runtime;
 
-    QuotaCheck(IreeProperties properties, Programs programs) {
+    QuotaCheck(IreeProperties properties, Programs programs, IreeRuntime runtime) {
+        this.runtime = runtime;
         this.properties = properties;
         this.programs = programs;
     }
@@ -19,6 +24,15 @@ final class QuotaCheck implements SmartInitializingSingleton {
     public void afterSingletonsInstantiated() {
         TreeSet<String> known = new TreeSet<>(properties.modules().keySet());
         programs.statuses().forEach(status -> known.add(status.source().name()));
-        new PropertyChecks(properties).quotas(known);
+        PropertyChecks checks = new PropertyChecks(properties);
+        checks.quotas(known);
+        Map<String, Long> budgets = new HashMap<>();
+        for (String device : properties.pools().keySet()) {
+            long budget = runtime.device(device).allocator().poolStatistics().budget();
+            if (budget > 0) {
+                budgets.put(device, budget);
+            }
+        }
+        checks.warnOfQuotas(budgets);
     }
 }

@@ -188,7 +188,12 @@ final class RuntimeProperties {
             step.run();
         } catch (IreeException | IllegalArgumentException | ArithmeticException e) {
             throw new InvalidConfigurationPropertyValueException(
-                    property, value, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+                    property, value, reason(String.valueOf(e.getMessage())));
         }
+    }
+
+    /** A sentence, without the name of the runtime's option, which users of properties do not know. */
+    private static String reason(String message) {
+        return StringUtils.capitalize(message.replaceFirst("^'memory[^']*' is ", "it is ")) + ".";
     }
 }

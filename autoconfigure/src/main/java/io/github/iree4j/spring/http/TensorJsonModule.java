@@ -57,27 +57,37 @@ public final class TensorJsonModule extends SimpleModule {
 
         private static void write(Tensor tensor, JsonGenerator json, SerializationContext context) {
             ElementType type = tensor.elementType();
-            if (type.isBoolean()) {
-                json.writeStartArray();
-                for (boolean value : tensor.toBooleanArray()) {
-                    json.writeBoolean(value);
-                }
-                json.writeEndArray();
-            } else if (type.isInteger()) {
-                long[] values = tensor.toLongArray();
-                json.writeArray(values, 0, values.length);
-            } else if (type.equals(ElementType.F64)) {
-                double[] values = tensor.toDoubleArray();
-                json.writeArray(values, 0, values.length);
-            } else if (type.isFloat()) {
-                json.writeStartArray();
-                for (float value : tensor.toFloatArray()) {
-                    json.writeNumber(value);
-                }
-                json.writeEndArray();
-            } else {
+            if (!type.isBoolean() && !type.isInteger() && !type.isFloat()) {
                 context.reportBadDefinition(
                         Tensor.class, "elements of type %s are not numbers; use application/x-npy".formatted(type));
+            }
+            json.writeStartArray();
+            if (type.isByteAligned()) {
+                ElementParts.forEach(tensor, part -> write(part, json));
+            } else {
+                write(tensor, json);
+            }
+            json.writeEndArray();
+        }
+
+        private static void write(Tensor part, JsonGenerator json) {
+            ElementType type = part.elementType();
+            if (type.isBoolean()) {
+                for (boolean value : part.toBooleanArray()) {
+                    json.writeBoolean(value);
+                }
+            } else if (type.isInteger()) {
+                for (long value : part.toLongArray()) {
+                    json.writeNumber(value);
+                }
+            } else if (type.equals(ElementType.F64)) {
+                for (double value : part.toDoubleArray()) {
+                    json.writeNumber(value);
+                }
+            } else {
+                for (float value : part.toFloatArray()) {
+                    json.writeNumber(value);
+                }
             }
         }
     }

@@ -256,9 +256,19 @@ final class InferenceRequestReader {
             String member = member(json, "'inputs'");
             json.nextToken();
             switch (member) {
-                case "name" -> index = tensors.indexOf(input.name = string(json, "name"));
-                case "shape" -> input.shape = shape(json);
-                case "datatype" -> input.datatype = Datatype.of(string(json, "datatype"));
+                case "name" -> {
+                    once(input.name, member);
+                    input.name = string(json, "name");
+                    index = tensors.indexOf(input.name);
+                }
+                case "shape" -> {
+                    once(input.shape, member);
+                    input.shape = shape(json);
+                }
+                case "datatype" -> {
+                    once(input.datatype, member);
+                    input.datatype = Datatype.of(string(json, "datatype"));
+                }
                 case "parameters" -> readInputParameters(json, input);
                 case "data" -> {
                     if (input.hasData) {
@@ -275,6 +285,13 @@ final class InferenceRequestReader {
             }
         }
         finish(input, index);
+    }
+
+    /** After contents another value would have no effect. */
+    private static void once(@Nullable Object before, String member) {
+        if (before != null) {
+            throw InferenceRequest.invalid("an input has duplicate '%s'".formatted(member));
+        }
     }
 
     private TokenBuffer early(JsonParser json) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.http.ElementParts;
 import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.List;

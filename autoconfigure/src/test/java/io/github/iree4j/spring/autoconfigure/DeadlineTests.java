@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
@@ -17,6 +20,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,8 +30,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 
 /** Calls and loads have a deadline unless the configuration says otherwise. */
 @Timeout(300)
@@ -71,6 +78,61 @@ class DeadlineTests {
                     assertThat(Thread.interrupted()).isFalse();
                     assertThat(context.getBean(Programs.class).activeCalls()).isZero();
                 });
+    }
+
+    @Test
+    void aProgramAndItsFunctionsHaveTheDeadlineOfTheConfigurationAsWell() throws Exception {
+        runner.withPropertyValues(
+                        "iree.modules.spinning.location=" + TestModules.spinner(directory),
+                        "iree.modules.spinning.contexts=2",
+                        "iree.invocation.timeout=1h",
+                        "iree.modules.spinning.timeout=100ms")
+                .run(context -> {
+                    Program bean = context.getBean(Program.class);
+                    ProgramFunction found =
+                            context.getBean(InvocationOperations.class).function("spinning.spin");
+                    context.getBean(Programs.class).load("spinning", null);
+                    for (ProgramFunction each : List.of(
+                            bean.function("spin"),
+                            found,
+                            context.getBean(Program.class).function("spin"))) {
+                        isLate(each::invoke);
+                    }
+                    assertThat(Thread.interrupted()).isFalse();
+                });
+    }
+
+    @Test
+    void aChangedTimeoutHoldsForProgramsThatAreLoaded() throws Exception {
+        runner.withPropertyValues("iree.modules.spinning.location=" + TestModules.spinner(directory))
+                .run(context -> {
+                    context.getSourceApplicationContext()
+                            .getEnvironment()
+                            .getPropertySources()
+                            .addFirst(new MapPropertySource("changed", Map.of("iree.invocation.timeout", "100ms")));
+                    context.publishEvent(new EnvironmentChangeEvent(context));
+                    isLate(context.getBean(Program.class).function("spin")::invoke);
+                });
+    }
+
+    @Test
+    void aLongerDeadlineOfACallerWins() throws Exception {
+        runner.withPropertyValues(
+                        "iree.modules.spinning.location=" + TestModules.spinner(directory),
+                        "iree.invocation.timeout=1ms")
+                .run(context -> assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> context.getBean(InvocationService.class)
+                                .request("spinning.spin")
+                                .deadline(Duration.ofMillis(1500))
+                                .invoke())
+                        .withMessageContaining("PT1.5S"));
+    }
+
+    private static void isLate(ThrowingCallable call) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(call)
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.CallTimeouts;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
@@ -93,12 +94,12 @@ class InvalidPropertiesTests {
         "iree.modules.adder.contexts,       0,    must be within [1",
         "iree.modules.adder.version,        ' ',  must not be blank",
         "iree.modules.adder.sha256,         abc,  must have 64 hexadecimal digits",
-        "iree.pools.local.waiting.limit,    -1s,  must",
-        "iree.pools.local.waiting.host,     -1s,  must",
-        "iree.pools.local.trim.idle-after,  -1s,  must",
-        "iree.pools.local.trim.retained,    -1B,  must",
+        "iree.pools.local.waiting.limit,    -1s,  It is PT-1S and must be within",
+        "iree.pools.local.waiting.host,     -1s,  It is PT-1S and must",
+        "iree.pools.local.trim.idle-after,  -1s,  It is PT-1S and must",
+        "iree.pools.local.trim.retained,    -1B,  It is -1 and must",
         "iree.pools.local.budget,           0,    must not be zero",
-        "iree.pools.local.quotas.adder,     -1B,  must",
+        "iree.pools.local.quotas.adder,     -1B,  It is -1 and must",
         "iree.devices.local.inline-work,    -1us, must",
         "iree.devices.local.channel.count,  0, not within [1",
         "iree.devices.local.channel.count,  5000, 4096]",
@@ -262,9 +263,14 @@ class InvalidPropertiesTests {
                 "iree.integrity.public-key=" + directory.resolve("none.pem"));
         assertInvalid(
                 "iree.recorder.file",
-                "It cannot be written (",
+                "There is no directory '%s'. Create it".formatted(directory.resolve("none")),
                 "iree.recorder.enabled=true",
                 "iree.recorder.file=" + directory.resolve("none").resolve("x.iree4j"));
+        assertInvalid(
+                "iree.recorder.file",
+                "It cannot be written (",
+                "iree.recorder.enabled=true",
+                "iree.recorder.file=" + directory);
     }
 
     @Test
@@ -339,6 +345,48 @@ class InvalidPropertiesTests {
                 "iree.native.library-path",
                 "There is no such file or directory",
                 "iree.native.library-path=/nowhere/lib.so");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void propertiesWithoutEffectAreInTheLog(CapturedOutput output) throws Exception {
+        Path weights = directory.resolve("weights.irpa");
+        new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
+        long budget = 1L << 50; // more than any machine has
+        runner.withPropertyValues(
+                        "iree.recorder.file=" + directory.resolve("x.iree4j"),
+                        "iree.modules.weighted.location=" + TestModules.weighted(directory),
+                        "iree.modules.weighted.placement=least-loaded",
+                        "iree.modules.weighted.parameters.model=" + weights,
+                        "iree.modules.weighted.parameters.nope=" + weights,
+                        "iree.pools.local.quotas.weighted=%dB".formatted(budget))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains("'iree.recorder.file=%s' has no effect".formatted(directory.resolve("x.iree4j")))
+                .contains("set 'iree.recorder.enabled=true'")
+                .contains("'iree.modules.weighted.placement=least-loaded' has no effect")
+                .contains("one device, local; list several in 'iree.modules.weighted.devices'")
+                .contains("'iree.modules.weighted.parameters.nope=%s' has no effect so far".formatted(weights))
+                .contains("no parameters of scope 'nope', and some of [model]")
+                .doesNotContain("parameters.model=")
+                .contains("'iree.pools.local.quotas.weighted=%dB' has no effect: device 'local' has".formatted(budget))
+                .contains("set 'iree.pools.local.budget'");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void propertiesWithEffectAreNotInTheLog(CapturedOutput output) throws Exception {
+        runner.withPropertyValues(
+                        "iree.recorder.enabled=true",
+                        "iree.recorder.file=" + directory.resolve("x.iree4j"),
+                        "iree.devices.local.uri=local",
+                        "iree.devices.other.uri=local",
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.modules.adder.devices=local,other",
+                        "iree.modules.adder.placement=least-loaded",
+                        "iree.pools.local.quotas.adder=1MB")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).doesNotContain("has no effect");
     }
 
     @Test

@@ -298,6 +298,27 @@ class StartupFailureTests {
                 .contains("Enable-Native-Access: ALL-UNNAMED");
     }
 
+    @Test
+    void nativeLibraryThatCannotBeLoadedIsNamed() throws Exception {
+        Path library = Files.writeString(directory.resolve("libnothing.so"), "not a library");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Application.class.getName(),
+                        "--iree.native.library-path=" + library)
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isNotZero();
+        assertThat(output)
+                .contains("Property: iree.native.library-path")
+                .contains("Native library '%s' cannot be loaded: ".formatted(library))
+                .contains("remove the property");
+    }
+
     private static void fail(String... arguments) {
         assertThatThrownBy(() -> Application.main(arguments)).isNotNull();
     }

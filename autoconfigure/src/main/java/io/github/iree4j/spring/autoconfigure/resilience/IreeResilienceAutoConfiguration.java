@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.resilience;
 
 import io.github.iree4j.spring.CallTimeouts;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.autoconfigure.IreeProperties.Resilience;
@@ -50,13 +51,13 @@ public final class IreeResilienceAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     CallTimeouts ireeCallTimeouts(IreeProperties properties) {
-        return new CallTimeouts(properties.invocation().timeout(), TimeoutReload.timeouts(properties));
+        return new CallTimeouts(properties.invocation().timeout(), properties.callTimeouts());
     }
 
     @Bean
     @ConditionalOnMissingBean(name = "ireeTimeoutReload")
-    TimeoutReload ireeTimeoutReload(CallTimeouts timeouts, Environment environment) {
-        return new TimeoutReload(timeouts, environment);
+    TimeoutReload ireeTimeoutReload(CallTimeouts timeouts, ObjectProvider<Programs> programs, Environment environment) {
+        return new TimeoutReload(timeouts, programs, environment);
     }
 
     /** Without Resilience4j. */

@@ -1,12 +1,12 @@
 package io.github.iree4j.spring.autoconfigure.resilience;
 
 import io.github.iree4j.spring.CallTimeouts;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -26,22 +26,13 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
     private static final Logger log = LoggerFactory.getLogger(TimeoutReload.class);
 
     private final CallTimeouts timeouts;
+    private final ObjectProvider<Programs> programs;
     private final Environment environment;
 
-    TimeoutReload(CallTimeouts timeouts, Environment environment) {
+    TimeoutReload(CallTimeouts timeouts, ObjectProvider<Programs> programs, Environment environment) {
         this.timeouts = timeouts;
+        this.programs = programs;
         this.environment = environment;
-    }
-
-    /** The timeouts of individual programs. */
-    static Map<String, Duration> timeouts(IreeProperties properties) {
-        Map<String, Duration> timeouts = new HashMap<>();
-        properties.modules().forEach((name, module) -> {
-            if (module.timeout() != null) {
-                timeouts.put(name, module.timeout());
-            }
-        });
-        return timeouts;
     }
 
     @Override
@@ -52,7 +43,9 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
         try {
             IreeProperties changed = Binder.get(environment).bindOrCreate("iree", IreeProperties.class);
             changed.checkRanges();
-            timeouts.change(changed.invocation().timeout(), timeouts(changed));
+            Duration general = changed.invocation().timeout();
+            timeouts.change(general, changed.callTimeouts());
+            programs.ifAvailable(all -> all.limitCalls(general, changed.callTimeouts()));
         } catch (BindException | InvalidConfigurationPropertyValueException e) {
             log.warn("changed properties 'iree.*' cannot be read; timeouts remain unchanged", e);
         }

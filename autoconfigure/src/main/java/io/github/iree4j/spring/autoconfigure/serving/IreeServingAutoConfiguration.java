@@ -6,11 +6,15 @@ import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.http.ServerThreads;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.serving.FormRefusal;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
+import io.github.iree4j.spring.serving.ProtocolErrors;
 import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
 import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
+import jakarta.servlet.DispatcherType;
+import java.util.List;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -19,9 +23,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.DispatcherServlet;
 import reactor.core.publisher.Mono;
@@ -75,6 +82,32 @@ public final class IreeServingAutoConfiguration {
         @ConditionalOnBooleanProperty("iree.serving.repository")
         ModelRepositoryController ireeModelRepositoryController(Programs programs, BodyLimits limits) {
             return new ModelRepositoryController(programs, limits);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeFormRefusal")
+        FilterRegistrationBean<FormRefusal> ireeFormRefusal(Environment environment) {
+            FilterRegistrationBean<FormRefusal> registration = new FilterRegistrationBean<>(new FormRefusal());
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            registration.setUrlPatterns(paths(environment));
+            return registration;
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeProtocolErrors")
+        FilterRegistrationBean<ProtocolErrors> ireeProtocolErrors(Environment environment) {
+            FilterRegistrationBean<ProtocolErrors> registration =
+                    new FilterRegistrationBean<>(new ProtocolErrors(paths(environment)));
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            registration.setDispatcherTypes(DispatcherType.ERROR);
+            return registration;
+        }
+
+        /** The paths of the protocol, wherever the application has its controllers. */
+        private static List<String> paths(Environment environment) {
+            String path = environment.getProperty("spring.mvc.servlet.path", "");
+            String prefix = StringUtils.trimTrailingCharacter(path, '/');
+            return FormRefusal.PATHS.stream().map(prefix::concat).toList();
         }
     }
 

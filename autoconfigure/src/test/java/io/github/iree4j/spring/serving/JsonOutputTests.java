@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 
-class ElementPartsTests {
+class JsonOutputTests {
 
     private static void write(OutputStream out, Tensor tensor, Datatype datatype) {
         InferenceOutput output = new InferenceOutput("output0", datatype, tensor, null, false);

@@ -1,4 +1,4 @@
-package io.github.iree4j.spring.serving;
+package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * The elements of a tensor, some thousands at a time: as Java values all of an output may take eight times its memory, which
  * no limit of requests counts.
  */
-final class ElementParts extends OutputStream {
+public final class ElementParts extends OutputStream {
 
     private static final int BYTES = 1 << 14;
 
@@ -32,7 +32,7 @@ final class ElementParts extends OutputStream {
      * @param tensor with elements of whole bytes
      * @param each gets tensors of one dimension, borrowed for the call
      */
-    static void forEach(Tensor tensor, Consumer<Tensor> each) {
+    public static void forEach(Tensor tensor, Consumer<Tensor> each) {
         ElementParts parts = new ElementParts(tensor.elementType(), each);
         try {
             tensor.writeTo(parts);

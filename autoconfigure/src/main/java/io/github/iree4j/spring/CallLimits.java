@@ -1,0 +1,28 @@
+package io.github.iree4j.spring;
+
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long calls may take that have no timeout of their own.
+ *
+ * @param general applies to programs without a limit of their own; null or zero for no limit
+ * @param byProgram limits by program name; zero for no limit
+ */
+record CallLimits(@Nullable Duration general, Map<String, Duration> byProgram) {
+
+    static final CallLimits NONE = new CallLimits(null, Map.of());
+
+    /** Copies. */
+    CallLimits {
+        byProgram = Map.copyOf(byProgram);
+    }
+
+    /** The limit of a program; null or zero for none. */
+    @Nullable
+    Duration of(String program) {
+        Duration own = byProgram.get(program);
+        return own == null ? general : own;
+    }
+}

@@ -1,0 +1,76 @@
+package io.github.iree4j.spring.serving;
+
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+
+/**
+ * Answers in the protocol's format where the container does so in place of the controllers, with Spring MVC: it ends a request
+ * whose body it cannot read, whatever a controller makes of that, and requests that none takes. A filter for error dispatches of all paths.
+ */
+public final class ProtocolErrors implements Filter {
+
+    private final List<String> paths;
+
+    /**
+     * Creates the filter.
+     *
+     * @param paths the paths of the protocol, as patterns of servlets
+     */
+    public ProtocolErrors(List<String> paths) {
+        this.paths = List.copyOf(paths);
+    }
+
+    @Override
+    public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        if (request instanceof HttpServletRequest http
+                && response instanceof HttpServletResponse answer
+                && request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String uri
+                && isOurs(uri.substring(
+                        Math.min(uri.length(), http.getContextPath().length())))) {
+            answer.setContentType(MediaType.APPLICATION_JSON_VALUE);
+            try (JsonGenerator json =
+                    InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), answer.getOutputStream())) {
+                json.writeStartObject();
+                json.writeStringProperty("error", describe(answer.getStatus(), request));
+                json.writeEndObject();
+            }
+            return;
+        }
+        chain.doFilter(request, response);
+    }
+
+    private boolean isOurs(String path) {
+        return paths.stream()
+                .anyMatch(pattern -> pattern.endsWith("/*")
+                        ? path.startsWith(pattern.substring(0, pattern.length() - 1))
+                        : path.equals(pattern));
+    }
+
+    private static String describe(int status, ServletRequest request) {
+        Object failure = request.getAttribute(RequestDispatcher.ERROR_EXCEPTION);
+        if (failure instanceof SocketTimeoutException) {
+            return "the body is too slow: nothing has arrived within the timeout of the server; send it faster";
+        }
+        if (failure instanceof IOException e && status == HttpStatus.BAD_REQUEST.value()) {
+            return "the body cannot be read: %s; send all of it, with a valid 'Content-Length' or valid chunks"
+                    .formatted(Datatype.shortened(String.valueOf(e.getMessage())));
+        }
+        @Nullable HttpStatus known = HttpStatus.resolve(status);
+        return known == null ? "status " + status : known.getReasonPhrase();
+    }
+}

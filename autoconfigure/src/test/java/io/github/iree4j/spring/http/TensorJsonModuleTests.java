@@ -1,0 +1,91 @@
+package io.github.iree4j.spring.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Tensors as JSON, whose elements are written in parts. */
+class TensorJsonModuleTests {
+
+    private final JsonMapper mapper =
+            JsonMapper.builder().addModule(new TensorJsonModule(1 << 20)).build();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"i1", "i4", "i8", "ui8", "i16", "i32", "i64", "f16", "f32", "f64"})
+    void elementsAreTheSameInParts(String name) {
+        ElementType type = ElementType.parse(name);
+        for (int count : List.of(2, 2048, 2050, 16384, 16386, 50_002)) {
+            byte[] bytes = new byte[(int) type.byteSize(count)];
+            new Random(count).nextBytes(bytes);
+            for (int i = 0; type.isBoolean() && i < bytes.length; i++) {
+                bytes[i] &= 1;
+            }
+            Tensor tensor = Tensor.wrap(MemorySegment.ofArray(bytes), type, 2, count / 2);
+            JsonNode json = mapper.readTree(mapper.writeValueAsString(tensor));
+            assertThat(json.get("shape").toString()).isEqualTo("[2,%d]".formatted(count / 2));
+            List<String> written = new ArrayList<>();
+            json.get("data").forEach(each -> written.add(each.asString()));
+            assertThat(written).isEqualTo(whole(tensor));
+        }
+    }
+
+    private List<String> whole(Tensor tensor) {
+        ElementType type = tensor.elementType();
+        Object values = type.isBoolean()
+                ? tensor.toBooleanArray()
+                : type.isInteger()
+                        ? tensor.toLongArray()
+                        : type.equals(ElementType.F64) ? tensor.toDoubleArray() : tensor.toFloatArray();
+        JsonNode array = mapper.readTree(mapper.writeValueAsString(values));
+        return IntStream.range(0, array.size())
+                .mapToObj(i -> array.get(i).asString())
+                .toList();
+    }
+
+    /** Measures the heap when the first bytes are written. */
+    private static final class Measured extends OutputStream {
+        private final long before = used();
+        private long taken = Long.MIN_VALUE;
+
+        @Override
+        public void write(int value) {
+            write(new byte[1], 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) {
+            if (taken == Long.MIN_VALUE) {
+                taken = used() - before;
+            }
+        }
+
+        private static long used() {
+            for (int i = 0; i < 3; i++) {
+                System.gc(); // what cleaners free
+            }
+            Runtime heap = Runtime.getRuntime();
+            return heap.totalMemory() - heap.freeMemory();
+        }
+    }
+
+    @Test
+    void largeTensorTakesLittleHeap() {
+        int size = 8 << 20;
+        Tensor tensor = Tensor.wrap(MemorySegment.ofArray(new byte[size]), ElementType.parse("i8"), size);
+        Measured out = new Measured();
+        mapper.writeValue(out, tensor);
+        assertThat(out.taken).isLessThan(2 * size); // as long values it would be 8 times its size
+    }
+}

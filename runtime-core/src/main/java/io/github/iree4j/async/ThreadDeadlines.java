@@ -1,0 +1,176 @@
+package io.github.iree4j.async;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Deadlines of work that runs on the thread that wants it, which is interrupted when the work is late. They are looked at every
+ * {@value #LOOK_MILLIS} ms while there are any, so that work pays for no timer of its own. Thread-safe.
+ *
+ * <pre>{@code
+ * ThreadDeadlines.Deadline deadline = deadlines.begin(Duration.ofSeconds(60));
+ * try {
+ *     work(); // ends when its thread is interrupted
+ * } finally {
+ *     deadline.end();
+ * }
+ * }</pre>
+ */
+public final class ThreadDeadlines {
+    /** Milliseconds between two looks. */
+    public static final int LOOK_MILLIS = 100;
+
+    private static final ThreadLocal<Deadline> CURRENT = new ThreadLocal<>();
+
+    private final LongSupplier clock;
+    private final Executor later;
+    private final Set<Deadline> deadlines = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean armed = new AtomicBoolean();
+
+    /** Creates an empty set. */
+    public ThreadDeadlines() {
+        this(System::nanoTime, CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+    }
+
+    /**
+     * Creates an empty set with a clock of its own.
+     *
+     * @param clock nanoseconds
+     * @param later runs a task once, after a while
+     */
+    public ThreadDeadlines(LongSupplier clock, Executor later) {
+        this.clock = clock;
+        this.later = later;
+    }
+
+    /** That of one piece of work. */
+    public final class Deadline {
+        private enum State {
+            RUNNING,
+            INTERRUPTING,
+            LATE,
+            CANCELLED,
+            OVER
+        }
+
+        private final Thread thread = Thread.currentThread();
+        private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+        private final @Nullable Deadline outer;
+        private final long since;
+        private final long nanos;
+
+        private Deadline(@Nullable Deadline outer, long since, long nanos) {
+            this.outer = outer;
+            this.since = since;
+            this.nanos = nanos;
+        }
+
+        /**
+         * Interrupts the work, for another reason than time.
+         *
+         * @return false when it has ended or was interrupted before
+         */
+        public boolean interrupt() {
+            return interrupt(State.CANCELLED);
+        }
+
+        private boolean interrupt(State why) {
+            if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
+                return false;
+            }
+            thread.interrupt(); // the thread does not leave before the state says that this has happened
+            state.set(why);
+            return true;
+        }
+
+        /** Ends it, on the thread that began it, before those that it was begun within; takes back its interrupt, if there was one. */
+        public void end() {
+            if (nanos < Long.MAX_VALUE) {
+                deadlines.remove(this);
+                if (outer == null) {
+                    CURRENT.remove();
+                } else {
+                    CURRENT.set(outer);
+                }
+            }
+            if (state.compareAndSet(State.RUNNING, State.OVER)) {
+                return;
+            }
+            while (state.get() == State.INTERRUPTING) {
+                Thread.onSpinWait();
+            }
+            Thread.interrupted();
+        }
+
+        /**
+         * Returns whether the work was interrupted because it was late.
+         *
+         * @return final once it has ended
+         */
+        public boolean isLate() {
+            return state.get() == State.LATE;
+        }
+    }
+
+    /**
+     * Begins a deadline for this thread, which must {@link Deadline#end} it.
+     *
+     * @param limit from now on; null for none, so that only {@link Deadline#interrupt} interrupts it
+     * @return the deadline
+     */
+    public Deadline begin(@Nullable Duration limit) {
+        if (limit == null) {
+            return new Deadline(null, 0, Long.MAX_VALUE);
+        }
+        Deadline deadline = new Deadline(CURRENT.get(), clock.getAsLong(), nanos(limit));
+        CURRENT.set(deadline);
+        deadlines.add(deadline);
+        arm();
+        return deadline;
+    }
+
+    /** At most 292 years, and less than none. */
+    private static long nanos(Duration limit) {
+        try {
+            return Math.min(limit.toNanos(), Long.MAX_VALUE - 1);
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE - 1;
+        }
+    }
+
+    /**
+     * Returns whether this thread has a deadline of any instance: work within it needs none by default.
+     *
+     * @return true between begin and end of one with a limit
+     */
+    public static boolean isThreadLimited() {
+        return CURRENT.get() != null;
+    }
+
+    private void arm() {
+        if (armed.compareAndSet(false, true)) {
+            later.execute(this::look);
+        }
+    }
+
+    private void look() {
+        long now = clock.getAsLong();
+        for (Deadline each : deadlines) {
+            if (now - each.since >= each.nanos) {
+                each.interrupt(Deadline.State.LATE);
+            }
+        }
+        armed.set(false); // before the check: one that begins meanwhile arms it itself
+        if (!deadlines.isEmpty()) {
+            arm();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.github.iree4j.async.ThreadDeadlines;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A program's limit for calls that set no timeout. */
+@Timeout(300)
+class CallLimitTest {
+    private static final String ENDLESS = """
+            vm.module @endless version 0
+            vm.export @spin
+            vm.export @pass
+            vm.func @spin() -> () {
+            ^bb0:
+              vm.br ^bb0()
+            }
+            vm.func @pass() -> () {
+            ^bb0:
+              vm.return
+            }
+            """;
+    private static final Duration BRIEF = Duration.ofMillis(50);
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Program program = runtime.load(ProgramOptions.builder()
+            .module("endless.vmfb", VmAssembler.assemble(ENDLESS))
+            .build());
+
+    /** How a call is made that sets no timeout. */
+    enum Way {
+        INVOKE,
+        INVOKE_ASYNC,
+        SUBMIT,
+        CALL,
+        INTERFACE
+    }
+
+    /** Functions of the program. */
+    interface Endless {
+        void spin();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        assertThat(Thread.interrupted()).isFalse();
+        runtime.close();
+        while (!runtime.programs().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void spin(Program of, Way way) {
+        ProgramFunction spin = of.function("spin");
+        switch (way) {
+            case INVOKE -> spin.invoke().close();
+            case INVOKE_ASYNC -> spin.invokeAsync().join().close();
+            case SUBMIT -> spin.submit(null, null).join().close();
+            case CALL -> spin.call(CallOptions.DEFAULTS.prioritized(1)).join().close();
+            case INTERFACE -> of.bind(Endless.class).spin();
+        }
+    }
+
+    private static void isLate(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        assertThat(cause)
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("'endless.spin' took longer than PT0.05S");
+        assertThat(((IreeException) cause).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyWayToCallHasIt(Way way) {
+        program.limitCalls(BRIEF);
+        isLate(catchThrowable(() -> spin(program, way)));
+    }
+
+    @Test
+    void otherInstancesAndSuccessorsHaveTheirs() {
+        program.limitCalls(BRIEF);
+        Program other = program.newInstance();
+        isLate(catchThrowable(() -> spin(other, Way.INVOKE)));
+        Program next = program.newInstance();
+        program.limitCalls(LONG);
+        program.retire(next);
+        isLate(catchThrowable(() -> spin(program, Way.INVOKE)));
+    }
+
+    @Test
+    void timeoutOfACallWins() {
+        program.limitCalls(LONG);
+        isLate(catchThrowable(() -> program.function("spin").invokeWithin(BRIEF)));
+        isLate(catchThrowable(() -> program.function("spin")
+                .call(CallOptions.DEFAULTS.within(BRIEF))
+                .join()));
+        program.limitCalls(Duration.ofNanos(1));
+        try (Timeline timeline = runtime.createTimeline();
+                var fence = timeline.at(1)) {
+            CompletableFuture<Results> call = program.function("pass").call(new CallOptions(fence, null, LONG, 0));
+            CompletableFuture<Results> limited = program.function("pass").submit(fence, null);
+            assertThatExceptionOfType(CompletionException.class).isThrownBy(limited::join);
+            fence.signal();
+            call.join().close();
+        }
+        program.function("pass").invokeWithin(LONG).close();
+    }
+
+    @Test
+    void threadWithADeadlineNeedsNoOther() {
+        program.limitCalls(Duration.ofHours(2));
+        ThreadDeadlines.Deadline outer = new ThreadDeadlines().begin(BRIEF);
+        Throwable failure = catchThrowable(() -> spin(program, Way.INVOKE));
+        outer.end();
+        assertThat(outer.isLate()).isTrue();
+        assertThat(failure).isInstanceOf(IreeException.class);
+        assertThat(((IreeException) failure).code()).isEqualTo(StatusCode.CANCELLED);
+        assertThat(ThreadDeadlines.isThreadLimited()).isFalse();
+    }
+
+    @Test
+    void waitOfACallForItsOwnProgramIsStillRefusedAtOnce() {
+        ProgramFunction[] inner = new ProgramFunction[1];
+        Program nested = runtime.load(ProgramOptions.builder()
+                .module(NativeModule.builder("nested", 1, Object::new)
+                        .function("pass", "0v_v", (s, c) -> {})
+                        .function(
+                                "outer",
+                                "0v_v",
+                                (s, c) -> inner[0].invokeAsync().join().close())
+                        .build())
+                .build());
+        nested.limitCalls(LONG);
+        inner[0] = nested.function("pass");
+        assertThat(catchThrowable(() -> nested.function("outer").invoke()))
+                .hasStackTraceContaining("was waited for from within a call of the same program");
+    }
+
+    @Test
+    void zeroAndNullAreNoLimitAndLessIsRefused() {
+        program.limitCalls(Duration.ZERO);
+        program.function("pass").invoke().close();
+        program.limitCalls(null);
+        program.function("pass").invoke().close();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> program.limitCalls(Duration.ofSeconds(-1)))
+                .withMessageContaining("PT-1S");
+    }
+}

@@ -252,8 +252,12 @@ public final class Program implements AutoCloseable {
         callLimit = limit == null || limit.isZero() ? null : limit;
     }
 
-    @Nullable
-    Duration callLimit() {
+    /**
+     * Returns the limit of calls that have no timeout of their own.
+     *
+     * @return null for none
+     */
+    public @Nullable Duration callLimit() {
         return callLimit;
     }
 

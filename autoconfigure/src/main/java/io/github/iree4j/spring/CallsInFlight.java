@@ -154,6 +154,13 @@ final class CallsInFlight {
         return !entries.isEmpty() && entries.stream().allMatch(entry -> entry.isLate(now));
     }
 
+    /** Whether calls of a function are in flight that have a deadline. */
+    boolean haveDeadline(String program, String function) {
+        return entries.stream()
+                .anyMatch(entry ->
+                        entry.timeout != null && entry.program.equals(program) && entry.function.equals(function));
+    }
+
     /** How many have ended. */
     long ended() {
         return ended.sum();

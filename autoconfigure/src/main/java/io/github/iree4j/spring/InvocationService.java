@@ -203,6 +203,17 @@ public final class InvocationService implements InvocationOperations {
     }
 
     /**
+     * Returns whether calls of a function are in flight that have a deadline.
+     *
+     * @param program the program's name
+     * @param function the function with the name of its module
+     * @return false when none of them has
+     */
+    public boolean haveCallsDeadline(String program, String function) {
+        return inFlight.haveDeadline(program, function);
+    }
+
+    /**
      * Returns the traces that calls in flight belong to.
      *
      * @param program the program's name

@@ -11,8 +11,10 @@ import java.util.List;
  * @param waiting how much work is affected
  * @param chain the call, and calls in line behind it
  * @param since for how long it has done so
+ * @param hasDeadline whether it ends at a deadline
  */
-public record EndlessCall(String subject, String state, int waiting, List<String> chain, Duration since)
+public record EndlessCall(
+        String subject, String state, int waiting, List<String> chain, Duration since, boolean hasDeadline)
         implements Problem {
 
     @Override
@@ -27,6 +29,9 @@ public record EndlessCall(String subject, String state, int waiting, List<String
 
     @Override
     public String remedy() {
-        return "cancel it or lower iree.invocation.timeout; a loop in the program, in a Java function or in a kernel does not end";
+        return (hasDeadline
+                        ? "cancel it or lower iree.invocation.timeout"
+                        : "cancel it; it has no deadline: set iree.invocation.timeout, and iree.modules.<name>.timeout if there is one, above 0")
+                + "; a loop in the program, in a Java function or in a kernel does not end";
     }
 }

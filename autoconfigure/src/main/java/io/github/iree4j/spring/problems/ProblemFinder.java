@@ -80,6 +80,7 @@ public final class ProblemFinder {
         private Duration since = Duration.ZERO;
         private PendingOperation.@Nullable Wait wait;
         private int count;
+        private boolean hasDeadline; // of calls that run
 
         void add(Work work) {
             Duration age = work.age;
@@ -204,8 +205,8 @@ public final class ProblemFinder {
             queues.forEach((subject, root) ->
                     problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
             memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
-            endless.forEach((subject, root) ->
-                    problems.add(new EndlessCall(subject, "runs", root.count, root.chain, root.since)));
+            endless.forEach((subject, root) -> problems.add(
+                    new EndlessCall(subject, "runs", root.count, root.chain, root.since, root.hasDeadline)));
             leaks(problems);
             return problems;
         }
@@ -250,7 +251,7 @@ public final class ProblemFinder {
 
         private void follow(ActiveCall call, Work work) {
             switch (call.call.state()) {
-                case RUNNING -> root(endless, subject(call)).add(work);
+                case RUNNING -> endless(call).add(work);
                 case FOR_MEMORY ->
                     root(memory, runtime.nameOf(call.instance.devices().getFirst()))
                             .add(work);
@@ -264,12 +265,19 @@ public final class ProblemFinder {
                 }
                 default -> {
                     if (call.call.waits().isEmpty()) {
-                        root(endless, subject(call)).add(work);
+                        endless(call).add(work);
                     } else {
                         follow(call.call.waits(), work);
                     }
                 }
             }
+        }
+
+        private Root endless(ActiveCall call) {
+            Root root = root(endless, subject(call));
+            root.hasDeadline |= call.instance.callLimit() != null
+                    || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
+            return root;
         }
 
         /** The call that has the turn that another waits for. */

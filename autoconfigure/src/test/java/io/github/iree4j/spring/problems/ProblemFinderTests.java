@@ -15,6 +15,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 import org.springframework.core.io.DefaultResourceLoader;
 
@@ -269,7 +272,21 @@ class ProblemFinderTests {
         EndlessCall problem = only(EndlessCall.class, 2);
         assertThat(problem.subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
         assertDocumented(problem, "are in line behind it");
+        assertThat(problem.remedy()).contains("it has no deadline: set iree.invocation.timeout");
         behind.cancel(true);
+        call.cancel(true);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void adviceForACallWithADeadlineIsToLowerIt(boolean isConfigured) throws Exception {
+        if (isConfigured) {
+            programs.limitCalls(Duration.ofHours(1), Map.of());
+        }
+        load("spinning", TestModules.spinner(directory));
+        InvocationSpec spec = invocations.request("spinning.spin");
+        CompletableFuture<Results> call = (isConfigured ? spec : spec.deadline(Duration.ofHours(1))).invokeAsync();
+        assertThat(only(EndlessCall.class, 1).remedy()).contains("lower iree.invocation.timeout");
         call.cancel(true);
     }
 

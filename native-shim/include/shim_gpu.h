@@ -167,6 +167,10 @@ typedef struct shim_gpu_function_t {
   uint64_t handle;
   int32_t max_threads;   // of one block
   int32_t shared_bytes;  // that it declares itself
+  // Parameters that a launch is given, since drivers read as many as the code
+  // has; -1 where the library does not tell.
+  int32_t parameters;
+  int32_t largest_parameter;  // in bytes
 } shim_gpu_function_t;
 
 // Finds a function, and lets it have |dynamic_shared_bytes| of shared memory.

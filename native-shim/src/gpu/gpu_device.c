@@ -345,6 +345,28 @@ void shim_gpu_module_unload(shim_gpu_device_t* device, uint64_t module) {
                  module_unload((sgpu_module_t)(uintptr_t)module));
 }
 
+// Counts the parameters of a function, up to one more than any launch has.
+static int count_parameters(const shim__gpu_table_t* table,
+                            sgpu_function_t function,
+                            shim_gpu_function_t* out) {
+  out->parameters = -1;
+  out->largest_parameter = 0;
+  if (!table->function_parameter) return SGPU_SUCCESS;
+  int32_t count = 0;
+  int code = SGPU_SUCCESS;
+  for (; count <= SHIM_GPU_MAX_PARAMS; ++count) {
+    size_t offset = 0, size = 0;
+    code = table->function_parameter(function, (size_t)count, &offset, &size);
+    if (code) break;
+    int32_t bytes = size > INT32_MAX ? INT32_MAX : (int32_t)size;
+    if (bytes > out->largest_parameter) out->largest_parameter = bytes;
+  }
+  if (code == SGPU_NOT_SUPPORTED) return SGPU_SUCCESS;
+  if (code && code != SGPU_INVALID_VALUE) return code;
+  out->parameters = count;
+  return SGPU_SUCCESS;
+}
+
 // What is asked of one function, in an entered context.
 static int function_of(shim_gpu_device_t* device, uint64_t module,
                        const char* name, uint32_t dynamic_shared_bytes,
@@ -364,6 +386,7 @@ static int function_of(shim_gpu_device_t* device, uint64_t module,
                                      function);
     out->shared_bytes = value;
   }
+  if (!code) code = count_parameters(table, function, out);
   if (!code && dynamic_shared_bytes && table->function_set_attribute) {
     code = table->function_set_attribute(
         function, SGPU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,

@@ -484,4 +484,20 @@ int fake_function_set_attribute(sgpu_function_t function, int attribute,
   }
   return fake_end(code);
 }
+
+int fake_function_parameter(sgpu_function_t function, size_t index,
+                            size_t* out_offset, size_t* out_size) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_function_parameter, &context);
+  if (!code) code = fake_check(FAKE_FUNCTION, function, context);
+  if (!code && !function->kernel) code = SGPU_NOT_SUPPORTED;
+  if (!code && index >= ptx_function_param_count(function->kernel)) {
+    code = SGPU_INVALID_VALUE;
+  }
+  if (!code) {
+    *out_offset = ptx_function_param_offset(function->kernel, (uint32_t)index);
+    *out_size = ptx_function_param_size(function->kernel, (uint32_t)index);
+  }
+  return fake_end(code);
+}
 #endif

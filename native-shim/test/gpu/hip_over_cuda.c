@@ -54,6 +54,7 @@ static int missing(void) {
 #define OWN_copy_hip , SKIP
 #define OWN_module_function , SKIP
 #define OWN_function_set_attribute , SKIP
+#define OWN_function_parameter , SKIP
 
 #define SKIP(name, symbol, arguments)
 #define PASS(name, symbol, arguments) \

@@ -115,6 +115,8 @@ static void functions_are_found_and_described(void) {
   CHECK(function.handle);
   CHECK_EQ(function.max_threads, 64);
   CHECK_EQ(function.shared_bytes, 1024);
+  CHECK_EQ(function.parameters, hip ? -1 : 1);
+  CHECK_EQ(function.largest_parameter, hip ? 0 : 8);
   FAILS(shim_gpu_module_function(device, module, "nobody", 5, &function,
                                  &error),
         SHIM_NOT_FOUND,

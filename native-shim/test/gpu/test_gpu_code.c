@@ -217,6 +217,14 @@ static void launches_are_checked(void) {
            0);
   CHECK_EQ(value, 1024);
   CHECK_EQ(gpu.function_attribute(&value, 77, shared), SGPU_INVALID_VALUE);
+  if (!hip) {
+    size_t offset = 7, size = 7;
+    CHECK_EQ(gpu.function_parameter(shared, 0, &offset, &size), 0);
+    CHECK_EQ(offset, 0);
+    CHECK_EQ(size, 8);
+    CHECK_EQ(gpu.function_parameter(shared, 1, &offset, &size),
+             SGPU_INVALID_VALUE);
+  }
   CHECK_EQ(launch(shared, 0, 1, 0, params), SGPU_INVALID_VALUE);
   CHECK_EQ(launch(shared, 1, 0, 0, params), SGPU_INVALID_VALUE);
   CHECK_EQ(launch(shared, 1, 65, 0, params), SGPU_INVALID_VALUE);

@@ -263,8 +263,10 @@ public final class GpuDevice extends Resource {
      * @param handle for commands
      * @param maxThreads threads of a workgroup at most
      * @param sharedBytes shared memory that it declares
+     * @param parameters what a launch must give it, or -1 where the driver does not tell
+     * @param largestParameter bytes of the largest of them
      */
-    public record Function(long handle, int maxThreads, int sharedBytes) {}
+    public record Function(long handle, int maxThreads, int sharedBytes, int parameters, int largestParameter) {}
 
     /**
      * Finds a function of a module.
@@ -280,7 +282,9 @@ public final class GpuDevice extends Resource {
                     out -> new Function(
                             out.get(ValueLayout.JAVA_LONG, 0),
                             out.get(ValueLayout.JAVA_INT, Long.BYTES),
-                            out.get(ValueLayout.JAVA_INT, Long.BYTES + Integer.BYTES)));
+                            out.get(ValueLayout.JAVA_INT, Long.BYTES + Integer.BYTES),
+                            out.get(ValueLayout.JAVA_INT, Long.BYTES + 2 * Integer.BYTES),
+                            out.get(ValueLayout.JAVA_INT, Long.BYTES + 3 * Integer.BYTES)));
         }
     }
 

@@ -120,6 +120,7 @@ final class GpuExecutable extends Executable {
         long module = modules.get(export.module());
         GpuDevice.Function function = device.function(module, export.name(), 0);
         checkLimit(export, "threads of a workgroup (with the registers that it uses)", threads, function.maxThreads());
+        checkParameters(export, function, bindings, constants);
         long shared = (long) function.sharedBytes() + export.sharedBytes();
         checkLimit(export, "bytes of shared memory", shared, limits.maxSharedBytes());
         if (export.sharedBytes() > 0) {
@@ -133,6 +134,16 @@ final class GpuExecutable extends Executable {
         ExecutableExport description = new ExecutableExport(
                 export.name(), 0, constants, bindings, export.blockX(), export.blockY(), export.blockZ(), shared);
         kernels.add(new GpuKernel(description, function.handle(), export.sharedBytes(), readOnly));
+    }
+
+    /** A driver that launches a kernel reads as many parameters as the code has, given or not. */
+    private static void checkParameters(
+            GpuExecutableFile.Export export, GpuDevice.Function function, int bindings, int constants) {
+        if (function.parameters() > bindings + constants || function.largestParameter() > Long.BYTES) {
+            throw GpuExecutableFile.invalid(
+                    "the code of kernel '%s' has %d parameters of at most %d bytes, the executable declares %d buffers and %d constants, of at most %d bytes",
+                    export.name(), function.parameters(), function.largestParameter(), bindings, constants, Long.BYTES);
+        }
     }
 
     private void checkLimit(GpuExecutableFile.Export export, String what, long value, long limit) {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
@@ -30,11 +31,15 @@ class GpuLimitsTest {
 
     /** Loads a kernel, {@code k}; returns why it cannot be. */
     private @Nullable IreeException load(GpuKind kind, String settings, int x, int y, int z, int shared, String ptx) {
+        return load(kind, settings, GpuExecutables.kernel("k", x, y, z, shared), ptx);
+    }
+
+    private @Nullable IreeException load(GpuKind kind, String settings, Table kernel, String ptx) {
         boolean cuda = kind == GpuKind.CUDA;
         GpuDrivers fake = GpuDrivers.fake(directory, kind, settings);
         byte[] code = GpuExecutables.pack(
                 cuda ? GpuExecutables.CUDA : GpuExecutables.HIP,
-                List.of(GpuExecutables.kernel("k", x, y, z, shared)),
+                List.of(kernel),
                 (HEAD + ptx).getBytes(StandardCharsets.US_ASCII));
         ExecutableParams params = new ExecutableParams(
                 cuda ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP, MemorySegment.ofArray(code));
@@ -97,6 +102,36 @@ class GpuLimitsTest {
         assertRefused(
                 load(kind, "", 1, 1, 1, limit + 1, ptx),
                 "kernel 'k' has %d bytes of dynamic shared memory, the limit is %d".formatted(limit + 1, limit));
+    }
+
+    /** A driver reads as many parameters as the code has, behind those that it is given too. */
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1, 'k(.param .u64 a, .param .u32 b)', ",
+        "2, 1, 'k(.param .u64 a, .param .u32 b)', ",
+        "1, 0, 'k(.param .u64 a, .param .u32 b)', 2 parameters of at most 8 bytes",
+        "0, 0, 'k(.param .u64 a)', 1 parameters of at most 8 bytes",
+        "2, 2, 'k(.param .u64 a, .param .align 8 .b8 b[16])', 2 parameters of at most 16 bytes",
+    })
+    void codeThatTakesMoreThanTheExecutableDeclaresIsRefused(
+            int buffers, int constants, String entry, @Nullable String refused) {
+        Table kernel = GpuExecutables.kernel("k", buffers, constants);
+        String ptx = ".visible .entry " + entry + " { ret; }";
+        IreeException failure = load(GpuKind.CUDA, "", kernel, ptx);
+        if (refused == null) {
+            assertThat(failure).isNull();
+            return;
+        }
+        assertThat(failure).isNotNull();
+        assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+        assertThat(failure)
+                .hasMessageContainingAll(
+                        "the code of kernel 'k' has " + refused,
+                        "declares %d buffers and %d constants".formatted(buffers, constants),
+                        "compile the program again");
+        assertThat(load(GpuKind.CUDA, "no_symbol=cuFuncGetParamInfo", kernel, ptx))
+                .as("by a driver that does not tell")
+                .isNull();
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ class FaultyProgramsTest {
         try (Program program =
                 runtime.load(ProgramOptions.builder().mappedModule(module).build())) {
             program.function("sort").invoke().close();
-            try (FileChannel file = FileChannel.open(module, StandardOpenOption.WRITE)) {
+            try (FileChannel file = FileChannel.open(hidden(module), StandardOpenOption.WRITE)) {
                 file.truncate(0);
             }
             for (int i = 0; i < 5; i++) {
@@ -68,6 +69,12 @@ class FaultyProgramsTest {
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
             }
         }
+    }
+
+    /** Moves a file that is in use to where calls do not look whether it has changed, as in one that changes while they run. */
+    private static Path hidden(Path file) throws IOException {
+        Path other = Files.createDirectory(file.resolveSibling("hidden"));
+        return Files.move(file, other.resolve(file.getFileName()));
     }
 
     private static float[] weighed(Program program) {
@@ -86,7 +93,8 @@ class FaultyProgramsTest {
                 .parameters("model", archive)
                 .build())) {
             float[] right = weighed(program);
-            try (FileChannel file = FileChannel.open(archive, StandardOpenOption.WRITE)) {
+            Path hidden = hidden(archive);
+            try (FileChannel file = FileChannel.open(hidden, StandardOpenOption.WRITE)) {
                 file.truncate(0);
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> weighed(program))
@@ -94,7 +102,7 @@ class FaultyProgramsTest {
                         .withMessageContaining("must-not-lose.irpa'")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
             }
-            Files.write(archive, Files.readAllBytes(Fixtures.file("weights.irpa")));
+            Files.write(hidden, Files.readAllBytes(Fixtures.file("weights.irpa")));
             assertThat(weighed(program)).containsExactly(right);
         }
     }

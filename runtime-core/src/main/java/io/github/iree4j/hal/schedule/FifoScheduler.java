@@ -57,6 +57,10 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private @Nullable QueueOperation ending; // the one that the retirer is finishing
     final TimepointRing timepoints = new TimepointRing(); // has its own lock: other queues read it
     private volatile int underWay; // operations in flight; written under the lock
+    private final ArrayDeque<Long> calls =
+            new ArrayDeque<>(); // epochs of those in flight that may wait for other queues
+    private volatile long firstCall =
+            Long.MAX_VALUE; // of these, for other queues, before anything behind it is promised
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // held back for memory just now; taken before the lock is released
     private long retired; // operations that have left `retiring`
@@ -180,7 +184,12 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             return null;
         }
         NativeTimepoint mark = other.timepoints.atOrAbove(epoch);
-        return mark == null || !backend.canWaitFor(other.backend, mark.epoch()) ? null : mark;
+        return mark == null || !canWaitFor(other, mark.epoch()) ? null : mark;
+    }
+
+    /** Whether the hardware may wait for an epoch of another queue, which a call in flight there does not precede. */
+    boolean canWaitFor(FifoScheduler other, long epoch) {
+        return epoch < other.firstCall && backend.canWaitFor(other.backend, epoch);
     }
 
     /** Under the lock: gives an operation its place on the stream, and promises its signals. */
@@ -216,6 +225,10 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
         underWay = inFlight.size();
+        if (operation.mayWait()) {
+            calls.add(epoch);
+            firstCall = calls.element();
+        }
         countIssued(operation);
         try {
             operation.placed();
@@ -402,6 +415,10 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 assertPremises(head);
                 siblings.completed(head);
                 retiring.add(inFlight.remove());
+                if (head.mayWait()) {
+                    calls.remove();
+                    firstCall = calls.isEmpty() ? Long.MAX_VALUE : calls.element();
+                }
             }
             underWay = inFlight.size();
             if (epoch > 0) {

@@ -238,6 +238,16 @@ public abstract class QueueOperation {
     protected void failed(IreeException cause) {}
 
     /**
+     * Returns whether it may wait for work of other queues while it runs, as code of others does. Hardware waits for nothing that comes after
+     * such an operation before it is over: a queue that stood still would hold back what the operation waits for.
+     *
+     * @return always the same
+     */
+    protected boolean mayWait() {
+        return false;
+    }
+
+    /**
      * Copies what the caller may change after the submission, and retains what the operation uses.
      *
      * @throws IreeException FAILED_PRECONDITION when something it uses is closed

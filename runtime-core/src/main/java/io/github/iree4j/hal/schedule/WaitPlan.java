@@ -101,7 +101,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
         if (other != null
                 && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
                 && semaphore.scope().includes(scheduler.place.scopeWith(other.place))
-                && scheduler.backend.canWaitFor(other.backend, record.producerEpoch())) {
+                && scheduler.canWaitFor(other, record.producerEpoch())) {
             return WaitDecision.DEVICE_WAIT;
         }
         return WaitDecision.DEFERRED_UNREACHED;

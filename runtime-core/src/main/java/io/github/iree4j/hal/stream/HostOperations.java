@@ -43,6 +43,11 @@ final class HostOperations {
         }
 
         @Override
+        protected boolean mayWait() {
+            return !detached;
+        }
+
+        @Override
         public void run(Consumer<@Nullable IreeException> done) {
             if (detached) {
                 CallThreads.start("iree4j-host-call", this::callAlone);

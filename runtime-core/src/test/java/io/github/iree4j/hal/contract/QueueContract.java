@@ -24,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What every backend's queues must do. */
 public abstract class QueueContract extends DeviceContract {
+    private static final Duration LONG = Duration.ofSeconds(60);
+
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */
@@ -243,6 +246,35 @@ public abstract class QueueContract extends DeviceContract {
         done.await();
         behind.await();
         assertThat(read(buffer)).containsExactly(3);
+    }
+
+    /** Memory that need not be mapped: work of the other queue that waits for the call, or for what is behind it, holds no transfer back. */
+    @Test
+    void aHostCallMovesMemoryWhileAnotherQueueWaitsForIt() {
+        Device several = closed(open(DeviceOptions.builder().queueCount(2)));
+        DeviceQueue own = several.queue(0);
+        DeviceQueue other = several.queue(1);
+        Buffer buffer = closed(several.allocator().allocate(BufferParams.DEFAULT, 4));
+        Buffer behind = closed(several.allocator().allocate(BufferParams.DEFAULT, 4));
+        TimelineSemaphore called = semaphore();
+        Fence first = fence();
+        Fence second = fence();
+        own.hostCall(
+                null,
+                at(called, 1),
+                () -> {
+                    own.copy(at(called, 1), at(called, 2), buffer, 0, behind, 0, 4, 0);
+                    other.fill(at(called, 1), first, buffer, 0, 4, 6, 4, 0);
+                    other.fill(at(called, 2), second, behind, 0, 4, 7, 4, 0);
+                    buffer.write(0, MemorySegment.ofArray(new int[] {5}));
+                },
+                0);
+        first.await(LONG);
+        second.await(LONG);
+        int[] found = new int[2];
+        buffer.read(0, MemorySegment.ofArray(found).asSlice(0, 4));
+        behind.read(0, MemorySegment.ofArray(found).asSlice(4, 4));
+        assertThat(found).containsExactly(6, 7);
     }
 
     @Test

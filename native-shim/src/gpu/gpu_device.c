@@ -63,7 +63,10 @@ void shim_gpu_device_release(shim_gpu_device_t* device) {
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   if (device->pool && shim__gpu_enter_to_free(device)) {
     sgpu_stream_t stream = atomic_load(&device->pool_stream);
-    if (stream) table->stream_destroy(stream);
+    if (stream) {
+      table->stream_synchronize(stream);  // a free may not have been waited for
+      table->stream_destroy(stream);
+    }
     table->pool_destroy(device->pool);
     shim__gpu_leave(device);
   }

@@ -108,6 +108,17 @@ static void memory_that_is_refused_is_not_lost(void) {
   end();
 }
 
+// A free that was not waited for is over before its pool is destroyed. Often,
+// since the fake's thread may be done with it before that.
+static void frees_are_over_when_the_device_is_released(void) {
+  for (int i = 0; i < 100; ++i) {
+    begin("fail=stream_synchronize:2:1");
+    free_memory(new_memory(64));
+    CHECK_EQ(fake.calls("stream_synchronize"), 2);
+    end();
+  }
+}
+
 static void managed_memory_is_of_both(void) {
   begin("");
   uint64_t memory = 0;
@@ -286,6 +297,7 @@ void test_driver_memory(void) {
   RUN(memory_of_no_bytes_is_the_librarys_matter);
   if (is_fake) RUN(memory_goes_back_without_work_being_waited_for);
   if (is_fake) RUN(memory_that_is_refused_is_not_lost);
+  if (is_fake) RUN(frees_are_over_when_the_device_is_released);
   RUN(managed_memory_is_of_both);
   RUN(bytes_of_an_allocation_are_known);
   if (is_fake) RUN(devices_reach_one_another);

@@ -89,7 +89,9 @@ final class Deferral implements CrowdTimepoint {
 
     /**
      * Has this end with the failure of a wait that does not hold the operation back: one that is promised may fail while the operation waits for
-     * something else.
+     * something else. Called at any time while the deferral waits.
+     *
+     * <p>SCHED-5: a watch is registered before the deferral is looked at again, and cancelled by whoever ended it or by this.
      */
     void watch(Fence wait) {
         for (int i = 0; i < wait.size() && left.get() > 0; i++) {

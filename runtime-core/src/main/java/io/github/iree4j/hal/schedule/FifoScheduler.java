@@ -57,10 +57,8 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private @Nullable QueueOperation ending; // the one that the retirer is finishing
     final TimepointRing timepoints = new TimepointRing(); // has its own lock: other queues read it
     private volatile int underWay; // operations in flight; written under the lock
-    private final ArrayDeque<Long> calls =
-            new ArrayDeque<>(); // epochs of those in flight that may wait for other queues
-    private volatile long firstCall =
-            Long.MAX_VALUE; // of these, for other queues, before anything behind it is promised
+    private final ArrayDeque<Long> calls = new ArrayDeque<>(); // epochs in flight that may wait for other queues
+    private volatile long firstCall = Long.MAX_VALUE; // the head of calls; written under the lock, read by other queues
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // held back for memory just now; taken before the lock is released
     private long retired; // operations that have left `retiring`
@@ -187,7 +185,11 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return mark == null || !canWaitFor(other, mark.epoch()) ? null : mark;
     }
 
-    /** Whether the hardware may wait for an epoch of another queue, which a call in flight there does not precede. */
+    /**
+     * Whether the hardware may wait for an epoch of another queue, which a call in flight there does not precede.
+     *
+     * <p>FIFO-3: {@code firstCall} is written before anything behind the call is promised, so that those who find its promise see it.
+     */
     boolean canWaitFor(FifoScheduler other, long epoch) {
         return epoch < other.firstCall && backend.canWaitFor(other.backend, epoch);
     }

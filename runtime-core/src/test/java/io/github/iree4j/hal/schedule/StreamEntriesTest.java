@@ -33,16 +33,12 @@ class StreamEntriesTest {
         }
     }
 
-    private static final class Nothing extends QueueOperation {
-        Nothing() {
-            super("nothing");
+    /** A call of the host, which may wait for other queues. */
+    private static final class Call extends Nothing {
+        @Override
+        protected boolean mayWait() {
+            return true;
         }
-
-        @Override
-        protected void retain() {}
-
-        @Override
-        protected void release() {}
     }
 
     /** Records what it is given. */
@@ -52,6 +48,10 @@ class StreamEntriesTest {
 
         void submit(@Nullable Fence wait, @Nullable Fence signal) {
             scheduler.submit(wait, signal, Nothing::new);
+        }
+
+        void call(Fence signal) {
+            scheduler.submit(null, signal, Call::new);
         }
 
         @Override
@@ -150,5 +150,35 @@ class StreamEntriesTest {
         assertThat(counters.covered()).as("the middles").isEqualTo(64);
         assertThat(counters.elidedFifo()).as("the start").isEqualTo(1);
         assertThat(counters.deferred()).isZero();
+    }
+
+    /** FIFO-3: neither hardware that is asked before the call ends nor what waits for a second call. */
+    @Test
+    void noStreamWaitsForWhatACallInFlightPrecedes() {
+        Stream calling = new Stream();
+        Stream other = new Stream();
+        Fence before = point(SemaphoreScope.DEVICE_LOCAL);
+        Fence called = point(SemaphoreScope.DEVICE_LOCAL);
+        Fence calledAgain = point(SemaphoreScope.DEVICE_LOCAL);
+        Fence behind = point(SemaphoreScope.DEVICE_LOCAL);
+        calling.submit(null, before);
+        calling.call(called);
+        calling.call(calledAgain);
+        calling.submit(null, behind);
+        other.submit(before, null);
+        other.submit(called, null);
+        other.submit(behind, null);
+        assertThat(other.entries).as("the wait for what precedes the call").containsExactly("wait", "operation");
+        calling.scheduler.completedUpTo(2);
+        other.submit(behind, null);
+        assertThat(other.entries).as("the second call is in flight").containsExactly("wait", "operation", "operation");
+        calling.scheduler.completedUpTo(3);
+        other.submit(behind, null);
+        assertThat(other.entries)
+                .as("one that is decided now, and those that are held until it is reached")
+                .containsExactly("wait", "operation", "operation", "wait", "operation");
+        calling.scheduler.completedUpTo(4);
+        assertThat(other.entries)
+                .containsExactly("wait", "operation", "operation", "wait", "operation", "operation", "operation");
     }
 }

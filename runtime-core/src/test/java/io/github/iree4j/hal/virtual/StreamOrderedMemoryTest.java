@@ -357,6 +357,7 @@ class StreamOrderedMemoryTest {
         }
     }
 
+    /** SCHED-5: the wait is promised, so that it holds nothing back, and fails later. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void anAllocationThatWaitsForMemoryFailsWithWhatItWaitsFor(Kind kind) {
@@ -383,6 +384,32 @@ class StreamOrderedMemoryTest {
         held.close();
         assertThat(device.allocator().poolStatistics().bytesLive()).isZero();
         assertThat(device.allocator().poolStatistics().waiting()).isZero();
+    }
+
+    /** SCHED-5: what is promised ends well while the allocation is in line, which says nothing about memory. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void anAllocationThatWaitsForMemoryStaysInLineWhenWhatItWaitsForIsReached(Kind kind) {
+        Device device = open(kind, 2, 1 << 20);
+        Buffer held = alloca(device.queue(0), null, null, 3 << 18);
+        clock.runUntilIdle();
+        Fence gate = fence();
+        Fence promised = fence();
+        Fence end = fence();
+        device.queue(1).hostCall(kind == Kind.LOCAL ? gate : null, promised, () -> {}, 0);
+        Buffer wanted = alloca(device.queue(0), promised, end, 3 << 18);
+        gate.signal();
+        clock.runUntilIdle();
+        promised.await(Duration.ofSeconds(60));
+        assertThat(end.query()).isEqualTo(StatusCode.DEFERRED);
+        if (kind != Kind.LOCAL) { // there it gets into the line on another thread
+            assertThat(device.allocator().poolStatistics().waiting()).isOne();
+        }
+        held.close();
+        await(end);
+        wanted.map(MemoryAccess.WRITE, 0, 3 << 18);
+        wanted.close();
+        assertThat(device.allocator().poolStatistics().bytesLive()).isZero();
     }
 
     @Test

@@ -240,7 +240,7 @@ final class HappensBefore {
             boolean known = reached
                     || each.getValue().size() == 1
                             && isPromisedBy(each.getValue().getFirst(), lookup.action());
-            if (known && !mayForget && !isPassed(point.timeline(), each.getValue())) {
+            if (known && !mayForget && !isPassed(lookup, each.getValue())) {
                 fail("%s of %s, reached %d, is not the frontier of the first to signal it: %s"
                         .formatted(lookup.frontier(), point, lookup.reached(), each.getValue()));
             }
@@ -249,11 +249,13 @@ final class HappensBefore {
                 .formatted(lookup.frontier(), point, lookup.reached(), order.signals.get(point.timeline())));
     }
 
-    /** Whether the signal may be unknown: other values of this timeline are reached by hand, or signallers never ran. */
-    private boolean isPassed(int timeline, List<Step> together) {
+    /**
+     * Whether the signal may be unknown: other values of this timeline are reached by hand, signallers never ran, or the timeline had failed
+     * before it was asked for more than the last promise of a lone queue.
+     */
+    private boolean isPassed(Lookup lookup, List<Step> together) {
         return program.options.external()
-                || program.options.independent()
-                        && program.timelines.get(timeline).failure() != null
+                || lookup.failed()
                 || together.stream().anyMatch(step -> step.own.failure() != null);
     }
 

@@ -58,6 +58,12 @@ class NeverOptimisticTest {
         check(5167646, false, false);
     }
 
+    /** The promises of a timeline that has failed are not repeated: the last one answers for those before it. */
+    @Test
+    void whatWasPromisedOnATimelineThatHasFailedMayBeForgotten() {
+        check(1795588137, true, false);
+    }
+
     @Test
     void theCheckerSeesAWaitThatWasForgotten() {
         int caught = 0;

@@ -388,7 +388,7 @@ final class ProgramRun {
             }
             Frontier frontier = timeline.frontierAt(point.value());
             if (frontier != null) {
-                program.lookups.add(new Lookup(action, point, timeline.value(), frontier));
+                program.lookups.add(new Lookup(action, point, timeline.value(), timeline.failure() != null, frontier));
             }
         }
     }

@@ -93,8 +93,8 @@ final class RandomProgram implements AutoCloseable {
         static final int DEADLINE = 3;
     }
 
-    /** The result of a lookup in a timeline after an action. */
-    record Lookup(int action, Point point, long reached, Frontier frontier) {}
+    /** The result of a lookup in a timeline after an action; whether that had failed. */
+    record Lookup(int action, Point point, long reached, boolean failed, Frontier frontier) {}
 
     /**
      * The joined history of memory with several last users, possibly unknown ones, and whether it could be reused without waiting

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -42,6 +43,10 @@ public class SynchronousCallBenchmark {
     private final Tensor uploadedRight = runtime.upload(right);
     private Program program;
     private ProgramFunction add;
+    private Program limited;
+    private ProgramFunction limitedAdd;
+    private Program mapped;
+    private ProgramFunction mappedAdd;
 
     /** For JMH. */
     @SuppressWarnings("NullAway.Init") // JMH calls load()
@@ -52,11 +57,19 @@ public class SynchronousCallBenchmark {
     public void load() {
         program = runtime.load(Path.of(module));
         add = program.function("add");
+        limited = program.newInstance();
+        limited.limitCalls(Duration.ofMinutes(1));
+        limitedAdd = limited.function("add");
+        mapped = runtime.load(
+                ProgramOptions.builder().mappedModule(Path.of(module)).build());
+        mappedAdd = mapped.function("add");
     }
 
     /** Frees everything. */
     @TearDown
     public void free() {
+        mapped.close();
+        limited.close();
         program.close();
         left.close();
         right.close();
@@ -85,6 +98,30 @@ public class SynchronousCallBenchmark {
     @Benchmark
     public long uploadedTensors() {
         try (Results results = add.invoke(uploadedLeft, uploadedRight)) {
+            return results.tensor(0).byteSize();
+        }
+    }
+
+    /**
+     * The same with a limit of the time, as services have: its thread has a deadline during the call.
+     *
+     * @return one element, so that the call is not optimised away
+     */
+    @Benchmark
+    public long limitedTime() {
+        try (Results results = limitedAdd.invoke(uploadedLeft, uploadedRight)) {
+            return results.tensor(0).byteSize();
+        }
+    }
+
+    /**
+     * The same of a program that uses a file in place, which is looked at before and after the call.
+     *
+     * @return one element, so that the call is not optimised away
+     */
+    @Benchmark
+    public long fileInPlace() {
+        try (Results results = mappedAdd.invoke(uploadedLeft, uploadedRight)) {
             return results.tensor(0).byteSize();
         }
     }

@@ -32,6 +32,8 @@ final class Drivers {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
         List<DriverProvider> drivers = all();
+        int sharers =
+                (int) sources.stream().filter(Drivers::hasDefaultLimitOfCpu).count();
         Map<String, Device> own = new LinkedHashMap<>();
         List<DeviceSource> remote = new ArrayList<>();
         try {
@@ -39,7 +41,7 @@ final class Drivers {
                 if (isRemote(source, drivers)) {
                     remote.add(source);
                 } else {
-                    own.put(source.name(), open(source, drivers, executor));
+                    own.put(source.name(), open(source, drivers, executor, sharers));
                 }
             }
             if (own.isEmpty()) {
@@ -53,7 +55,7 @@ final class Drivers {
             close(List.copyOf(own.values()));
             throw e;
         }
-        return new NamedDevices(own, remote, source -> open(source, drivers, executor));
+        return new NamedDevices(own, remote, source -> open(source, drivers, executor, sharers));
     }
 
     private static boolean isRemote(DeviceSource source, List<DriverProvider> drivers) {
@@ -61,15 +63,21 @@ final class Drivers {
                 .anyMatch(driver -> driver.isRemote() && driver.name().equals(driverName(scheme(source.uri()))));
     }
 
-    private static Device open(DeviceSource source, List<DriverProvider> drivers, ProcessExecutor executor) {
+    private static boolean hasDefaultLimitOfCpu(DeviceSource source) {
+        return source.options().memoryLimit() == 0
+                && driverName(scheme(source.uri())).equals("local");
+    }
+
+    private static Device open(
+            DeviceSource source, List<DriverProvider> drivers, ProcessExecutor executor, int sharers) {
         DeviceOptions options = source.options();
-        CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULT).withSharers(Math.max(1, sharers));
         return open(
                 source.uri(),
                 drivers,
-                cpu.executor() != null
-                        ? options
-                        : options.toBuilder().with(cpu.withExecutor(executor)).build());
+                options.toBuilder()
+                        .with(cpu.executor() != null ? cpu : cpu.withExecutor(executor))
+                        .build());
     }
 
     /** What is before {@code ://}. */

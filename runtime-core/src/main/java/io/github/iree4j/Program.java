@@ -85,7 +85,7 @@ public final class Program implements AutoCloseable {
                 runtime.executor(),
                 loaded.hasJava(),
                 loaded.overlaps(),
-                loaded::failure,
+                loaded.inPlace(),
                 this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {
@@ -383,7 +383,7 @@ public final class Program implements AutoCloseable {
      * @return DATA_LOSS, naming the file; null while there is no such cause
      */
     public @Nullable IreeException failure() {
-        IreeException own = loaded.failure();
+        IreeException own = loaded.inPlace().failure();
         for (Part part : parts) {
             own = own == null ? part.program().failure() : own;
         }

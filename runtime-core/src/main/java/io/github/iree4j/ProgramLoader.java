@@ -16,6 +16,7 @@ import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.modules.vmvx.VmvxModule;
 import io.github.iree4j.status.FileInPlace;
+import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
@@ -31,8 +32,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +45,7 @@ final class ProgramLoader {
     private final ContextOptions limits;
     private final Leaks leaks;
     private final BooleanSupplier givenUp;
-    private final Set<FileInPlace> inPlace = new CopyOnWriteArraySet<>(); // grows as contexts load parameters
+    private final FilesInPlace inPlace = new FilesInPlace(); // grows as contexts load parameters
 
     /** Loads for some devices until it is given up. */
     ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks, BooleanSupplier givenUp) {
@@ -107,21 +106,14 @@ final class ProgramLoader {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
         }
 
-        /** Why it must not be called: a file that it uses in place was changed; null while it may. */
-        @Nullable
-        IreeException failure() {
-            for (FileInPlace each : shared.inPlace) {
-                IreeException failure = each.failure();
-                if (failure != null) {
-                    return failure;
-                }
-            }
-            return null;
+        /** The files that it uses in place: once one was changed, it must not be called. */
+        FilesInPlace inPlace() {
+            return shared.inPlace;
         }
 
         /** Creates another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits, BooleanSupplier givenUp) {
-            shared.inPlace.forEach(FileInPlace::requireUnchanged);
+            shared.inPlace.requireUnchanged();
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay(consumer());
             try {
@@ -153,7 +145,7 @@ final class ProgramLoader {
         private final String consumer; // charged for the memory
         private final List<VariantOptions> variants; // without their modules, whose bytes are not retained
         private final @Nullable VariantListener variantListener;
-        private final Set<FileInPlace> inPlace;
+        private final FilesInPlace inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
 
@@ -161,7 +153,7 @@ final class ProgramLoader {
                 List<VmModule> linked,
                 List<VmModule> modules,
                 ProgramOptions options,
-                Set<FileInPlace> inPlace,
+                FilesInPlace inPlace,
                 List<AutoCloseable> owned,
                 List<String> warnings) {
             this.inPlace = inPlace;

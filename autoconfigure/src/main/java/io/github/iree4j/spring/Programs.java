@@ -4,7 +4,6 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
-import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigInteger;
@@ -17,7 +16,6 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
@@ -38,6 +36,7 @@ public final class Programs implements AutoCloseable {
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
     private final CallsInFlight loads = new CallsInFlight();
+    private final InstanceChoice choice;
     private volatile Duration loadTimeout = Duration.ZERO;
     private volatile CallLimits callLimits = CallLimits.NONE;
     private final List<Consumer<? super LoadedProgram>> checks = new CopyOnWriteArrayList<>();
@@ -52,9 +51,6 @@ public final class Programs implements AutoCloseable {
      *     the registry closes them
      */
     public record LoadedProgram(ProgramSource source, List<Program> instances) {
-        private static final AtomicInteger TURN = new AtomicInteger();
-        private static final long LOST = 1L << 62; // more than any load: no calls while another instance works
-
         /** Copies. */
         public LoadedProgram {
             instances = List.copyOf(instances);
@@ -79,46 +75,6 @@ public final class Programs implements AutoCloseable {
                 }
             }
             return null;
-        }
-
-        /**
-         * Chooses the instance for a call: the least loaded instance of the least loaded device. One whose device is
-         * lost only if there is no other.
-         *
-         * @param device the required device; null for any
-         * @return the instance; null when none runs on the device
-         */
-        @Nullable
-        Program choose(@Nullable Device device, IreeRuntime runtime) {
-            if (instances.size() == 1 && device == null) {
-                return instances.getFirst();
-            }
-            boolean severalDevices = source.placement() == Placement.LEAST_LOADED;
-            Program best = null;
-            long least = Long.MAX_VALUE;
-            int first = Math.floorMod(TURN.getAndIncrement(), instances.size());
-            for (int i = 0; i < instances.size(); i++) {
-                Program instance = instances.get((first + i) % instances.size());
-                if (device != null && !instance.devices().contains(device)) {
-                    continue;
-                }
-                long load = instance.activeCalls()
-                        + (severalDevices ? ((long) load(instance.devices().getFirst(), runtime) << 32) : 0)
-                        + (instance.devices().stream().anyMatch(each -> each.failure() != null) ? LOST : 0);
-                if (load < least) {
-                    least = load;
-                    best = instance;
-                }
-            }
-            return best;
-        }
-
-        private static int load(Device device, IreeRuntime runtime) {
-            int calls = 0;
-            for (Program program : runtime.programs()) {
-                calls += program.devices().contains(device) ? program.activeCalls() : 0;
-            }
-            return calls;
         }
 
         void retire() {
@@ -204,6 +160,7 @@ public final class Programs implements AutoCloseable {
             Integrity integrity) {
         this.integrity = integrity;
         this.runtime = runtime;
+        this.choice = new InstanceChoice(runtime);
         this.resources = resources;
         this.listener = listener;
         this.everyProgram = everyProgram;
@@ -559,7 +516,7 @@ public final class Programs implements AutoCloseable {
             String program = name.substring(0, dot);
             if (programs.containsKey(program)) {
                 LoadedProgram loaded = require(program, version);
-                return new LocatedFunction(loaded, instance(loaded, device).function(name.substring(dot + 1)));
+                return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(dot + 1)));
             }
         }
         throw new IreeException(
@@ -569,36 +526,6 @@ public final class Programs implements AutoCloseable {
                                 .formatted(name, programs.keySet())
                         : "no program for '%s'; there are %s, set iree.modules.<name>.location to add one"
                                 .formatted(name, programs.keySet()));
-    }
-
-    private Program instance(LoadedProgram loaded, @Nullable String device) {
-        Program instance = loaded.choose(device == null ? null : device(device), runtime);
-        if (instance == null) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    "program %s does not run on device '%s' but on %s; set iree.modules.%s.devices to change that"
-                            .formatted(
-                                    loaded.source().describe(),
-                                    device,
-                                    loaded.instances().stream()
-                                            .flatMap(each -> each.devices().stream())
-                                            .map(runtime::nameOf)
-                                            .distinct()
-                                            .toList(),
-                                    loaded.source().name()));
-        }
-        return instance;
-    }
-
-    /** A call does not wait for a device of another machine to be opened; loading a program does. */
-    private Device device(String name) {
-        return runtime.isRemote(name)
-                ? runtime.findDevice(name)
-                        .orElseThrow(() -> new IreeException(
-                                StatusCode.UNAVAILABLE,
-                                "device '%s' belongs to another machine, and no program on it is loaded"
-                                        .formatted(name)))
-                : runtime.device(name);
     }
 
     /** The number of calls in flight on all programs, including unloaded programs whose calls have not ended. */

@@ -41,7 +41,7 @@ final class ProgramCall {
 
     /** Runs until the function returns or waits; false when it waits. */
     boolean begin() {
-        program.requireUsable();
+        program.inPlace().requireUnchanged();
         Invocation taken = function.takeInvocation(program.context());
         invocation = taken;
         call.begin(taken);

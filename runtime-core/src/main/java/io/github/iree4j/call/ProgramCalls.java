@@ -8,6 +8,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.FailureDetail;
+import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of one program: their turns, the calls in progress, and their end. Safe from any thread. */
@@ -30,7 +30,7 @@ public final class ProgramCalls {
     private final ProcessExecutor executor;
     private final boolean mayBlock;
     private final boolean overlaps;
-    private final Supplier<@Nullable IreeException> failure;
+    private final FilesInPlace inPlace;
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
@@ -53,7 +53,7 @@ public final class ProgramCalls {
      * @param executor runs its calls
      * @param mayBlock whether its code may block, so that it gets its own threads
      * @param overlaps whether another call may run while one waits
-     * @param failure says why calls must not begin; null while they may
+     * @param inPlace the files that its code uses in place: calls during which one is changed fail
      * @param freeing runs once, when it is closed and no call is left
      */
     public ProgramCalls(
@@ -64,7 +64,7 @@ public final class ProgramCalls {
             ProcessExecutor executor,
             boolean mayBlock,
             boolean overlaps,
-            Supplier<@Nullable IreeException> failure,
+            FilesInPlace inPlace,
             Runnable freeing) {
         this.name = name;
         this.context = context;
@@ -73,7 +73,7 @@ public final class ProgramCalls {
         this.executor = executor;
         this.mayBlock = mayBlock;
         this.overlaps = overlaps;
-        this.failure = failure;
+        this.inPlace = inPlace;
         this.freeing = freeing;
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
@@ -169,16 +169,9 @@ public final class ProgramCalls {
         return end.cause();
     }
 
-    /**
-     * Fails when a call must not begin.
-     *
-     * @throws IreeException DATA_LOSS when a file that the program uses in place was changed
-     */
-    void requireUsable() {
-        IreeException cause = failure.get();
-        if (cause != null) {
-            throw new IreeException(cause.code(), cause.getMessage(), cause);
-        }
+    /** The files that its code uses in place, to look at before a call begins and before its results are given. */
+    FilesInPlace inPlace() {
+        return inPlace;
     }
 
     // Calls in progress.
@@ -274,6 +267,17 @@ public final class ProgramCalls {
     /** Runs one call and returns its results; the caller has entered the program and closes the arguments. */
     @Nullable
     Object[] run(FunctionCalls function, Call call) {
+        @Nullable Object[] values = runToEnd(function, call);
+        try {
+            inPlace.requireUnchanged();
+        } catch (IreeException e) {
+            ResultReader.free(values);
+            throw e;
+        }
+        return values;
+    }
+
+    private @Nullable Object[] runToEnd(FunctionCalls function, Call call) {
         if (!function.signature().isAsynchronous()) {
             return runHere(new ProgramCall(this, function, call, null, null));
         }

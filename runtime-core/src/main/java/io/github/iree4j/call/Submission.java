@@ -6,6 +6,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HostSpan;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
@@ -247,6 +248,9 @@ final class Submission<R> {
     }
 
     private void endHostWork(@Nullable Object[] values, HostSpan span) {
+        if (hasLostFile(values)) {
+            return;
+        }
         boolean received = finish(values);
         if (signal != null) {
             if (received) {
@@ -261,7 +265,21 @@ final class Submission<R> {
     // Work of devices.
 
     private void callWithFences(@Nullable Fence wait, Fence done) {
-        start(wait, done, both(wait, List.of()), values -> {
+        if (program.inPlace().isEmpty()) {
+            callBetween(wait, done, done, List.of());
+            return;
+        }
+        TimelineSemaphore timeline = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        timeline.setName(call.holder());
+        Fence own = Fence.at(timeline, 1);
+        callBetween(wait, own, done, List.of(own, timeline));
+    }
+
+    private void callBetween(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
+        start(wait, own, both(wait, ours), values -> {
+            if (own != done) {
+                lookBetween(own, done);
+            }
             call.waitsFor(done, CallState.BEFORE_RESULTS);
             deliver(values, future.claim()); // work in flight keeps the memory it needs
             AtomicBoolean left = new AtomicBoolean();
@@ -279,6 +297,22 @@ final class Submission<R> {
             }));
             done.release(); // the work keeps it now; when the call has failed, fail() does this
         });
+    }
+
+    /** Reaches {@code done} once its code has reached {@code own} and the files that it uses in place are found unchanged. */
+    private void lookBetween(Fence own, Fence done) {
+        MemoryHolder holder = call.holder();
+        MemoryHolder before = holder.enter();
+        try {
+            program.memory()
+                    .device()
+                    .queue(0)
+                    .hostCall(own, done, () -> program.inPlace().requireUnchanged(), 0);
+        } catch (IreeException e) {
+            done.fail(e);
+        } finally {
+            holder.leave(before);
+        }
     }
 
     /** Without a caller's fence the call gets its own, whose timeline fails when the program drops it. */
@@ -308,9 +342,19 @@ final class Submission<R> {
         if (failure != null) {
             ResultReader.free(values);
             fail(failure);
-            return;
+        } else if (!hasLostFile(values)) {
+            finish(values);
         }
-        finish(values);
+    }
+
+    /** Fails the call if a file that the program uses in place was changed during it, and returns whether it was. */
+    private boolean hasLostFile(@Nullable Object[] values) {
+        IreeException cause = program.inPlace().failure();
+        if (cause != null) {
+            ResultReader.free(values);
+            fail(cause);
+        }
+        return cause != null;
     }
 
     // The end.

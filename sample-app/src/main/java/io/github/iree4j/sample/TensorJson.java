@@ -3,31 +3,28 @@ package io.github.iree4j.sample;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A tensor as JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major.
- *
- * @param shape the dimensions
- * @param type the element type as IREE spells it, such as {@code f32} or {@code i8}
- * @param data numbers or booleans; base64 for types without a JSON number
+ * Tensors as JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major. The starter's
+ * Jackson module writes them, and reads those that are whole bodies; here are arguments, whose faults are named.
  */
-record TensorJson(long[] shape, String type, Object data) {
+final class TensorJson {
 
-    static TensorJson of(Tensor tensor) {
+    private TensorJson() {}
+
+    /** A tensor of elements without a JSON number, in base64. */
+    private record Encoded(long[] shape, String type, byte[] data) {}
+
+    /** Returns what to write for a tensor that is closed before: its elements as they are, on the heap. */
+    static Object of(Tensor tensor) {
         ElementType type = tensor.elementType();
-        Object data;
-        if (type.isBoolean()) {
-            data = tensor.toBooleanArray();
-        } else if (type.isInteger()) {
-            data = tensor.toLongArray();
-        } else if (type.isFloat()) {
-            data = type.equals(ElementType.F64) ? tensor.toDoubleArray() : tensor.toFloatArray();
-        } else {
-            data = tensor.toBytes();
-        }
-        return new TensorJson(tensor.shape(), type.toString(), data);
+        byte[] elements = tensor.toBytes();
+        return type.isBoolean() || type.isInteger() || type.isFloat()
+                ? Tensor.wrap(MemorySegment.ofArray(elements), type, tensor.shape())
+                : new Encoded(tensor.shape(), type.toString(), elements);
     }
 
     /**

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.PublicKey;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -37,6 +38,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.io.ApplicationResourceLoader;
 import org.springframework.boot.thread.Threading;
@@ -144,6 +146,12 @@ public final class IreeAutoConfiguration {
         PropertyChecks checks = new PropertyChecks(properties);
         checks.devices();
         checks.warn();
+        StopTimes times = StopTimes.of(environment);
+        checks.warnOfDraining(
+                times,
+                Binder.get(environment)
+                        .bind("iree.invocation.drain-timeout", Duration.class)
+                        .orElse(null));
         RuntimeProperties mapping = new RuntimeProperties(
                 properties,
                 domain,
@@ -151,11 +159,12 @@ public final class IreeAutoConfiguration {
                 poolCustomizers.orderedStream().toList());
         IreeRuntime.Builder builder = IreeRuntime.builder();
         mapping.apply(builder);
-        builder.traceLeaks(properties.leaks().trace())
-                .closeLimit(StopTimes.of(environment).closing());
+        builder.traceLeaks(properties.leaks().trace()).closeLimit(times.closing());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         try {
-            return builder.build();
+            IreeRuntime runtime = builder.build();
+            checks.warnOfFormats(runtime.devices());
+            return runtime;
         } catch (IreeException e) {
             throw new RuntimeOpenException(
                     builder.devices().stream().map(DeviceSource::uri).toList(), e);

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.spring.Placement;
@@ -116,6 +117,44 @@ final class PropertyChecks {
                         name);
             }
         });
+    }
+
+    /**
+     * Warns of a time for calls in flight that stopping cuts short.
+     *
+     * @param times how stopping divides its time
+     * @param configured the time, if it is set
+     */
+    void warnOfDraining(StopTimes times, @Nullable Duration configured) {
+        if (configured != null && configured.compareTo(times.draining()) > 0) {
+            log.warn(
+                    "'iree.invocation.drain-timeout={}' has no effect beyond {} ms, two thirds of '{}'; raise that to {} ms, or lower this one",
+                    configured,
+                    times.draining().toMillis(),
+                    StopTimes.PHASE,
+                    StopTimes.phaseFor(configured).toMillis());
+        }
+    }
+
+    /**
+     * Warns of formats that no device takes, such as misspelled ones.
+     *
+     * @param devices all devices of the runtime
+     */
+    void warnOfFormats(List<Device> devices) {
+        if (devices.size() < properties.allDevices().size()) {
+            return; // those of other machines, which are opened later
+        }
+        Set<String> taken = new TreeSet<>();
+        devices.forEach(device -> taken.addAll(device.executableFormats()));
+        Set<String> unknown = new TreeSet<>(properties.executables().allowedFormats());
+        unknown.removeAll(taken);
+        if (!unknown.isEmpty()) {
+            log.warn(
+                    "'iree.executables.allowed-formats={}' has no effect: no device here takes it, and of those allowed they take {}; correct or remove it",
+                    String.join(",", unknown),
+                    taken.isEmpty() ? "none" : taken);
+        }
     }
 
     /**

@@ -14,7 +14,7 @@ import org.springframework.core.env.Environment;
  */
 record StopTimes(Duration draining, Duration cancelling, Duration closing) {
 
-    private static final String PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
+    static final String PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
     private static final Duration USUAL = Duration.ofSeconds(30); // Spring Boot's own default
     private static final Duration LONGEST_CANCELLING = Duration.ofSeconds(2);
 
@@ -29,6 +29,11 @@ record StopTimes(Duration draining, Duration cancelling, Duration closing) {
                 phase.multipliedBy(2).dividedBy(3),
                 twelfth.compareTo(LONGEST_CANCELLING) < 0 ? twelfth : LONGEST_CANCELLING,
                 phase.dividedBy(6));
+    }
+
+    /** The shortest phase in which calls in flight may continue for so long. */
+    static Duration phaseFor(Duration draining) {
+        return draining.multipliedBy(3).plusNanos(1).dividedBy(2);
     }
 
     /** The same with less time for calls in flight, if that is less. */

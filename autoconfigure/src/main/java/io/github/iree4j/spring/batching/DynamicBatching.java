@@ -89,6 +89,26 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return reasons.isEmpty() ? "the program has no functions" : String.join("; ", reasons);
     }
 
+    /**
+     * Returns whether all batches of a program have as many rows as their function was compiled for, so that {@link
+     * BatchingOptions#buckets} are of no use.
+     *
+     * @param program the program
+     * @return false when batches of one of its functions can be of several sizes
+     */
+    public static boolean takesFixedRowsOnly(Program program) {
+        for (ProgramFunction function : program.functions()) {
+            try {
+                if (function.variants() != null || Batchable.rows(function) == 0) {
+                    return false;
+                }
+            } catch (IreeException e) {
+                // it is not batched
+            }
+        }
+        return true;
+    }
+
     @Override
     public int getOrder() {
         return BATCHING_ORDER;

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.http;
 import io.github.iree4j.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.MediaType;
@@ -20,7 +21,9 @@ import tools.jackson.databind.json.JsonMapper;
 public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     /** Memory of a byte of JSON: an element of 8 bytes, kept twice, takes two characters at least. */
-    private static final int WEIGHT = 8;
+    static final int WEIGHT = 8;
+
+    static final List<MediaType> TYPES = List.of(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));
 
     private final JsonMapper mapper;
     private final long maximumBytes;
@@ -34,7 +37,7 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
      * @param limits limits of bodies of requests
      */
     public TensorJsonHttpMessageConverter(JsonMapper mapper, long maximumBytes, BodyLimits limits) {
-        super(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));
+        super(TYPES.toArray(MediaType[]::new));
         this.mapper = mapper;
         this.maximumBytes = maximumBytes;
         this.limits = limits;

@@ -14,20 +14,34 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Refuses forms and multipart bodies, which the protocol does not have, on its paths with Spring MVC. The container and Spring
- * read them before any controller, and a thread waits for as long as the client takes to send one.
+ * Refuses forms and multipart bodies with Spring MVC, on paths that have none, such as those of the protocol. The container and
+ * Spring read them before any controller, and a thread waits for as long as the client takes to send one.
  */
 public final class FormRefusal extends OncePerRequestFilter {
 
     /** The paths of the protocol, as patterns of servlets. */
     public static final List<String> PATHS = List.of("/v2", "/v2/", "/v2/health/*", "/v2/models/*", "/v2/repository/*");
 
-    private static final byte[] REFUSED =
-            "{\"error\":\"forms and multipart bodies are not supported; send JSON, or JSON and binary tensor data\"}"
-                    .getBytes(StandardCharsets.US_ASCII);
+    private final String contentType;
+    private final byte[] refusal;
 
-    /** Creates the filter; for {@link #PATHS}, before any that reads parameters. */
-    public FormRefusal() {}
+    /** Creates the filter of the protocol; for {@link #PATHS}, before any that reads parameters. */
+    public FormRefusal() {
+        this(
+                MediaType.APPLICATION_JSON_VALUE,
+                "{\"error\":\"forms and multipart bodies are not supported; send JSON, or JSON and binary tensor data\"}");
+    }
+
+    /**
+     * Creates a filter for other paths, before any that reads parameters.
+     *
+     * @param contentType the type of the refusal
+     * @param refusal the body of the refusal, which has status 415
+     */
+    public FormRefusal(String contentType, String refusal) {
+        this.contentType = contentType;
+        this.refusal = refusal.getBytes(StandardCharsets.UTF_8);
+    }
 
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
@@ -37,8 +51,8 @@ public final class FormRefusal extends OncePerRequestFilter {
             return;
         }
         response.setStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE.value()); // no sendError, which dispatches to a controller
-        response.setContentType(MediaType.APPLICATION_JSON_VALUE);
-        response.getOutputStream().write(REFUSED);
+        response.setContentType(contentType);
+        response.getOutputStream().write(refusal);
     }
 
     private static boolean isForm(@Nullable String contentType) {

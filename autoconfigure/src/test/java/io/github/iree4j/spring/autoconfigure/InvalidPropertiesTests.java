@@ -375,6 +375,25 @@ class InvalidPropertiesTests {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
+    void limitsThatOthersCutShortAreInTheLog(CapturedOutput output) throws Exception {
+        runner.withPropertyValues(
+                        "iree.invocation.drain-timeout=40s",
+                        "spring.lifecycle.timeout-per-shutdown-phase=45s",
+                        "iree.executables.allowed-formats=vmvx,vmvx-bytecode-fb",
+                        "iree.modules.add.location=" + TestModules.fixture("3.11.0/vmvx/add.vmfb"),
+                        "iree.modules.add.batching.enabled=true",
+                        "iree.modules.add.batching.buckets=2,4")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains("'iree.invocation.drain-timeout=PT40S' has no effect beyond 30000 ms, two thirds of"
+                        + " 'spring.lifecycle.timeout-per-shutdown-phase'; raise that to 60000 ms")
+                .contains("'iree.executables.allowed-formats=vmvx' has no effect: no device here takes it, and of those"
+                        + " allowed they take [vmvx-bytecode-fb]")
+                .contains("'iree.modules.add.batching.buckets=2,4' has no effect: each function that can be batched");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
     void propertiesWithEffectAreNotInTheLog(CapturedOutput output) throws Exception {
         runner.withPropertyValues(
                         "iree.recorder.enabled=true",
@@ -384,6 +403,8 @@ class InvalidPropertiesTests {
                         "iree.modules.adder.location=" + TestModules.adder(directory),
                         "iree.modules.adder.devices=local,other",
                         "iree.modules.adder.placement=least-loaded",
+                        "iree.invocation.drain-timeout=20s",
+                        "iree.executables.allowed-formats=vmvx-bytecode-fb",
                         "iree.pools.local.quotas.adder=1MB")
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output).doesNotContain("has no effect");

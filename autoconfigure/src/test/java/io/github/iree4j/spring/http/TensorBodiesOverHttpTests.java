@@ -130,6 +130,16 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
+    void bodyOfJsonThatIsTooLongIsTooLarge() throws Exception {
+        String tensor = "{\"shape\": [4], \"type\": \"f32\", \"data\": [1, 2, 3, 4]}";
+        byte[] body = (" ".repeat(2048) + tensor).getBytes(StandardCharsets.UTF_8);
+        assertThat(problem(post("application/json", "application/json", body), 413)
+                        .required("detail")
+                        .stringValue())
+                .contains("2048 bytes", "iree.http.max-tensor-size");
+    }
+
+    @Test
     void asJson() throws Exception {
         HttpResponse<byte[]> response = post(
                 "application/json",

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
-import java.io.OutputStream;
+import io.github.iree4j.spring.HeapAtFirstWrite;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,38 +54,12 @@ class TensorJsonModuleTests {
                 .toList();
     }
 
-    /** Measures the heap when the first bytes are written. */
-    private static final class Measured extends OutputStream {
-        private final long before = used();
-        private long taken = Long.MIN_VALUE;
-
-        @Override
-        public void write(int value) {
-            write(new byte[1], 0, 1);
-        }
-
-        @Override
-        public void write(byte[] bytes, int offset, int length) {
-            if (taken == Long.MIN_VALUE) {
-                taken = used() - before;
-            }
-        }
-
-        private static long used() {
-            for (int i = 0; i < 3; i++) {
-                System.gc(); // what cleaners free
-            }
-            Runtime heap = Runtime.getRuntime();
-            return heap.totalMemory() - heap.freeMemory();
-        }
-    }
-
     @Test
     void largeTensorTakesLittleHeap() {
         int size = 8 << 20;
         Tensor tensor = Tensor.wrap(MemorySegment.ofArray(new byte[size]), ElementType.parse("i8"), size);
-        Measured out = new Measured();
+        HeapAtFirstWrite out = new HeapAtFirstWrite();
         mapper.writeValue(out, tensor);
-        assertThat(out.taken).isLessThan(2 * size); // as long values it would be 8 times its size
+        assertThat(out.taken()).isLessThan(2 * size); // as long values it would be 8 times its size
     }
 }

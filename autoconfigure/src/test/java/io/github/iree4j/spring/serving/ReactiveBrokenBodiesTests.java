@@ -13,9 +13,4 @@ class ReactiveBrokenBodiesTests extends BrokenBodiesTests {
     boolean halfClosedConnectionsAreAnswered() {
         return false; // Netty closes them
     }
-
-    @Override
-    boolean brokenChunksReachTheApplication() {
-        return false; // Netty answers, without a body
-    }
 }

@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 
 /**
- * The memory that a device of the CPU may take where nothing is configured. There is no other safeguard: the system overcommits memory
+ * The memory that devices of the CPU may take together where nothing is configured. There is no other safeguard: the system overcommits memory
  * and kills the process that touches it.
  *
  * <p>Half of what is available on the machine, which has other processes, and three quarters of what the container has room for, both
@@ -36,7 +36,12 @@ record DefaultBudget(long machine, long container, long heap) {
                 Math.min(all, available.ofMachine()), Math.min(all, available.ofControlGroups()), heap);
     }
 
-    /** The budget. */
+    /** The budget of each of several devices. */
+    long bytes(int devices) {
+        return Math.max(1, bytes() / devices);
+    }
+
+    /** The budget of all. */
     long bytes() {
         long least = Math.min(machine, container);
         long java = heap + Math.min(RESERVE, least / RESERVED_AT_MOST);

@@ -13,6 +13,7 @@ import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePools;
 import io.github.iree4j.nativeaccess.NativeLibrary;
@@ -44,8 +45,9 @@ final class HostMemory {
     HostMemory(Device device, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
         this.device = device;
         this.poison = poison;
+        int sharers = options.driver(CpuOptions.DEFAULT).sharers();
         this.pools = new DevicePools(
-                        slabs(), Long.MAX_VALUE, options, DefaultBudget.now().bytes(), busy, growth)
+                        slabs(), Long.MAX_VALUE, options, DefaultBudget.now().bytes(sharers), busy, growth)
                 .add("", UnaryOperator.identity())
                 .build();
     }

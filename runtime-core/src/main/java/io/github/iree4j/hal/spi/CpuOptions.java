@@ -17,21 +17,24 @@ import org.jspecify.annotations.Nullable;
  * @param inlineNanos work that is likely to take up to this many nanoseconds may run on the submitting thread, when nothing is waiting; 0
  *     for never, for event loops
  * @param loaders loaders of executables to try before those that the service loader finds
+ * @param sharers devices, this one included, that divide the default memory limit evenly; unused with a {@code memoryLimit}. A runtime sets
+ *     it to the number of its own
  */
 public record CpuOptions(
-        int workers, @Nullable ProcessExecutor executor, long inlineNanos, List<ExecutableLoader> loaders)
+        int workers, @Nullable ProcessExecutor executor, long inlineNanos, List<ExecutableLoader> loaders, int sharers)
         implements DriverOptions {
 
     /** Less than the time to wake a worker. */
     private static final long DEFAULT_INLINE_NANOS = 5_000;
 
     /** A worker for each core, small work on the submitting thread, the loaders of the service loader. */
-    public static final CpuOptions DEFAULT = new CpuOptions(0, null, DEFAULT_INLINE_NANOS, List.of());
+    public static final CpuOptions DEFAULT = new CpuOptions(0, null, DEFAULT_INLINE_NANOS, List.of(), 1);
 
     /** Checks and copies. */
     public CpuOptions {
         DeviceOptions.check("workers", workers, 0, 64);
         DeviceOptions.check("inlineNanos", inlineNanos, 0, 1_000_000_000);
+        DeviceOptions.check("sharers", sharers, 1, Integer.MAX_VALUE);
         loaders = List.copyOf(loaders);
     }
 
@@ -43,7 +46,7 @@ public record CpuOptions(
      * @throws IreeException INVALID_ARGUMENT when out of range
      */
     public CpuOptions withWorkers(int count) {
-        return new CpuOptions(count, executor, inlineNanos, loaders);
+        return new CpuOptions(count, executor, inlineNanos, loaders, sharers);
     }
 
     /**
@@ -53,7 +56,18 @@ public record CpuOptions(
      * @return the options
      */
     public CpuOptions withExecutor(@Nullable ProcessExecutor shared) {
-        return new CpuOptions(workers, shared, inlineNanos, loaders);
+        return new CpuOptions(workers, shared, inlineNanos, loaders, sharers);
+    }
+
+    /**
+     * Returns options for one of several devices that divide the default memory limit.
+     *
+     * @param devices their number, at least 1
+     * @return the options
+     * @throws IreeException INVALID_ARGUMENT when out of range
+     */
+    public CpuOptions withSharers(int devices) {
+        return new CpuOptions(workers, executor, inlineNanos, loaders, devices);
     }
 
     /**
@@ -66,7 +80,7 @@ public record CpuOptions(
      */
     public CpuOptions withInlineWork(Duration longest) {
         DeviceOptions.check("inlineWork", longest); // before toNanos(), which overflows
-        return new CpuOptions(workers, executor, longest.toNanos(), loaders);
+        return new CpuOptions(workers, executor, longest.toNanos(), loaders, sharers);
     }
 
     /**
@@ -78,6 +92,6 @@ public record CpuOptions(
     public CpuOptions withLoader(ExecutableLoader loader) {
         List<ExecutableLoader> all = new ArrayList<>(loaders);
         all.add(loader);
-        return new CpuOptions(workers, executor, inlineNanos, all);
+        return new CpuOptions(workers, executor, inlineNanos, all, sharers);
     }
 }

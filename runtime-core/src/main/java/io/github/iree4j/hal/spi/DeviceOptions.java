@@ -18,7 +18,7 @@ import java.util.Set;
  *
  * @param queueCount queues, up to 64; 0 for the device's own number: one on the CPU, elsewhere one for each hardware queue
  * @param memoryLimit the most bytes that buffers may take at once; 0 for all memory of the device (for the CPU: a share of what the
- *     machine and the container have left when it is opened, beside the Java heap)
+ *     machine and the container have left when it is opened, beside the Java heap, see {@link CpuOptions#sharers})
  * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name; a program has the name of its last module
  * @param schedulingDomain the domain that the device's queues join
  * @param memoryIdle how long unused memory is kept; zero for not at all

@@ -72,7 +72,7 @@ public final class ModuleBytes extends Resource {
 
     /**
      * Maps a file instead of reading it. That is faster for large files, and the system can drop unused pages, but the file must not
-     * change: calls that begin later fail with DATA_LOSS, see {@link FileInPlace}, and results of a call during the change may be wrong. The
+     * change: calls in progress and later ones fail with DATA_LOSS, see {@link FileInPlace} for what is a change. The
      * file may be deleted, or replaced by renaming another file over it. Checksums are not
      * verified.
      *

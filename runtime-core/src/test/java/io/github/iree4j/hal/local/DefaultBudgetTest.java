@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -126,5 +127,34 @@ class DefaultBudgetTest {
                     .isPositive()
                     .isLessThanOrEqualTo(Math.max((all - heap) / 2, all / 8));
         }
+    }
+
+    @Test
+    void devicesWithoutABudgetDivideTheDefault() {
+        assertThat(new DefaultBudget(20 * GB, 24 * GB, GB / 2).bytes(3)).isEqualTo((9 * GB + GB / 2) / 3);
+        assertThat(new DefaultBudget(0, 0, GB).bytes(3)).isPositive();
+        DeviceOptions limited = DeviceOptions.builder().memoryLimit(GB).build();
+        try (IreeRuntime alone = IreeRuntime.builder()
+                        .device("a", "local", DeviceOptions.DEFAULT)
+                        .device("b", "local", limited)
+                        .build();
+                IreeRuntime several = IreeRuntime.builder()
+                        .device("a", "local", DeviceOptions.DEFAULT)
+                        .device("b", "local-sync", DeviceOptions.DEFAULT)
+                        .device("c", "local", limited)
+                        .device("d", "local-task", DeviceOptions.DEFAULT)
+                        .build()) {
+            long most = budget(alone, "a");
+            assertThat(budget(alone, "b")).isEqualTo(GB);
+            assertThat(budget(several, "c")).isEqualTo(GB);
+            long together = budget(several, "a") + budget(several, "b") + budget(several, "d");
+            // The machine has other processes: what is available varies.
+            assertThat(together).isLessThan(most * 2);
+            assertThat(budget(several, "a")).isLessThan(most * 2 / 3);
+        }
+    }
+
+    private static long budget(IreeRuntime runtime, String device) {
+        return runtime.device(device).allocator().poolStatistics().budget();
     }
 }

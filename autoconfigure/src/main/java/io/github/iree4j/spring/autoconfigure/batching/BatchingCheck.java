@@ -4,12 +4,21 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import io.github.iree4j.spring.batching.DynamicBatching;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.StringUtils;
 
-/** Rejects programs that are to be batched and cannot be: those that are loaded at the start, and later ones as they are loaded. */
+/**
+ * Rejects programs that are to be batched and cannot be, those that are loaded at the start, and later ones as they are loaded; and
+ * warns of batch sizes that have no effect.
+ */
 final class BatchingCheck implements SmartInitializingSingleton {
+
+    private static final Logger log = LoggerFactory.getLogger(BatchingCheck.class);
 
     private final IreeProperties properties;
     private final ObjectProvider<Programs> programs;
@@ -37,6 +46,13 @@ final class BatchingCheck implements SmartInitializingSingleton {
                     true,
                     "None of the program's functions can be batched: %s. Remove the property, or compile the program with a dynamic first dimension."
                             .formatted(refusal));
+        }
+        List<Integer> buckets = module.batching().buckets();
+        if (!buckets.isEmpty() && DynamicBatching.takesFixedRowsOnly(program.program())) {
+            log.warn(
+                    "'iree.modules.{}.batching.buckets={}' has no effect: each function that can be batched takes one number of rows only; remove it, or compile the program with a dynamic first dimension",
+                    name,
+                    StringUtils.collectionToCommaDelimitedString(buckets));
         }
     }
 }

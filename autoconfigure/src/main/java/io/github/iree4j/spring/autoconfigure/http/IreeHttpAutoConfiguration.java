@@ -7,6 +7,7 @@ import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorDecoder;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorHttpMessageWriter;
+import io.github.iree4j.spring.http.TensorJsonDecoder;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
@@ -124,10 +125,15 @@ public final class IreeHttpAutoConfiguration {
 
             @Bean
             @ConditionalOnMissingBean(name = "ireeTensorJsonCodecs")
-            WebFluxConfigurer ireeTensorJsonCodecs(JsonMapper mapper) {
+            WebFluxConfigurer ireeTensorJsonCodecs(
+                    JsonMapper mapper, IreeHttpProperties properties, BodyLimits limits) {
                 return new WebFluxConfigurer() {
                     @Override
                     public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
+                        configurer
+                                .customCodecs()
+                                .register(new TensorJsonDecoder(
+                                        mapper, (int) properties.maxTensorSize().toBytes(), limits));
                         configurer.customCodecs().register(new TensorJsonHttpMessageWriter(mapper));
                     }
                 };

@@ -13,6 +13,7 @@ import io.github.iree4j.spring.serving.ProtocolErrors;
 import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
 import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
+import io.github.iree4j.spring.serving.UndecodableRequests;
 import jakarta.servlet.DispatcherType;
 import java.util.List;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,6 +24,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -132,6 +135,22 @@ public final class IreeServingAutoConfiguration {
         @ConditionalOnBooleanProperty("iree.serving.repository")
         ReactiveModelRepositoryController ireeReactiveModelRepositoryController(Programs programs, BodyLimits limits) {
             return new ReactiveModelRepositoryController(programs, limits);
+        }
+    }
+
+    /** With Spring WebFlux on Netty. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({NettyReactiveWebServerFactory.class, DispatcherHandler.class})
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class NettyConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeUndecodableRequests")
+        WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeUndecodableRequests(Environment environment) {
+            String base =
+                    StringUtils.trimTrailingCharacter(environment.getProperty("spring.webflux.base-path", ""), '/');
+            return factory -> factory.addServerCustomizers(server ->
+                    server.doOnChannelInit((_, channel, _) -> UndecodableRequests.addTo(channel.pipeline(), base)));
         }
     }
 }

@@ -9,6 +9,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
@@ -17,6 +18,8 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,8 +34,12 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import org.springframework.http.MediaType;
+import org.springframework.http.codec.HttpMessageReader;
 import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -43,6 +50,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.servlet.DispatcherServlet;
+import reactor.core.publisher.Sinks;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tensors as bodies of a Spring MVC controller, and the configuration without parts of the web stack. */
@@ -296,6 +304,43 @@ class IreeHttpAutoConfigurationTests {
                     assertThat(received.elementType()).isEqualTo(ElementType.SI32);
                     assertThat(received.toIntArray()).containsExactly(1, 2, 3);
                 });
+    }
+
+    @Test
+    void webFluxChargesJsonThatArrivesToTheMemoryOfRequestsInFlight() {
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(CONFIGURATIONS)
+                .withBean(JsonMapper.class)
+                .withPropertyValues("iree.http.max-in-flight-size=64KB")
+                .run(context -> {
+                    ServerCodecConfigurer codecs = ServerCodecConfigurer.create();
+                    context.getBean("ireeTensorJsonCodecs", WebFluxConfigurer.class)
+                            .configureHttpMessageCodecs(codecs);
+                    ResolvableType tensor = ResolvableType.forClass(Tensor.class);
+                    HttpMessageReader<?> reader = codecs.getReaders().stream()
+                            .filter(each -> each.canRead(tensor, MediaType.APPLICATION_JSON))
+                            .findFirst()
+                            .orElseThrow();
+                    Sinks.Many<DataBuffer> body = Sinks.many().unicast().onBackpressureBuffer();
+                    AtomicReference<Throwable> failure = new AtomicReference<>();
+                    MockServerHttpRequest request = MockServerHttpRequest.post("/")
+                            .contentType(MediaType.APPLICATION_JSON)
+                            .body(body.asFlux());
+                    reader.readMono(tensor, request, Map.of()).subscribe(_ -> {}, failure::set);
+                    BodyLimits limits = context.getBean(BodyLimits.class);
+                    String part = "[" + "1,".repeat(500);
+                    body.tryEmitNext(buffer("{\"data\": " + part));
+                    assertThat(limits.inFlight()).isGreaterThan(8L * part.length());
+                    for (int i = 0; i < 64 && failure.get() == null; i++) {
+                        body.tryEmitNext(buffer("1,".repeat(500)));
+                    }
+                    assertThat(failure.get()).hasMessageContaining("iree.http.max-in-flight-size");
+                    assertThat(limits.inFlight()).isZero();
+                });
+    }
+
+    private static DataBuffer buffer(String text) {
+        return DefaultDataBufferFactory.sharedInstance.wrap(text.getBytes(StandardCharsets.US_ASCII));
     }
 
     @RestController

@@ -1,0 +1,126 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.codec.AbstractDataBufferDecoder;
+import org.springframework.core.codec.DecodingException;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.MediaType;
+import org.springframework.util.MimeType;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Decodes a tensor that is a whole body, once it has arrived, within the {@linkplain BodyLimits limits} of requests. A body that is
+ * too large fails with status 413.
+ */
+abstract class RequestBodyDecoder extends AbstractDataBufferDecoder<Tensor> {
+
+    /** How often it is looked whether something has arrived, in the maximum time. */
+    private static final int LOOKS = 4;
+
+    private final int maximumBytes;
+    private final long maximumBody;
+    private final int weight;
+    private final @Nullable BodyLimits limits;
+
+    /**
+     * Creates a decoder.
+     *
+     * @param maximumBytes maximum size, for messages
+     * @param maximumBody the same with what a body has beside
+     * @param weight memory that a byte of a body takes
+     * @param limits limits of bodies of requests, which are charged until they are decoded; null for none
+     */
+    RequestBodyDecoder(
+            int maximumBytes, long maximumBody, int weight, @Nullable BodyLimits limits, List<MediaType> types) {
+        super(types.toArray(MimeType[]::new));
+        this.maximumBytes = maximumBytes;
+        this.maximumBody = maximumBody;
+        this.weight = weight;
+        this.limits = limits;
+        setMaxInMemorySize((int) Math.min(Integer.MAX_VALUE, maximumBody));
+    }
+
+    /** Decodes a body of so many bytes. */
+    abstract Tensor read(InputStream in, @Nullable MediaType mediaType, int length) throws IOException;
+
+    @Override
+    public boolean canDecode(ResolvableType type, @Nullable MimeType mimeType) {
+        return type.toClass() == Tensor.class && super.canDecode(type, mimeType);
+    }
+
+    @Override
+    public final Mono<Tensor> decodeToMono(
+            Publisher<DataBuffer> buffers,
+            ResolvableType type,
+            @Nullable MimeType mimeType,
+            @Nullable Map<String, Object> hints) {
+        if (limits == null) {
+            return decoded(buffers, type, mimeType, hints);
+        }
+        return Mono.using(
+                () -> limits.receive(InputStream.nullInputStream(), -1, maximumBody, TensorMediaTypes.MAXIMUM)
+                        .weighing(weight),
+                body -> received(buffers, body, limits, counted -> decoded(counted, type, mimeType, hints)),
+                LimitedBody::close);
+    }
+
+    /**
+     * Limits the time of a body: in all, when something arrives, and while nothing does. The second is an operator behind
+     * the decoder, since one before it would drop buffers that arrive after a cancellation unreleased.
+     */
+    private static Mono<Tensor> received(
+            Publisher<DataBuffer> buffers,
+            LimitedBody body,
+            BodyLimits limits,
+            Function<Flux<DataBuffer>, Mono<Tensor>> decoder) {
+        AtomicLong last = new AtomicLong(limits.now());
+        Flux<DataBuffer> counted = Flux.from(buffers).doOnNext(buffer -> {
+            last.setRelease(limits.now());
+            try {
+                body.received(buffer.readableByteCount());
+            } catch (RuntimeException e) {
+                DataBufferUtils.release(buffer);
+                throw e;
+            }
+        });
+        Mono<Long> silence = Flux.interval(limits.timeout().dividedBy(LOOKS))
+                .filter(_ ->
+                        limits.now() - last.getAcquire() >= limits.timeout().toNanos())
+                .next();
+        return decoder.apply(counted).timeout(silence).onErrorMap(TimeoutException.class, body::tooSlow);
+    }
+
+    private Mono<Tensor> decoded(
+            Publisher<DataBuffer> buffers,
+            ResolvableType type,
+            @Nullable MimeType mimeType,
+            @Nullable Map<String, Object> hints) {
+        return super.decodeToMono(buffers, type, mimeType, hints)
+                .onErrorMap(
+                        DataBufferLimitException.class, _ -> TensorMediaTypes.tooLarge("the body is", maximumBytes));
+    }
+
+    @Override
+    public final Tensor decode(
+            DataBuffer buffer, ResolvableType type, @Nullable MimeType mimeType, @Nullable Map<String, Object> hints) {
+        int length = buffer.readableByteCount();
+        try (InputStream in = buffer.asInputStream(true)) {
+            return read(in, mimeType == null ? null : MediaType.asMediaType(mimeType), length);
+        } catch (IOException e) {
+            throw new DecodingException("the body cannot be read", e);
+        }
+    }
+}

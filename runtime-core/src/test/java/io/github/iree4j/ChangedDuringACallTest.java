@@ -1,0 +1,196 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.github.iree4j.ChangedFilesTest.Change;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallTracer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A call gives no results when a file that its program uses in place was changed after the call has begun. */
+@Timeout(300)
+class ChangedDuringACallTest {
+    private static final float[] X = {1, 2, 3, 4, 5, 6, 7, 8};
+
+    @TempDir
+    Path directory;
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final AtomicReference<@Nullable Change> next = new AtomicReference<>();
+    private Path module;
+    private Path weights;
+
+    /** A way to make a call and to take its results. */
+    enum Way {
+        INVOKE {
+            @Override
+            void call(ProgramFunction weigh, Timeline timeline, Tensor x) {
+                weigh.invoke(x).close();
+            }
+        },
+        WITHIN {
+            @Override
+            void call(ProgramFunction weigh, Timeline timeline, Tensor x) {
+                weigh.invokeWithin(Duration.ofMinutes(1), x).close();
+            }
+        },
+        ASYNC {
+            @Override
+            void call(ProgramFunction weigh, Timeline timeline, Tensor x) {
+                weigh.invokeAsync(x).join().close();
+            }
+        },
+        BETWEEN_FENCES {
+            @Override
+            void call(ProgramFunction weigh, Timeline timeline, Tensor x) {
+                try (Fence wait = timeline.at(1);
+                        Fence signal = timeline.at(2)) {
+                    timeline.semaphore().signal(1);
+                    weigh.submit(wait, signal, x).thenAccept(Results::close);
+                    signal.await();
+                }
+            }
+        };
+
+        abstract void call(ProgramFunction weigh, Timeline timeline, Tensor x);
+    }
+
+    @BeforeEach
+    void copyParameters() throws IOException {
+        weights = Files.copy(Fixtures.file("weights.irpa"), directory.resolve("weights.irpa"));
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        runtime.close();
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+    }
+
+    /** Changes a file when a function of the program is entered. */
+    private CallTracer changing(Path file) {
+        return new CallTracer() {
+            @Override
+            public void entered(int depth, String function, List<? extends @Nullable Object> arguments) {
+                Change due = next.getAndSet(null);
+                try {
+                    if (due != null) {
+                        due.to(file);
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+
+            @Override
+            public void returned(int depth, String function, List<? extends @Nullable Object> results) {}
+
+            @Override
+            public void deferred(int depth, String function) {}
+
+            @Override
+            public void resumed(int depth, String function) {}
+
+            @Override
+            public void failed(int depth, String function, IreeException failure) {}
+        };
+    }
+
+    private ProgramOptions.Builder options(String variant) throws IOException {
+        module = Files.copy(Fixtures.file("3.13.0/" + variant + "/weights.vmfb"), directory.resolve(variant + ".vmfb"));
+        return ProgramOptions.builder().parameters("model", weights).tracer(changing(weights));
+    }
+
+    private void failsOnce(Program program, Way way) {
+        try (Timeline before = runtime.createTimeline();
+                Timeline during = runtime.createTimeline();
+                Tensor x = Tensor.of(X, 2, 4)) {
+            ProgramFunction weigh = program.function("weigh");
+            way.call(weigh, before, x);
+            next.set(Change.OVERWRITTEN);
+            lost(catchThrowable(() -> way.call(weigh, during, x)));
+            assertThat(next).as("the change that was to come").hasNullValue();
+        }
+    }
+
+    private static void lost(@Nullable Throwable thrown) {
+        Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+        assertThat(cause).isInstanceOf(IreeException.class).hasMessageContaining("it was changed while it is in use");
+        assertThat(((IreeException) cause).code()).isEqualTo(StatusCode.DATA_LOSS);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cpu, INVOKE", "cpu, WITHIN", "cpu, ASYNC", "cpu, BETWEEN_FENCES",
+        "cpu-async, INVOKE", "cpu-async, WITHIN", "cpu-async, ASYNC", "cpu-async, BETWEEN_FENCES",
+        "vmvx, INVOKE", "vmvx, ASYNC"
+    })
+    void changeOfParametersFailsTheCallInProgress(String variant, Way way) throws IOException {
+        ProgramOptions.Builder options = options(variant);
+        try (Program program = runtime.load(options.module(module).build())) {
+            failsOnce(program, way);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"INVOKE", "ASYNC", "BETWEEN_FENCES"})
+    void changeOfAMappedModuleFailsTheCallInProgress(Way way) throws IOException {
+        ProgramOptions.Builder options = options("cpu-async");
+        try (Program program = runtime.load(
+                options.mappedModule(module).tracer(changing(module)).build())) {
+            try (Timeline timeline = runtime.createTimeline();
+                    Tensor x = Tensor.of(X, 2, 4)) {
+                next.set(Change.TOUCHED); // its code runs on
+                lost(catchThrowable(() -> way.call(program.function("weigh"), timeline, x)));
+            }
+        }
+    }
+
+    /** Neither of the two waits for the host. */
+    @ParameterizedTest
+    @ValueSource(strings = {"cpu", "cpu-async"})
+    void programThatTakesTheResultsFailsAsWell(String variant) throws IOException {
+        ProgramOptions.Builder options = options(variant);
+        try (Program program = runtime.load(options.module(module).build());
+                Program copy = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file("3.13.0/cpu-async/weights.vmfb"))
+                        .parameters("model", Fixtures.file("weights.irpa"))
+                        .build());
+                Timeline timeline = runtime.createTimeline();
+                Timeline results = runtime.createTimeline();
+                Tensor x = Tensor.of(X, 2, 4);
+                Fence ready = timeline.at(1);
+                Fence between = results.at(1);
+                Fence done = results.at(2)) {
+            next.set(Change.OVERWRITTEN);
+            program.function("weigh").submit(ready, between, x).whenComplete((mine, _) -> close(mine));
+            copy.function("weigh").submit(between, done, x).whenComplete((mine, _) -> close(mine));
+            timeline.semaphore().signal(1);
+            lost(catchThrowable(done::await));
+        }
+    }
+
+    private static void close(@Nullable Results results) {
+        if (results != null) {
+            results.close();
+        }
+    }
+}

@@ -20,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -326,6 +327,17 @@ final class RemoteServer {
         if (oldest != null) {
             oldest.forget();
         }
+    }
+
+    List<ServedLaneStatistics> statistics() {
+        List<ServerLane> all;
+        synchronized (this) {
+            all = List.copyOf(lanes.values());
+        }
+        return all.stream()
+                .map(ServerLane::statistics)
+                .sorted(Comparator.comparingLong(ServedLaneStatistics::axis))
+                .toList();
     }
 
     private ServerLane lane(FrameReader in, long axis) {

@@ -33,6 +33,7 @@ import io.micrometer.tracing.Tracer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.h2.jdbcx.JdbcDataSource;
@@ -78,10 +79,12 @@ class IreeClusterAutoConfigurationTests {
 
     @Test
     void withoutThePropertyThereIsNoNode() {
+        Set<Thread> before = Thread.getAllStackTraces().keySet(); // those of other tests may still end
         alone.run(context -> {
             assertThat(context).doesNotHaveBean(ClusterNode.class).doesNotHaveBean(IdentityStore.class);
             assertThat(context.getBean(SchedulingDomain.class)).isSameAs(SchedulingDomain.ofProcess());
             assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> !before.contains(thread))
                     .noneMatch(thread -> thread.getName().startsWith("iree-cluster"));
         });
     }

@@ -44,11 +44,15 @@ import org.springframework.boot.autoconfigure.availability.ApplicationAvailabili
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 class IreeClusterAutoConfigurationTests {
 
@@ -188,6 +192,22 @@ class IreeClusterAutoConfigurationTests {
     void aFileIsNeededToCountSessions() {
         runner.run(context ->
                 assertThat(context).getFailure().rootCause().hasMessageContaining("iree.cluster.identity.file"));
+    }
+
+    @Test
+    void aFileThatAnotherNodeUsesIsNamedWithItsHolderAndTheRemedy() {
+        node().run(_ -> node().run(context -> {
+            FailureAnalysis analysis = new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).contains(directory.resolve("identity") + ", held by this process");
+            assertThat(analysis.getAction())
+                    .contains("'iree.cluster.identity.file'", "'iree.cluster.identity.machine'");
+        }));
+        runner.run(context -> assertThat(new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure()))
+                .as("of another failure")
+                .isNull());
+        assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
+                        .load(FailureAnalyzer.class, FailureHandler.handleMessage((_, _) -> {})))
+                .hasAtLeastOneElementOfType(IdentityInUseFailureAnalyzer.class);
     }
 
     @Test

@@ -195,7 +195,8 @@ public final class IreeClusterAutoConfiguration {
                 settings.grace(),
                 System::nanoTime,
                 ireeClusterExecutor,
-                reloads.after(listener));
+                listener,
+                reloads.listener());
         fence.attach(node);
         return node;
     }

@@ -43,6 +43,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.LivenessState;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
@@ -288,12 +290,45 @@ class IreeClusterAutoConfigurationTests {
                     ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
                     ClusterNode node = context.getBean(ClusterNode.class);
                     IreeEvents events = context.getBean(IreeEvents.class);
+                    AvailabilityChangeEvent.publish(
+                            context, LivenessState.CORRECT); // as an application does that starts
                     store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+                    assertThat(availability.getLivenessState())
+                            .as("an orchestrator restarts it, also if closing takes for ever")
+                            .isEqualTo(LivenessState.BROKEN);
                     assertThat(node.fenced()).hasMessageContaining("granted to another");
                     assertThat(events.since(0, 100))
                             .anyMatch(event -> event.type().equals("cluster.fenced"));
+                });
+    }
+
+    @Test
+    void aNodeThatOnlyRefusesTrafficStaysAlive() throws InterruptedException {
+        CountDownLatch refused = new CountDownLatch(1);
+        MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
+        ApplicationListener<AvailabilityChangeEvent<?>> listener = change -> {
+            if (change.getState() == ReadinessState.REFUSING_TRAFFIC) {
+                refused.countDown();
+            }
+        };
+        runner.withBean(MemoryIdentityStore.class, () -> store)
+                .withBean(ClusterMembership.class, () -> new MemoryMembership(new MemoryMembership.Network()))
+                .withPropertyValues("iree.cluster.identity.lease-duration=3s", "iree.cluster.on-fence=refuse-traffic")
+                .withInitializer(context -> context.addApplicationListener(listener))
+                .run(context -> {
+                    AvailabilityChangeEvent.publish(
+                            context, LivenessState.CORRECT); // as an application does that starts
+                    store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
+                    assertThat(refused.await(30, TimeUnit.SECONDS)).isTrue();
+                    assertThat(context.getBean(ApplicationAvailability.class).getLivenessState())
+                            .isEqualTo(LivenessState.CORRECT);
+                    assertThat(context.getBean(ClusterHealthIndicator.class)
+                                    .health()
+                                    .getStatus())
+                            .isEqualTo(Status.DOWN);
+                    assertThat(context.getSourceApplicationContext().isActive()).isTrue();
                 });
     }
 

@@ -52,7 +52,7 @@ public final class ClusterNode implements AutoCloseable {
     private final long silentNanos;
     private final LongSupplier nanoTime;
     private final Executor executor;
-    private final ClusterListener listener;
+    private final List<ClusterListener> listeners;
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; connected, perhaps without a session
@@ -88,7 +88,7 @@ public final class ClusterNode implements AutoCloseable {
      *     died
      * @param nanoTime the clock
      * @param executor runs one task at a time, in order
-     * @param listener learns what happens
+     * @param listeners learn what happens, one after the other
      */
     public ClusterNode(
             NodeIdentity identity,
@@ -99,7 +99,7 @@ public final class ClusterNode implements AutoCloseable {
             Duration grace,
             LongSupplier nanoTime,
             Executor executor,
-            ClusterListener listener) {
+            ClusterListener... listeners) {
         this.identity = identity;
         this.membership = membership;
         this.host = host;
@@ -107,7 +107,7 @@ public final class ClusterNode implements AutoCloseable {
         this.silentNanos = transport.connectTimeout().toNanos();
         this.nanoTime = nanoTime;
         this.executor = executor;
-        this.listener = listener;
+        this.listeners = List.of(listeners);
         this.transport = new GrpcTransport(transport, new Connections());
         this.node = builder.membership(this::sees).listener(new Sessions()).build();
     }
@@ -252,7 +252,7 @@ public final class ClusterNode implements AutoCloseable {
                         new IreeException(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
             }
         }
-        listener.viewChanged(next);
+        listeners.forEach(each -> each.viewChanged(next));
         connect();
         if (!next.mergedFrom().isEmpty()) {
             decide(true);
@@ -345,7 +345,7 @@ public final class ClusterNode implements AutoCloseable {
         log.error("{} is fenced: {}", identity, cause.getMessage());
         node.close();
         executor.execute(this::depart);
-        listener.fenced(cause);
+        listeners.forEach(each -> each.fenced(cause));
     }
 
     /**
@@ -568,7 +568,7 @@ public final class ClusterNode implements AutoCloseable {
                 ClusterNode.this.notifyAll();
             }
             log.info("{} has a session with {}", identity, link.peer);
-            listener.connected(link.peer);
+            listeners.forEach(each -> each.connected(link.peer));
         }
 
         @Override
@@ -576,7 +576,7 @@ public final class ClusterNode implements AutoCloseable {
             NodeIdentity peer = session.peer();
             log.info("{}: {} drains: {}", identity, session, reason.getMessage());
             if (peer != null) {
-                listener.draining(peer.incarnation(), reason);
+                listeners.forEach(each -> each.draining(peer.incarnation(), reason));
             }
         }
 
@@ -585,7 +585,7 @@ public final class ClusterNode implements AutoCloseable {
             NodeIdentity peer = session.peer();
             log.warn("{} lost {}: {}", identity, session, cause.getMessage());
             if (peer != null) {
-                listener.failed(peer.incarnation(), cause);
+                listeners.forEach(each -> each.failed(peer.incarnation(), cause));
             }
         }
     }

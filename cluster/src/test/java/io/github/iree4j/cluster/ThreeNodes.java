@@ -8,6 +8,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
@@ -117,8 +118,9 @@ public final class ThreeNodes implements AutoCloseable {
         return places.get(number - 1);
     }
 
-    /** Submits a ring of fills over all nodes at once, and waits for its end. */
-    public void ring(int stages) {
+    /** Submits a ring of fills over all nodes at once, and waits for its end. Returns what each stage signalled. */
+    public List<Frontier> ring(int stages) {
+        List<Frontier> signalled = new ArrayList<>();
         List<Buffer> buffers = places.stream()
                 .map(place ->
                         place.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64))
@@ -132,8 +134,12 @@ public final class ThreeNodes implements AutoCloseable {
                 }
             }
             line.await(stages, SOON);
+            for (int i = 0; i < stages; i++) {
+                signalled.add(line.frontierAt(i + 1));
+            }
         }
         buffers.forEach(Buffer::close);
+        return signalled;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.iree4j.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.spring.cluster.observation.ClusterTracer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler.FirstMatchingCompositeObservationHandler;
@@ -76,6 +77,8 @@ class TraceTests {
         }
     }
 
+    private static final AttributeKey<String> LANE = AttributeKey.stringKey("iree.lane");
+
     private final List<Tracing> tracing = new ArrayList<>();
 
     private ThreeNodes start(Sampler sampler) throws InterruptedException {
@@ -87,10 +90,19 @@ class TraceTests {
 
     @Test
     void theSpansOfAllNodesHaveOneTraceAndTheSubmitterAsParent() throws InterruptedException {
+        List<String> lanes = new ArrayList<>();
         try (ThreeNodes nodes = start(Sampler.alwaysOn())) {
             Observation.createNotStarted("ring", tracing.getFirst().registry).observe(() -> nodes.ring(12));
+            for (int peer = 2; peer <= 3; peer++) {
+                lanes.add(Axis.toString(
+                        nodes.node(1).remote().session(peer).lanes().getFirst().axis()));
+            }
         }
         assertThat(tracing.getFirst().exporter.spans).hasSize(1);
+        assertThat(tracing.subList(1, 3))
+                .extracting(
+                        node -> node.exporter.spans.getFirst().getAttributes().get(LANE))
+                .containsExactlyElementsOf(lanes);
         SpanData ring = tracing.getFirst().exporter.spans.getFirst();
         for (Tracing node : tracing.subList(1, 3)) {
             assertThat(node.exporter.spans).hasSize(4).allSatisfy(span -> {
@@ -101,7 +113,7 @@ class TraceTests {
                 assertThat(span.getAttributes().asMap())
                         .containsEntry(AttributeKey.stringKey("machine"), "1")
                         .containsEntry(AttributeKey.stringKey("outcome"), "OK")
-                        .containsKey(AttributeKey.stringKey("iree.epoch"));
+                        .containsKey(AttributeKey.stringKey("iree.lane.epoch"));
                 assertThat(span.getStartEpochNanos()).isGreaterThanOrEqualTo(ring.getStartEpochNanos());
             });
         }

@@ -99,21 +99,23 @@ public final class FileIdentityStore implements IdentityStore {
     private Lock lock() {
         Path path = sibling(".lock");
         if (!LOCKED.add(path)) {
-            throw held();
+            throw held("this process");
         }
         FileChannel channel = null;
         boolean locked = false;
         try {
             Files.createDirectories(directory());
-            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            channel = FileChannel.open(
+                    path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             FileLock lock = channel.tryLock();
             if (lock == null) {
-                throw held();
+                throw held(holder(channel));
             }
+            channel.truncate(0).write(ByteBuffer.wrap(self().getBytes(StandardCharsets.UTF_8)));
             locked = true;
             return new Lock(path, channel, lock);
         } catch (OverlappingFileLockException e) { // by another class loader, or through a link
-            throw held();
+            throw held("this process");
         } catch (IOException e) {
             throw failure("cannot be locked: " + e, e);
         } finally {
@@ -124,11 +126,26 @@ public final class FileIdentityStore implements IdentityStore {
         }
     }
 
-    private IreeException held() {
+    private IreeException held(String holder) {
         return new IreeException(
                 StatusCode.ALREADY_EXISTS,
-                "identity file '%s' is in use by another node; give each node a file and a machine index of its own"
-                        .formatted(file));
+                "identity file '%s' is in use by another node, %s; give each node a file and a machine index of its own"
+                        .formatted(file, holder),
+                null,
+                new IdentityInUse(file.toString(), holder));
+    }
+
+    /** What the file with the lock says of its holder, for those who find it locked. */
+    private static String self() {
+        String host = System.getenv("HOSTNAME");
+        return "process " + ProcessHandle.current().pid() + (host == null ? "" : " on " + host);
+    }
+
+    private static String holder(FileChannel locked) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(MOST_BYTES);
+        locked.read(bytes, 0);
+        String holder = StandardCharsets.UTF_8.decode(bytes.flip()).toString().replaceAll("\\p{Cntrl}", " ");
+        return holder.isBlank() ? "an unknown process" : holder;
     }
 
     private int lastSession() throws IOException {

@@ -9,6 +9,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.io.InputStream;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,6 +37,7 @@ final class AcceptedStreams {
     private final IntFunction<Integer> windows;
     private final Executor executor;
     private final Consumer<Runnable> afterTimeout;
+    private final Consumer<@Nullable SocketAddress> known;
     private final Map<ByteBuffer, Half> incomplete = new HashMap<>(); // guarded by this
 
     /**
@@ -43,6 +45,7 @@ final class AcceptedStreams {
      *
      * @param windows bytes that may wait to be written, by the ordinal of the stream
      * @param afterTimeout runs a task when a connection that begins now must be complete
+     * @param known is told the addresses from which the streams of a complete connection came
      */
     AcceptedStreams(
             PeerHandler handler,
@@ -50,13 +53,15 @@ final class AcceptedStreams {
             boolean tls,
             IntFunction<Integer> windows,
             Executor executor,
-            Consumer<Runnable> afterTimeout) {
+            Consumer<Runnable> afterTimeout,
+            Consumer<@Nullable SocketAddress> known) {
         this.handler = handler;
         this.self = self;
         this.tls = tls;
         this.windows = windows;
         this.executor = executor;
         this.afterTimeout = afterTimeout;
+        this.known = known;
     }
 
     /** Accepts one kind of stream. */
@@ -119,6 +124,7 @@ final class AcceptedStreams {
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, self.encode());
         for (Accepted each : streams) {
+            known.accept(each.call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
             each.connection = connection;
             synchronized (each) {
                 if (!each.over) {

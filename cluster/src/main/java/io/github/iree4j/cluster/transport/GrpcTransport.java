@@ -44,6 +44,7 @@ public final class GrpcTransport implements AutoCloseable {
 
     private final TransportOptions options;
     private final PeerHandler handler;
+    private final Doorkeeper door = new Doorkeeper(System::nanoTime);
     private final SecureRandom random = new SecureRandom();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("iree-cluster-transport").factory());
@@ -86,7 +87,7 @@ public final class GrpcTransport implements AutoCloseable {
         }
         long silenceMillis = Math.max(1, options.connectTimeout().toMillis());
         Server listening = NettyServerBuilder.forAddress(
-                        new InetSocketAddress(options.address(), options.port()), serverCredentials())
+                        new InetSocketAddress(options.address(), options.port()), door.at(serverCredentials()))
                 .directExecutor()
                 .addService(service.build())
                 .maxInboundMessageSize(options.maximumFrameBytes())
@@ -108,8 +109,8 @@ public final class GrpcTransport implements AutoCloseable {
                     e);
         }
         ClusterMember member = new ClusterMember(identity, host, listening.getPort());
-        accepted.set(
-                new AcceptedStreams(handler, member, options.tls() != null, this::window, timer, this::afterTimeout));
+        accepted.set(new AcceptedStreams(
+                handler, member, options.tls() != null, this::window, timer, this::afterTimeout, door::knows));
         self = member;
         server.set(listening);
         return member;

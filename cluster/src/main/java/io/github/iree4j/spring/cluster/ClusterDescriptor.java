@@ -14,6 +14,7 @@ import io.github.iree4j.hal.remote.RemoteLaneStatistics;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.hal.remote.RemoteSessionStatistics;
 import io.github.iree4j.hal.remote.RemoteStreamStatistics;
+import io.github.iree4j.hal.remote.ServedLaneStatistics;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,6 +110,7 @@ public record ClusterDescriptor(
      * @param streams what each stream of the session has carried, by {@code control}, {@code queue} and {@code bulk}; empty without a session
      * @param traffic what else the session has done; null without one
      * @param queues the queues of its devices that this node uses
+     * @param lanes what it uses of the devices of this node
      * @param axisCount how many of its axes this node knows
      * @param axes the first of them
      */
@@ -123,6 +125,7 @@ public record ClusterDescriptor(
             Map<String, Stream> streams,
             @Nullable Traffic traffic,
             List<UsedQueue> queues,
+            List<Lane> lanes,
             int axisCount,
             List<AxisEpoch> axes) {}
 
@@ -169,12 +172,26 @@ public record ClusterDescriptor(
      * A queue of a device of a peer that this node uses.
      *
      * @param device id of the device there
-     * @param axis its timeline, which belongs to this node
-     * @param completed the epoch that it has reached
+     * @param axis the timeline of the queue at this node, which frontiers name
+     * @param completed the epoch that it has completed
+     * @param lane the timeline under which the peer runs it, which also belongs to this node
+     * @param laneCompleted the epoch that this one has reached
      * @param inFlight operations that were sent and have not completed
      * @param waiting operations that wait here to be sent
      */
-    public record UsedQueue(String device, String axis, long completed, int inFlight, int waiting) {}
+    public record UsedQueue(
+            String device, String axis, long completed, String lane, long laneCompleted, int inFlight, int waiting) {}
+
+    /**
+     * A queue of a device of this node, as a peer uses it.
+     *
+     * @param lane its timeline, which belongs to the peer
+     * @param device id of the device here
+     * @param queue index of the queue that runs the commands
+     * @param completed the epoch that the lane has reached
+     * @param commands how many were accepted and have not ended
+     */
+    public record Lane(String lane, String device, int queue, long completed, int commands) {}
 
     /**
      * How far an axis has completed, as far as this node knows.
@@ -296,7 +313,13 @@ public record ClusterDescriptor(
                         ? List.of()
                         : session.lanes().stream()
                                 .limit(MOST)
-                                .map(ClusterDescriptor::used)
+                                .map(lane -> used(lane, tracker))
+                                .toList(),
+                session == null
+                        ? List.of()
+                        : session.servedLanes().stream()
+                                .limit(MOST)
+                                .map(ClusterDescriptor::lane)
                                 .toList(),
                 axes.size(),
                 axes.stream()
@@ -309,9 +332,19 @@ public record ClusterDescriptor(
         return new Served(device.id(), device.driver(), device.name(), device.queueCount());
     }
 
-    private static UsedQueue used(RemoteLaneStatistics lane) {
+    private static UsedQueue used(RemoteLaneStatistics lane, FrontierTracker tracker) {
         return new UsedQueue(
-                lane.device(), Axis.toString(lane.axis()), lane.completed(), lane.inFlight(), lane.waiting());
+                lane.device(),
+                Axis.toString(lane.queue()),
+                tracker.completed(lane.queue()),
+                Axis.toString(lane.axis()),
+                lane.completed(),
+                lane.inFlight(),
+                lane.waiting());
+    }
+
+    private static Lane lane(ServedLaneStatistics of) {
+        return new Lane(Axis.toString(of.axis()), of.device(), of.queue(), of.completed(), of.commands());
     }
 
     private static Map<String, Stream> streams(List<RemoteStreamStatistics> all) {

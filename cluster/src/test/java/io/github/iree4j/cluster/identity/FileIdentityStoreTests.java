@@ -131,7 +131,10 @@ class FileIdentityStoreTests extends IdentityStoreContract {
             assertThat(output.readLine()).isEqualTo("session 1");
             IreeException failure = failure(() -> open().acquire(LEASE));
             assertThat(failure.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
-            assertThat(failure).hasMessageContaining("in use by another node");
+            assertThat(failure).hasMessageContaining("in use by another node, process " + holder.pid());
+            IdentityInUse used = failure.detail(IdentityInUse.class);
+            assertThat(used.file()).isEqualTo(file().toString());
+            assertThat(used.holder()).startsWith("process " + holder.pid());
         } finally {
             holder.destroyForcibly().waitFor();
         }

@@ -9,6 +9,8 @@ import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ThreeNodes;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.identity.MemoryIdentityStore;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
@@ -99,6 +101,27 @@ class ClusterOperationTests {
         assertThat(part.devices()).extracting(Device::id).containsExactly("virtual@m2.s1", "virtual@m3.s1");
         nodes.place(2).close();
         assertThat(part.devices()).containsExactly(nodes.place(3));
+    }
+
+    @Test
+    void aStageOfARingIsFoundAtTheNodeThatSubmitsAndAtTheOneThatRunsIt() {
+        List<Frontier> stages = nodes.ring(6);
+        ClusterDescriptor first = seenBy(1);
+        for (int stage = 0; stage < stages.size(); stage++) {
+            Frontier signalled = stages.get(stage);
+            String axis = Axis.toString(signalled.producerAxis());
+            int machine = stage % 3 + 1;
+            if (machine == 1) {
+                assertThat(first.self().queues().getFirst().axis()).isEqualTo(axis);
+                continue;
+            }
+            ClusterDescriptor.UsedQueue queue = member(first, machine).queues().getFirst();
+            assertThat(queue.axis()).as("stage %d", stage).isEqualTo(axis);
+            assertThat(queue.completed()).isGreaterThanOrEqualTo(signalled.producerEpoch());
+            assertThat(queue.lane()).isNotEqualTo(axis).endsWith("@m1.s1");
+            assertThat(member(seenBy(machine), 1).lanes())
+                    .containsExactly(new ClusterDescriptor.Lane(queue.lane(), "virtual", 0, queue.laneCompleted(), 0));
+        }
     }
 
     @Test

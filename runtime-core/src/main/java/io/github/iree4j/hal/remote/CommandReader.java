@@ -174,7 +174,7 @@ final class CommandReader {
         int before = in.remaining();
         RecordedCommands commands;
         try {
-            commands = RecordedCommands.read(in, server::find);
+            commands = RecordedCommands.read(in, server.objects()::find);
         } catch (IreeException e) {
             if (e.code() != StatusCode.NOT_FOUND) {
                 throw e;
@@ -188,7 +188,8 @@ final class CommandReader {
             commands.release();
             throw in.corrupt("commands of %d bytes have %d".formatted(length, before - in.remaining()));
         }
-        ServerObject recorded = command.own(new ServerObject("commands"));
+        command.weigh(commands.weight());
+        ServerObject recorded = command.own(new ServerObject("commands", () -> {}));
         recorded.make(Runnable::run, () -> {
             try {
                 return commands.record(device, true);

@@ -13,14 +13,17 @@ import java.util.ArrayDeque;
 final class Outbox {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    /** Bytes that a peer may leave unread before its session ends. */
+    /** Bytes of memory that frames may take which a peer leaves unread, before its session ends. */
     static final long HARD_LIMIT = 64L << 20;
+
+    private static final int FRAME_BYTES = 64; // of the objects that a frame is
 
     private final PeerConnection connection;
     private final PeerStream stream;
     private final int softLimit;
     private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>(); // guarded by this, like the rest
     private long waitingBytes;
+    private long held; // memory of what waits
     private int number;
     private long frames;
     private long bytes;
@@ -44,15 +47,21 @@ final class Outbox {
         }
         ByteBuffer whole = number(frame);
         if (!waiting.isEmpty() || !connection.trySend(stream, whole.duplicate(), NOTHING)) {
-            if (waitingBytes + whole.remaining() > HARD_LIMIT) {
+            if (held + memory(whole) > HARD_LIMIT) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "%s holds %d bytes in %d frames that %s does not read, the limit is %d"
-                                .formatted(stream, waitingBytes, waiting.size(), connection.describe(), HARD_LIMIT));
+                        "%s holds %d bytes for %d frames that %s does not read, the limit is %d"
+                                .formatted(stream, held, waiting.size(), connection.describe(), HARD_LIMIT));
             }
             waiting.add(whole);
             waitingBytes += whole.remaining();
+            held += memory(whole);
         }
+    }
+
+    /** What a frame takes, which for short ones is more than its bytes. */
+    private static int memory(ByteBuffer whole) {
+        return whole.capacity() + FRAME_BYTES;
     }
 
     /** Sends a frame with a body if there is room at once; else nothing happens, and {@link #drain} will be true. */
@@ -100,6 +109,7 @@ final class Outbox {
             }
             waiting.remove();
             waitingBytes -= size;
+            held -= memory(next);
         }
         boolean again = starved && waitingBytes <= softLimit / 2;
         if (again) {
@@ -113,6 +123,7 @@ final class Outbox {
         closed = true;
         waiting.clear();
         waitingBytes = 0;
+        held = 0;
     }
 
     synchronized long frames() {

@@ -29,12 +29,18 @@ final class RecordedCommands {
 
     private static final int COMMANDS_LIMIT = 1 << 16;
 
+    /** Bytes that a command takes here, besides those of its frame. */
+    static final int COMMAND_BYTES = 128;
+
     private final int slots;
     private final List<Consumer<CommandBuffer>> commands = new ArrayList<>();
     private final List<ServerObject> used = new ArrayList<>(0); // retained until release()
 
-    private RecordedCommands(int slots) {
+    private final int bytes;
+
+    private RecordedCommands(int slots, int bytes) {
         this.slots = slots;
+        this.bytes = bytes;
     }
 
     /**
@@ -43,7 +49,7 @@ final class RecordedCommands {
      * @param objects finds what a handle names, retained
      */
     static RecordedCommands read(FrameReader in, LongFunction<ServerObject> objects) {
-        RecordedCommands read = new RecordedCommands(in.u16("slots"));
+        RecordedCommands read = new RecordedCommands(in.u16("slots"), in.remaining());
         try {
             int count = in.count("commands", in.u32("commands"), 1);
             if (count > COMMANDS_LIMIT) {
@@ -61,8 +67,9 @@ final class RecordedCommands {
         }
     }
 
-    int slots() {
-        return slots;
+    /** About how many bytes it takes. */
+    long weight() {
+        return bytes + (long) COMMAND_BYTES * commands.size();
     }
 
     private BufferRef slot(FrameReader in) {

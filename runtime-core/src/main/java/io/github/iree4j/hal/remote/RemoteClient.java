@@ -215,10 +215,10 @@ final class RemoteClient {
     }
 
     List<RemoteLaneStatistics> statistics() {
-        return lanes.values().stream()
-                .map(RemoteLane::statistics)
-                .sorted(Comparator.comparingLong(RemoteLaneStatistics::axis))
-                .toList();
+        List<RemoteLaneStatistics> all = new ArrayList<>();
+        devices.forEach((driver, device) -> driver.statistics(device, all));
+        all.sort(Comparator.comparingLong(RemoteLaneStatistics::axis));
+        return all;
     }
 
     /** QUEUE has room again. */

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
@@ -195,6 +196,13 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public List<Lane> lanes() {
         return List.copyOf(lanes);
+    }
+
+    /** Where the lanes of its device stand; each has one queue. */
+    void statistics(Device of, List<RemoteLaneStatistics> all) {
+        for (int i = 0; i < lanes.size(); i++) {
+            all.add(lanes.get(i).statistics(of.queue(i).axis()));
+        }
     }
 
     @Override

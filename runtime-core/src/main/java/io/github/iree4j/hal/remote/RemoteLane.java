@@ -420,8 +420,8 @@ final class RemoteLane implements Lane {
         return true;
     }
 
-    synchronized RemoteLaneStatistics statistics() {
-        return new RemoteLaneStatistics(axis, driver.info().id(), timeline.value(), sent.size(), pending.size());
+    synchronized RemoteLaneStatistics statistics(long queue) {
+        return new RemoteLaneStatistics(axis, queue, driver.info().id(), timeline.value(), sent.size(), pending.size());
     }
 
     /** The device is lost: nothing is sent any more. */

@@ -103,8 +103,13 @@ public final class RemoteNode implements AutoCloseable {
         return options;
     }
 
-    List<Device> devices() {
-        return devices;
+    /** The device that a frame names. */
+    Device device(FrameReader in) {
+        int index = in.u16("device");
+        if (index >= devices.size()) {
+            throw in.corrupt("device %d of %d".formatted(index, devices.size()));
+        }
+        return devices.get(index);
     }
 
     Executor slow() {

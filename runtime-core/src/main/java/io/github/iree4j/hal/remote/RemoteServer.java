@@ -4,22 +4,11 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.QueueAffinity;
-import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,11 +17,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a peer uses of this node: memory, code and commands under handles of its choice, and lanes. Its frames arrive one at a time; everything
+ * What a peer has this node do: lanes, and the commands on them, which use its {@link ServerObjects}. Its frames arrive one at a time; everything
  * that runs is checked by the devices, as the work of any program is. Safe from any thread.
  */
 final class RemoteServer {
-    /** Bytes of accepted commands that have not ended. */
+    /** Weight of accepted commands that have not ended. */
     private static final long QUEUED_BYTES_LIMIT = 256L << 20;
 
     /** Closed lanes of a client that are remembered. */
@@ -41,18 +30,11 @@ final class RemoteServer {
     /** How long no peer may have submitted anything for a node to be quiet: time to begin to read results. */
     private static final long READING_NANOS = 250_000_000;
 
-    /** Alignment of memory, at least what any device requires of a binding. */
-    private static final long ALIGNMENT = 256;
-
-    private static final int USAGES =
-            BufferUsage.DEFAULT | BufferUsage.DISPATCH_INDIRECT_PARAMETERS | BufferUsage.DISPATCH_UNIFORM_READ;
-
     private final RemoteSession session;
     private final RemoteNode node;
+    private final ServerObjects objects;
 
     // Guarded by this.
-    private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
-    private final Map<Long, Long> sizes = new HashMap<>(); // bytes of allocations, by handle
     private final Map<Long, ServerLane> lanes = new HashMap<>(); // by axis; open, or with commands that have not ended
     private final Map<Long, ServerLane> over =
             new LinkedHashMap<>(); // closed ones, for those who still ask; oldest first
@@ -60,7 +42,6 @@ final class RemoteServer {
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
-    private long allocated;
     private int inProgress; // commands
     private long accepted; // commands so far
     private long queuedBytes;
@@ -69,45 +50,15 @@ final class RemoteServer {
     RemoteServer(RemoteSession session) {
         this.session = session;
         this.node = session.node();
+        this.objects = new ServerObjects(session, this::laneCount);
     }
 
     RemoteSession session() {
         return session;
     }
 
-    // ---- Objects.
-
-    /** The object of a handle, retained. Unknown ones cannot come from a correct client, but end only what uses them. */
-    ServerObject find(long handle) {
-        synchronized (this) {
-            ServerObject object = objects.get(handle);
-            if (object != null && object.tryRetain()) {
-                return object;
-            }
-        }
-        throw new IreeException(StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
-    }
-
-    private ServerObject add(FrameReader in, long handle, String what) {
-        synchronized (this) {
-            checkNotFailed();
-            if (objects.size() + lanes.size() >= node.options().objectLimit()) {
-                throw new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "%s: %s has %d objects here, the limit is %d; release some"
-                                .formatted(
-                                        in.type,
-                                        session,
-                                        objects.size(),
-                                        node.options().objectLimit()));
-            }
-            if (handle == 0 || objects.containsKey(handle)) {
-                throw in.corrupt("handle %d is taken".formatted(handle));
-            }
-            ServerObject object = new ServerObject("%s %d of %s".formatted(what, handle, session));
-            objects.put(handle, object);
-            return object;
-        }
+    ServerObjects objects() {
+        return objects;
     }
 
     private void checkNotFailed() { // under the lock: REMOTE-1
@@ -117,164 +68,11 @@ final class RemoteServer {
         }
     }
 
-    private Device device(FrameReader in) {
-        int index = in.u16("device");
-        if (index >= node.devices().size()) {
-            throw in.corrupt("device %d of %d".formatted(index, node.devices().size()));
-        }
-        return node.devices().get(index);
-    }
-
-    void allocate(FrameReader in) {
-        long handle = in.u64("handle");
-        Device device = device(in);
-        long size = in.size("size");
-        in.end();
-        ServerObject object = add(in, handle, "memory");
-        long before;
-        synchronized (this) {
-            before = allocated;
-            if (size <= node.options().memoryLimit() - before) {
-                allocated += size;
-                sizes.put(handle, size);
-            }
-        }
-        if (size > node.options().memoryLimit() - before) {
-            object.settle(
-                    null,
-                    new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d bytes for %s, which has %d of the %d bytes that one peer may have"
-                                    .formatted(
-                                            size,
-                                            session,
-                                            before,
-                                            node.options().memoryLimit())));
-            return;
-        }
-        object.make(node.slow(), () -> {
-            BufferParams params =
-                    new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
-            return device.allocator().allocate(params, size);
-        });
-    }
-
-    void record(FrameReader in) {
-        long handle = in.u64("handle");
-        Device device = device(in);
-        RecordedCommands commands = RecordedCommands.read(in, this::find);
-        try {
-            in.end();
-            ServerObject object = add(in, handle, "command buffer");
-            object.make(node.slow(), () -> {
-                try {
-                    return commands.record(device, false);
-                } finally {
-                    commands.release();
-                }
-            });
-        } catch (RuntimeException | Error e) {
-            commands.release();
-            throw e;
-        }
-    }
-
-    void release(FrameReader in) {
-        long handle = in.u64("handle");
-        in.end();
-        ServerObject object;
-        synchronized (this) {
-            object = objects.remove(handle);
-            Long size = sizes.remove(handle);
-            allocated -= size == null ? 0 : size;
-        }
-        if (object == null) {
-            throw in.corrupt("%s has nothing under handle %d here".formatted(session, handle));
-        }
-        object.close();
-    }
-
-    // ---- Code.
-
-    void load(FrameReader in) {
-        long handle = in.u64("handle");
-        Device device = device(in);
-        long transfer = session.transfers().ofPeer(in, in.u64("transfer"));
-        long length = in.size("length");
-        byte[] digest = in.bytes("digest", 32);
-        String format = in.string("format");
-        int[] constants = new int[in.count("constants", in.u16("constants"), 4)];
-        for (int i = 0; i < constants.length; i++) {
-            constants[i] = in.u32("constant");
-        }
-        in.end();
-        ServerObject object = add(in, handle, "executable");
-        MemorySegment known = node.content().find(digest);
-        if (known != null) {
-            load(object, handle, device, format, known, constants);
-            return;
-        }
-        if (length > node.options().contentLimit()) {
-            refuse(
-                    object,
-                    handle,
-                    new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d bytes of code, the limit is %d"
-                                    .formatted(length, node.options().contentLimit())));
-            return;
-        }
-        MemorySegment content =
-                Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length);
-        session.transfers().receive(transfer, 0, content, true, () -> null, cause -> {
-            if (cause != null) {
-                refuse(object, handle, cause);
-            } else if (!Arrays.equals(RemoteClient.digest(content), digest)) {
-                refuse(
-                        object,
-                        handle,
-                        new IreeException(
-                                StatusCode.DATA_LOSS,
-                                "%d bytes of code do not have the digest that was announced".formatted(length)));
-            } else {
-                node.content().add(digest, content);
-                load(object, handle, device, format, content, constants);
-            }
-        });
-    }
-
-    private void load(
-            ServerObject object, long handle, Device device, String format, MemorySegment content, int[] constants) {
-        object.make(node.slow(), () -> {
-            try {
-                Executable executable = device.createExecutable(new ExecutableParams(format, content, null, constants));
-                FrameWriter frame = new FrameWriter(FrameType.LOADED)
-                        .u64(handle)
-                        .status(null)
-                        .u16(executable.exportCount());
-                for (int i = 0; i < executable.exportCount(); i++) {
-                    ExecutableExport export = executable.export(i);
-                    frame.string(export.name()).u16(export.constantCount()).u16(export.bindingCount());
-                }
-                session.post(frame);
-                return executable;
-            } catch (IreeException e) {
-                session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(e));
-                throw e;
-            }
-        });
-    }
-
-    private void refuse(ServerObject object, long handle, IreeException cause) {
-        object.settle(null, cause);
-        session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(cause));
-    }
-
     // ---- Lanes.
 
     void openLane(FrameReader in) {
         long axis = in.u64("lane");
-        Device device = device(in);
+        Device device = node.device(in);
         int queue = in.u16("queue");
         in.end();
         if (queue >= device.queueCount()) {
@@ -326,6 +124,21 @@ final class RemoteServer {
         if (oldest != null) {
             oldest.forget();
         }
+    }
+
+    List<ServedLaneStatistics> statistics() {
+        List<ServerLane> all;
+        synchronized (this) {
+            all = List.copyOf(lanes.values());
+        }
+        return all.stream()
+                .map(ServerLane::statistics)
+                .sorted(Comparator.comparingLong(ServedLaneStatistics::axis))
+                .toList();
+    }
+
+    private synchronized int laneCount() {
+        return lanes.size();
     }
 
     private ServerLane lane(FrameReader in, long axis) {
@@ -383,8 +196,8 @@ final class RemoteServer {
         if (!lane.isNext(in, sequence, epoch)) {
             return;
         }
-        enter(in, bytes);
         ServerCommand command = new ServerCommand(sequence, epoch, bytes);
+        boolean entered = false;
         try {
             command.trace(TraceParent.read(in));
             List<long[]> waits = new ArrayList<>(0);
@@ -394,6 +207,8 @@ final class RemoteServer {
             }
             new CommandReader(this, lane.queue().device(), in, command).read();
             in.end();
+            enter(in, command);
+            entered = true;
             waits.forEach(each -> await(command.addWait(), each[0], each[1], each[2]));
             IreeException leaving = node.leaving();
             if (leaving != null && command.isNewWork()) {
@@ -401,17 +216,19 @@ final class RemoteServer {
             }
         } catch (RuntimeException | Error e) {
             command.abandon(new IreeException(StatusCode.DATA_LOSS, "invalid command", e));
-            leave(command);
+            if (entered) {
+                leave(command);
+            }
             throw e;
         }
         lane.accept(command);
     }
 
     ServerObject use(ServerCommand command, long handle) {
-        return command.use(find(handle));
+        return command.use(objects.find(handle));
     }
 
-    private void enter(FrameReader in, int bytes) {
+    private void enter(FrameReader in, ServerCommand command) {
         synchronized (this) {
             if (inProgress >= node.options().commandWindow() * Math.max(1, lanes.size())) {
                 throw new IreeException(
@@ -423,23 +240,23 @@ final class RemoteServer {
                                         inProgress,
                                         node.options().commandWindow()));
             }
-            if (queuedBytes + bytes > QUEUED_BYTES_LIMIT) {
+            if (queuedBytes + command.weight() > QUEUED_BYTES_LIMIT) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "%s: commands of %s in progress have %d bytes, the limit is %d"
+                        "%s: commands of %s in progress take %d bytes, the limit is %d"
                                 .formatted(in.type, session, queuedBytes, QUEUED_BYTES_LIMIT));
             }
             inProgress++;
             accepted++;
             notifyAll();
-            queuedBytes += bytes;
+            queuedBytes += command.weight();
         }
     }
 
     void leave(ServerCommand command) {
         synchronized (this) {
             inProgress--;
-            queuedBytes -= command.bytes();
+            queuedBytes -= command.weight();
             if (inProgress == 0) {
                 notifyAll();
             }
@@ -596,23 +413,19 @@ final class RemoteServer {
     /** The session has failed. */
     void failAll(IreeException cause) {
         List<ServerLane> allLanes;
-        List<ServerObject> allObjects;
         List<Subscriptions.LaneWaiter> waiting = new ArrayList<>();
         synchronized (this) {
             failure = cause;
             allLanes = new ArrayList<>(lanes.values());
             allLanes.addAll(over.values());
             over.clear();
-            allObjects = List.copyOf(objects.values());
-            objects.clear();
-            sizes.clear();
             expected.values().forEach(waiting::addAll);
             expected.clear();
             asked.clear(); // failed by their commands
         }
         waiting.forEach(each -> each.refused(cause));
         allLanes.forEach(each -> each.fail(cause));
-        allObjects.forEach(Resource::close);
+        objects.failAll(cause);
     }
 
     static Buffer buffer(ServerObject object) {

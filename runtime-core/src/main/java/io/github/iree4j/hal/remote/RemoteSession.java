@@ -249,6 +249,15 @@ public final class RemoteSession {
         return client.statistics();
     }
 
+    /**
+     * Returns the lanes of the peer on devices of this node.
+     *
+     * @return a snapshot, by axis
+     */
+    public List<ServedLaneStatistics> servedLanes() {
+        return server.statistics();
+    }
+
     /** Measures a round trip, unless that is being done. Without effect while the session is not open. */
     public void measure() {
         if (isOpen()) {

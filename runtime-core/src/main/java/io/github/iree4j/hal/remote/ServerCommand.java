@@ -26,7 +26,7 @@ final class ServerCommand {
 
     private final long sequence;
     private final long epoch;
-    private final int bytes;
+    private long weight;
     private final List<Action> steps = new ArrayList<>(1);
     private final List<ServerObject> used = new ArrayList<>(); // retained until the end
     private final List<AutoCloseable> owned = new ArrayList<>(0); // closed at the end
@@ -40,10 +40,15 @@ final class ServerCommand {
     private String name = ""; // of its first step, or execute
     private boolean changes;
 
+    /**
+     * Creates a command without steps.
+     *
+     * @param bytes those of its frame
+     */
     ServerCommand(long sequence, long epoch, int bytes) {
         this.sequence = sequence;
         this.epoch = epoch;
-        this.bytes = bytes;
+        this.weight = bytes;
     }
 
     /** It came with a span of its submitter, or null. */
@@ -59,8 +64,14 @@ final class ServerCommand {
         return epoch;
     }
 
-    int bytes() {
-        return bytes;
+    /** About how many bytes it takes: those of its frame, and what is made of them. Constant once it is read. */
+    long weight() {
+        return weight;
+    }
+
+    /** Something that was made of its frame takes so many bytes. */
+    void weigh(long bytes) {
+        weight += bytes;
     }
 
     /** Whether it does more than return what is there: results of work that was accepted may be read while the node drains. */
@@ -72,6 +83,7 @@ final class ServerCommand {
         changes |= !kind.equals(Step.DOWNLOAD_NAME);
         name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;
         steps.add(step);
+        weigh(RecordedCommands.COMMAND_BYTES);
     }
 
     ServerObject use(ServerObject object) {

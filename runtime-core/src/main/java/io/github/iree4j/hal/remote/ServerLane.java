@@ -179,6 +179,10 @@ final class ServerLane {
         }
     }
 
+    synchronized ServedLaneStatistics statistics() {
+        return new ServedLaneStatistics(axis, queue.device().id(), queue.index(), timeline.value(), commands.size());
+    }
+
     /** Whether it is closed, and every command has ended. */
     private synchronized boolean isOver() {
         return closing && commands.isEmpty() && ended == null;

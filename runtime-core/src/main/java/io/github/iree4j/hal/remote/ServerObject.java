@@ -15,13 +15,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerObject extends Resource {
     private final String what;
+    private final Runnable gone;
     private final List<Runnable> waiting = new ArrayList<>(0); // guarded by this, like the rest
     private @Nullable Resource made;
     private @Nullable IreeException failure;
     private boolean settled;
 
-    ServerObject(String what) {
+    /**
+     * Creates one that is still to be made.
+     *
+     * @param gone runs when nothing uses it any more
+     */
+    ServerObject(String what, Runnable gone) {
         this.what = what;
+        this.gone = gone;
     }
 
     /** Makes it; {@code maker} returns what it then owns. */
@@ -96,13 +103,14 @@ final class ServerObject extends Resource {
 
     @Override
     protected void destroy() {
-        Resource gone;
+        Resource last;
         synchronized (this) {
-            gone = made;
+            last = made;
             made = null;
         }
-        if (gone != null) {
-            gone.close();
+        if (last != null) {
+            last.close();
         }
+        gone.run();
     }
 }

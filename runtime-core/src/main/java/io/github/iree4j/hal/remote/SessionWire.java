@@ -94,11 +94,11 @@ final class SessionWire implements PeerListener {
             case FAIL -> session.proxies().fail(in);
             case OPEN_LANE -> session.server().openLane(in);
             case CLOSE_LANE -> session.server().closeLane(in);
-            case ALLOCATE -> session.server().allocate(in);
-            case LOAD -> session.server().load(in);
+            case ALLOCATE -> session.server().objects().allocate(in);
+            case LOAD -> session.server().objects().load(in);
             case LOADED -> session.client().loaded(in);
-            case RECORD -> session.server().record(in);
-            case RELEASE -> session.server().release(in);
+            case RECORD -> session.server().objects().record(in);
+            case RELEASE -> session.server().objects().release(in);
             case COMMAND -> session.server().command(in);
             case ACCEPTED -> session.client().accepted(in);
             case COMPLETED -> session.client().completed(in);

@@ -19,20 +19,15 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.local.LocalBackend;
-import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,39 +42,17 @@ class ComposedOverNodesTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
     private static final int COUNT = 1000;
 
-    private final Loopback loopback = new Loopback(3).repeats(5);
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private final List<RemoteNode> nodes = new ArrayList<>();
-    private final List<Device> cpus = new ArrayList<>();
-    private final List<Link> links = new ArrayList<>(); // from node 1
-
-    @BeforeEach
-    void start() {
-        for (int i = 1; i <= 3; i++) {
-            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
-            var domain = TestNodes.domain(identity);
-            Device cpu = opened(new LocalBackend()
-                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain)));
-            cpus.add(cpu);
-            nodes.add(opened(RemoteNode.builder(identity, domain).device(cpu).build()));
-        }
-        links.add(loopback.connect(nodes.get(0), nodes.get(1)));
-        links.add(loopback.connect(nodes.get(0), nodes.get(2)));
-        loopback.run();
-        loopback.start();
-        opened.addFirst(loopback::stop);
-    }
+    private final ThreeCpus cluster = new ThreeCpus(3, 2);
+    private final List<RemoteNode> nodes = cluster.nodes;
+    private final Device cpu = nodes.getFirst().served().getFirst();
 
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
+    void close() throws Exception {
+        cluster.close();
     }
 
     private <T extends AutoCloseable> T opened(T object) {
-        opened.addFirst(object);
-        return object;
+        return cluster.opened(object);
     }
 
     private Fence fence() {
@@ -97,13 +70,7 @@ class ComposedOverNodesTest {
 
         Participant(int node, int rank, String group) {
             this.rank = rank;
-            RemoteSession session = nodes.getFirst().session(node);
-            device = opened(session.openDevice(
-                    session.devices().getFirst().id(),
-                    DeviceOptions.builder()
-                            .queueCount(1)
-                            .schedulingDomain(nodes.getFirst().domain())
-                            .build()));
+            device = cluster.far(node, 1);
             elements = opened(device.allocator()
                     .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 4L * COUNT));
             here = opened(device.allocator()
@@ -112,7 +79,6 @@ class ComposedOverNodesTest {
                                     MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE,
                                     BufferUsage.DEFAULT | BufferUsage.MAPPING_PERSISTENT),
                             4L * COUNT));
-            Device cpu = cpus.getFirst();
             same = opened(cpu.allocator()
                     .importHost(
                             BufferParams.DEFAULT,
@@ -140,7 +106,7 @@ class ComposedOverNodesTest {
 
         /** Submits its part of a reduction; returns the point where its elements are the sums. */
         Fence reduce(Fence reduced) {
-            cpus.getFirst().queue(rank).execute(fetch(), reduced, commands, null, 0);
+            cpu.queue(rank).execute(fetch(), reduced, commands, null, 0);
             return store(reduced);
         }
 
@@ -201,12 +167,12 @@ class ComposedOverNodesTest {
         atTwo.await(LIMIT);
         long axis = collectiveAxis(first);
 
-        links.getLast().hold(PeerStream.QUEUE, true); // node 3 does not get its part
+        cluster.links.getLast().hold(PeerStream.QUEUE, true); // node 3 does not get its part
         Fence second = fence();
         Fence waits = two.reduce(second);
         Fence gone = three.reduce(fence());
         assertThat(nodes.getFirst().domain().tracker().failure(axis)).isNull();
-        loopback.cut(links.getLast());
+        cluster.loopback.cut(cluster.links.get(1));
 
         assertThat(failureOf(gone)).hasMessageContaining("cut");
         assertThat(failureOf(second)).hasMessageContaining("cut");
@@ -230,10 +196,10 @@ class ComposedOverNodesTest {
         two.set(11);
         three.set(0);
         Fence moved = fence();
-        cpus.getFirst().queue(0).copy(two.fetch(), moved, two.same, 0, three.same, 0, 4L * COUNT, 0);
+        cpu.queue(0).copy(two.fetch(), moved, two.same, 0, three.same, 0, 4L * COUNT, 0);
         Fence durable = three.store(moved);
         durable.await(LIMIT);
-        loopback.cut(links.getFirst());
+        cluster.loopback.cut(cluster.links.getFirst());
         assertThat(failureOf(two.fetch())).as("the first is lost").hasMessageContaining("cut");
         assertThat(durable.isReached()).isTrue();
         assertThat(three.get()).containsOnly(11);

@@ -10,17 +10,13 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,54 +25,19 @@ import org.junit.jupiter.api.Timeout;
 class RemoteDrainTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final Loopback loopback = new Loopback(13).repeats(5);
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private final List<RemoteNode> nodes = new ArrayList<>();
-    private final List<Link> links = new ArrayList<>(); // 1 to 2, 1 to 3, 2 to 3
-    private final List<Device> far = new ArrayList<>(); // of nodes 2 and 3, for node 1
-
-    @BeforeEach
-    void start() {
-        for (int i = 1; i <= 3; i++) {
-            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
-            var domain = TestNodes.domain(identity);
-            Device cpu = new LocalBackend()
-                    .open(DeviceOptions.builder().queueCount(1).schedulingDomain(domain));
-            opened.addFirst(cpu);
-            RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
-            opened.addFirst(node);
-            nodes.add(node);
-        }
-        for (int i = 0; i < 3; i++) {
-            for (int j = i + 1; j < 3; j++) {
-                links.add(loopback.connect(nodes.get(i), nodes.get(j)));
-            }
-        }
-        loopback.run();
-        loopback.start();
-        opened.addFirst(loopback::stop);
-        for (int i = 2; i <= 3; i++) {
-            RemoteSession session = nodes.getFirst().session(i);
-            far.add(session.openDevice(
-                    session.devices().getFirst().id(),
-                    DeviceOptions.builder()
-                            .queueCount(1)
-                            .schedulingDomain(nodes.getFirst().domain())
-                            .build()));
-            opened.addFirst(far.getLast());
-        }
-    }
+    private final ThreeCpus cluster = new ThreeCpus(13, 1);
+    private final List<RemoteNode> nodes = cluster.nodes;
+    private final List<Link> links = cluster.links;
+    private final List<Device> far = List.of(cluster.far(2, 1), cluster.far(3, 1));
 
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
+    void close() throws Exception {
+        cluster.close();
     }
 
     @Test
     void whatWasAcceptedEndsAndCanBeReadAndWhatComesLaterIsRefused() throws InterruptedException {
-        RemoteNode three = nodes.getLast();
+        RemoteNode last = nodes.getLast();
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer there = far.getFirst().allocator().allocate(params, 64);
                 Buffer buffer = far.getLast().allocator().allocate(params, 64);
@@ -88,13 +49,13 @@ class RemoteDrainTest {
             links.getFirst().hold(PeerStream.QUEUE, true); // node 2 gets its part later
             far.getFirst().queue(0).fill(null, first, there, 0, 64, 1, 1, 0);
             far.getLast().queue(0).fill(first, second, buffer, 0, 64, 2, 1, 0);
-            while (three.session(1).statistics().commandsOfPeer() == 0) {
+            while (last.session(1).statistics().commandsOfPeer() == 0) {
                 Thread.onSpinWait(); // until it is read
             }
             awaitRoundTrip(nodes.getFirst().session(3)); // one thread takes all frames: it is accepted
-            three.goAway("it stops");
-            assertThat(three.isDraining()).isTrue();
-            assertThat(three.awaitQuiet(Duration.ofMillis(1)))
+            last.goAway("it stops");
+            assertThat(last.isDraining()).isTrue();
+            assertThat(last.awaitQuiet(Duration.ofMillis(1)))
                     .as("a command waits")
                     .isFalse();
             far.getLast().queue(0).fill(null, refused, buffer, 0, 64, 3, 1, 0);
@@ -107,8 +68,8 @@ class RemoteDrainTest {
             byte[] bytes = new byte[64];
             buffer.read(0, MemorySegment.ofArray(bytes));
             assertThat(bytes).containsOnly(2);
-            assertThat(three.awaitQuiet(LIMIT)).isTrue();
-            assertThat(three.session(1).statistics().commandsOfPeer()).isZero();
+            assertThat(last.awaitQuiet(LIMIT)).isTrue();
+            assertThat(last.session(1).statistics().commandsOfPeer()).isZero();
         }
     }
 

@@ -13,9 +13,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
-import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -32,56 +30,21 @@ import org.junit.jupiter.api.Timeout;
 class RemotePipelineTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final Loopback loopback = new Loopback(7).repeats(5);
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private final List<RemoteNode> nodes = new ArrayList<>();
-    private final List<Link> links = new ArrayList<>();
-
-    /** Nodes 1 to 3, each with a session to each other; each serves its CPU. */
-    private void start() {
-        for (int i = 1; i <= 3; i++) {
-            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
-            var domain = TestNodes.domain(identity);
-            Device cpu = new LocalBackend()
-                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
-            opened.addFirst(cpu);
-            RemoteNode node = RemoteNode.builder(identity, domain).device(cpu).build();
-            opened.addFirst(node);
-            nodes.add(node);
-        }
-        for (int i = 0; i < 3; i++) {
-            for (int j = i + 1; j < 3; j++) {
-                links.add(loopback.connect(nodes.get(i), nodes.get(j)));
-            }
-        }
-        loopback.run();
-        loopback.start();
-        opened.addFirst(loopback::stop);
-    }
+    private final ThreeCpus cluster = new ThreeCpus(7, 2);
+    private final List<RemoteNode> nodes = cluster.nodes;
+    private final List<Link> links = cluster.links;
 
     private Device far(int node) {
-        RemoteNode first = nodes.getFirst();
-        RemoteSession session = first.session(node);
-        Device device = session.openDevice(
-                session.devices().getFirst().id(),
-                DeviceOptions.builder()
-                        .queueCount(2)
-                        .schedulingDomain(first.domain())
-                        .build());
-        opened.addFirst(device);
-        return device;
+        return cluster.far(node, 2);
     }
 
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
+    void close() throws Exception {
+        cluster.close();
     }
 
     @Test
     void aPipelineOverTwoOtherNodesIsSubmittedAtOnceAndTheyWaitForEachOther() {
-        start();
         Device two = far(2);
         Device three = far(3);
         int stages = 64;
@@ -122,7 +85,6 @@ class RemotePipelineTest {
     /** What docs/cluster-scale.md counts with. */
     @Test
     void anOperationTakesThreeFramesAndAWaitBetweenNodesTwo() {
-        start();
         Device two = far(2);
         Device three = far(3);
         int stages = 32;
@@ -159,7 +121,6 @@ class RemotePipelineTest {
 
     @Test
     void theLossOfOneNodeFailsWhatNeedsItAndNothingElse() {
-        start();
         Device two = far(2);
         Device three = far(3);
         try (TimelineSemaphore never = TimelineSemaphore.create(0);
@@ -174,7 +135,7 @@ class RemotePipelineTest {
                     three.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
             two.queue(0).barrier(wait, first, 0);
             three.queue(0).barrier(first, second, 0);
-            loopback.cut(links.getFirst()); // 1 to 2
+            cluster.loopback.cut(links.getFirst()); // 1 to 2
             assertFails(first);
             assertFails(second);
             three.queue(0).fill(null, third, buffer, 0, 64, 5, 1, 0);
@@ -188,28 +149,19 @@ class RemotePipelineTest {
     /** A command has room for 255 points; the client waits for the others before it sends the command. */
     @Test
     void anOperationWaitsForMorePointsThanACommandHasRoomFor() {
-        start();
         Device three = far(3);
         int lanes = 64;
         List<Device> producers = new ArrayList<>();
         List<TimelineSemaphore> timelines = new ArrayList<>();
         List<Fence.Entry> points = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            RemoteSession session = nodes.getFirst().session(2);
-            Device two = session.openDevice(
-                    session.devices().getFirst().id(),
-                    DeviceOptions.builder()
-                            .queueCount(lanes)
-                            .schedulingDomain(nodes.getFirst().domain())
-                            .build());
-            opened.addFirst(two);
-            producers.add(two);
+            producers.add(cluster.far(2, lanes));
         }
         links.getFirst().hold(PeerStream.QUEUE, true); // 1 to 2
         for (Device two : producers) {
             Buffer buffer =
                     two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
-            opened.addFirst(buffer);
+            cluster.opened(buffer);
             for (int queue = 0; queue < lanes; queue++) {
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 timelines.add(timeline);
@@ -242,7 +194,6 @@ class RemotePipelineTest {
 
     @Test
     void aFailingKernelIsTheFailureOfItsOperationAndNotOfTheDevice() {
-        start();
         Device two = far(2);
         try (var kernels = JavaKernels.load(two);
                 TimelineSemaphore one = TimelineSemaphore.create(0);
@@ -274,7 +225,6 @@ class RemotePipelineTest {
 
     @Test
     void largeTransfersComeInChunks() {
-        start();
         Device two = far(2);
         int size = 20_000_000;
         try (Buffer buffer =

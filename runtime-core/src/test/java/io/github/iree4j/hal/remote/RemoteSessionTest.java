@@ -30,14 +30,14 @@ class RemoteSessionTest {
     }
 
     private static long axis(RemoteNode node) {
-        return node.devices().getFirst().queue(0).axis();
+        return node.served().getFirst().queue(0).axis();
     }
 
     @Test
     void bothSidesKnowAxesEpochsAndDevicesOfTheOther() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
-        one.devices().getFirst().queue(0).barrier(null, null, 0);
+        one.served().getFirst().queue(0).barrier(null, null, 0);
         loopback.connect(one, two);
         loopback.run();
 
@@ -193,7 +193,7 @@ class RemoteSessionTest {
         assertThatThrownBy(() -> server.openLane(new FrameReader(PeerStream.QUEUE, open.finish())))
                 .isSameAs(LOST);
         FrameWriter memory = new FrameWriter(FrameType.ALLOCATE).u64(1).u16(0).u64(64);
-        assertThatThrownBy(() -> server.allocate(new FrameReader(PeerStream.QUEUE, memory.finish())))
+        assertThatThrownBy(() -> server.objects().allocate(new FrameReader(PeerStream.QUEUE, memory.finish())))
                 .isSameAs(LOST);
     }
 

@@ -16,8 +16,6 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
-import io.github.iree4j.hal.local.LocalBackend;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -39,10 +37,9 @@ class RemoteTraceTest {
     private static final TraceParent SPAN =
             new TraceParent(0x4bf92f3577b34da6L, 0xa3ce929d0e0e4736L, 0x00f067aa0ba902b7L);
 
-    private final Loopback loopback = new Loopback(11).repeats(5);
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private final List<Device> far = new ArrayList<>();
-    private final List<Spans> spans = new ArrayList<>();
+    private final List<Spans> spans = List.of(new Spans(), new Spans(), new Spans());
+    private final ThreeCpus cluster = new ThreeCpus(11, 2, number -> spans.get(number - 1));
+    private final List<Device> far = List.of(cluster.far(2, 1), cluster.far(3, 1));
 
     /** A tracer, and what it was told: "begin n name", "end n CODE". */
     private static final class Spans implements RemoteTracer {
@@ -78,54 +75,14 @@ class RemoteTraceTest {
         }
     }
 
-    /** Nodes 1 to 3, of which the first has opened the devices of the others. */
-    private void start() {
-        List<RemoteNode> nodes = new ArrayList<>();
-        for (int i = 1; i <= 3; i++) {
-            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
-            var domain = TestNodes.domain(identity);
-            Device cpu = new LocalBackend()
-                    .open(DeviceOptions.builder().queueCount(2).schedulingDomain(domain));
-            opened.addFirst(cpu);
-            spans.add(new Spans());
-            RemoteNode node = RemoteNode.builder(identity, domain)
-                    .device(cpu)
-                    .tracer(spans.getLast())
-                    .build();
-            opened.addFirst(node);
-            nodes.add(node);
-        }
-        for (int i = 0; i < 3; i++) {
-            for (int j = i + 1; j < 3; j++) {
-                loopback.connect(nodes.get(i), nodes.get(j));
-            }
-        }
-        loopback.run();
-        loopback.start();
-        opened.addFirst(loopback::stop);
-        for (int i = 2; i <= 3; i++) {
-            RemoteSession session = nodes.getFirst().session(i);
-            far.add(session.openDevice(
-                    session.devices().getFirst().id(),
-                    DeviceOptions.builder()
-                            .queueCount(1)
-                            .schedulingDomain(nodes.getFirst().domain())
-                            .build()));
-            opened.addFirst(far.getLast());
-        }
-    }
-
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
+    void close() throws Exception {
+        cluster.close();
     }
 
     private Buffer allocate(Device device) {
         Buffer buffer = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
-        opened.addFirst(buffer);
-        return buffer;
+        return cluster.opened(buffer);
     }
 
     /** Submits fills that alternate between the two devices, each behind the one before. */
@@ -144,7 +101,6 @@ class RemoteTraceTest {
 
     @Test
     void aPipelineSubmittedInASpanIsSpansOfEachNodeBelowIt() {
-        start();
         spans.getFirst().thread.set(SPAN);
         pipeline(8);
         assertThat(spans.getFirst().works).isEmpty();
@@ -174,7 +130,6 @@ class RemoteTraceTest {
 
     @Test
     void aSpanBeginsWhenEverythingThatTheCommandWaitsForIsReached() {
-        start();
         spans.getFirst().thread.set(SPAN);
         Buffer buffer = allocate(far.getFirst());
         Buffer other = allocate(far.getLast());
@@ -200,7 +155,6 @@ class RemoteTraceTest {
 
     @Test
     void operationsOutsideOfASpanAndThoseWithoutCommandsHaveNone() {
-        start();
         pipeline(4);
         spans.getFirst().thread.set(SPAN);
         try (TimelineSemaphore done = TimelineSemaphore.create(0);
@@ -213,7 +167,6 @@ class RemoteTraceTest {
 
     @Test
     void namesSayWhatACommandDoes() {
-        start();
         spans.getFirst().thread.set(SPAN);
         Device device = far.getFirst();
         Buffer buffer = allocate(device);
@@ -249,7 +202,6 @@ class RemoteTraceTest {
 
     @Test
     void whatATracerThrowsDisturbsNothing() {
-        start();
         spans.getFirst().thread.set(SPAN);
         spans.get(1).throwing = true;
         pipeline(4);

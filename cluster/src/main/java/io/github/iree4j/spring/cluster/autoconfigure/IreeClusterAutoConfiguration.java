@@ -33,6 +33,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.LivenessState;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.ssl.SslBundles;
@@ -195,7 +197,8 @@ public final class IreeClusterAutoConfiguration {
                 settings.grace(),
                 System::nanoTime,
                 ireeClusterExecutor,
-                reloads.after(listener));
+                listener,
+                reloads.listener());
         fence.attach(node);
         return node;
     }
@@ -228,7 +231,11 @@ public final class IreeClusterAutoConfiguration {
             IreeClusterProperties properties,
             ConfigurableApplicationContext context) {
         Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
-                ? () -> Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close)
+                ? () -> {
+                    AvailabilityChangeEvent.publish(
+                            context, LivenessState.BROKEN); // also for one that hangs as it closes
+                    Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close);
+                }
                 : () -> {};
         Duration phase = Binder.get(context.getEnvironment())
                 .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)

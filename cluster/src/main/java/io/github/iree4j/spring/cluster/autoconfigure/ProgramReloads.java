@@ -4,7 +4,6 @@ import io.github.iree4j.cluster.ClusterDevices;
 import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.MissingNode;
 import io.github.iree4j.cluster.membership.ClusterMember;
-import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramLoadException;
@@ -59,35 +58,18 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         programs = provider.getIfAvailable();
     }
 
-    /** A listener that tells another one first. */
-    ClusterListener after(ClusterListener first) {
+    /** What this learns from the node. Not a bean: that is the application's, or what publishes events. */
+    ClusterListener listener() {
         return new ClusterListener() {
             @Override
-            public void viewChanged(ClusterView view) {
-                first.viewChanged(view);
-            }
-
-            @Override
             public void connected(ClusterMember peer) {
-                first.connected(peer);
                 connected.put(peer.identity().incarnation(), peer);
                 look(peer);
             }
 
             @Override
-            public void draining(long incarnation, IreeException reason) {
-                first.draining(incarnation, reason);
-            }
-
-            @Override
             public void failed(long incarnation, IreeException cause) {
-                first.failed(incarnation, cause);
                 connected.remove(incarnation);
-            }
-
-            @Override
-            public void fenced(IreeException cause) {
-                first.fenced(cause);
             }
         };
     }

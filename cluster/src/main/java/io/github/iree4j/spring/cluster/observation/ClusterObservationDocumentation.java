@@ -61,10 +61,10 @@ public enum ClusterObservationDocumentation implements ObservationDocumentation 
         QUEUE("iree.queue"),
         /** Number of its steps. */
         STEPS("iree.steps"),
-        /** The timeline of the submitter's queue. */
-        AXIS("iree.axis"),
+        /** The timeline of the submitter under which the queue runs here. */
+        LANE("iree.lane"),
         /** What it raises that timeline to. */
-        EPOCH("iree.epoch");
+        LANE_EPOCH("iree.lane.epoch");
 
         private final String key;
 

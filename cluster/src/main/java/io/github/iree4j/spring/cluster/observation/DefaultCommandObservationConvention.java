@@ -47,8 +47,8 @@ public class DefaultCommandObservationConvention implements CommandObservationCo
                 HighCardinality.PEER.withValue(work.peer().toString()),
                 HighCardinality.QUEUE.withValue(Integer.toString(work.queue())),
                 HighCardinality.STEPS.withValue(Integer.toString(work.steps())),
-                HighCardinality.AXIS.withValue(Axis.toString(work.axis())),
-                HighCardinality.EPOCH.withValue(Long.toString(work.epoch())));
+                HighCardinality.LANE.withValue(Axis.toString(work.axis())),
+                HighCardinality.LANE_EPOCH.withValue(Long.toString(work.epoch())));
     }
 
     private static RemoteWork work(CommandObservationContext context) {

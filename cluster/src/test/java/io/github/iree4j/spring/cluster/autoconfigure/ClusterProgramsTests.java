@@ -8,7 +8,6 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
-import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMember;
@@ -243,7 +242,7 @@ class ClusterProgramsTests {
         reloads.onApplicationEvent(new ProgramStatusEvent(this, failed));
         assertThat(looks).as("the node is not there").isEmpty();
         NodeIdentity identity = here.getBean(ClusterNode.class).identity();
-        reloads.after(new ClusterListener() {})
+        reloads.listener()
                 .connected(new ClusterMember(new NodeIdentity(identity.clusterId(), 1, 1, 257), "127.0.0.1", port + 3));
         assertThat(looks).hasSize(1);
         looks.clear(); // it found a program that was still waiting

@@ -33,6 +33,7 @@ import io.micrometer.tracing.Tracer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.h2.jdbcx.JdbcDataSource;
@@ -42,12 +43,18 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.LivenessState;
 import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 class IreeClusterAutoConfigurationTests {
 
@@ -78,10 +85,12 @@ class IreeClusterAutoConfigurationTests {
 
     @Test
     void withoutThePropertyThereIsNoNode() {
+        Set<Thread> before = Thread.getAllStackTraces().keySet(); // those of other tests may still end
         alone.run(context -> {
             assertThat(context).doesNotHaveBean(ClusterNode.class).doesNotHaveBean(IdentityStore.class);
             assertThat(context.getBean(SchedulingDomain.class)).isSameAs(SchedulingDomain.ofProcess());
             assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> !before.contains(thread))
                     .noneMatch(thread -> thread.getName().startsWith("iree-cluster"));
         });
     }
@@ -188,6 +197,22 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
+    void aFileThatAnotherNodeUsesIsNamedWithItsHolderAndTheRemedy() {
+        node().run(_ -> node().run(context -> {
+            FailureAnalysis analysis = new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).contains(directory.resolve("identity") + ", held by this process");
+            assertThat(analysis.getAction())
+                    .contains("'iree.cluster.identity.file'", "'iree.cluster.identity.machine'");
+        }));
+        runner.run(context -> assertThat(new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure()))
+                .as("of another failure")
+                .isNull());
+        assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
+                        .load(FailureAnalyzer.class, FailureHandler.handleMessage((_, _) -> {})))
+                .hasAtLeastOneElementOfType(IdentityInUseFailureAnalyzer.class);
+    }
+
+    @Test
     void theEndOfAHostNameIsTheMachineIndex() {
         alone.withPropertyValues(
                         "iree.cluster.enabled=true",
@@ -265,12 +290,45 @@ class IreeClusterAutoConfigurationTests {
                     ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
                     ClusterNode node = context.getBean(ClusterNode.class);
                     IreeEvents events = context.getBean(IreeEvents.class);
+                    AvailabilityChangeEvent.publish(
+                            context, LivenessState.CORRECT); // as an application does that starts
                     store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+                    assertThat(availability.getLivenessState())
+                            .as("an orchestrator restarts it, also if closing takes for ever")
+                            .isEqualTo(LivenessState.BROKEN);
                     assertThat(node.fenced()).hasMessageContaining("granted to another");
                     assertThat(events.since(0, 100))
                             .anyMatch(event -> event.type().equals("cluster.fenced"));
+                });
+    }
+
+    @Test
+    void aNodeThatOnlyRefusesTrafficStaysAlive() throws InterruptedException {
+        CountDownLatch refused = new CountDownLatch(1);
+        MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
+        ApplicationListener<AvailabilityChangeEvent<?>> listener = change -> {
+            if (change.getState() == ReadinessState.REFUSING_TRAFFIC) {
+                refused.countDown();
+            }
+        };
+        runner.withBean(MemoryIdentityStore.class, () -> store)
+                .withBean(ClusterMembership.class, () -> new MemoryMembership(new MemoryMembership.Network()))
+                .withPropertyValues("iree.cluster.identity.lease-duration=3s", "iree.cluster.on-fence=refuse-traffic")
+                .withInitializer(context -> context.addApplicationListener(listener))
+                .run(context -> {
+                    AvailabilityChangeEvent.publish(
+                            context, LivenessState.CORRECT); // as an application does that starts
+                    store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
+                    assertThat(refused.await(30, TimeUnit.SECONDS)).isTrue();
+                    assertThat(context.getBean(ApplicationAvailability.class).getLivenessState())
+                            .isEqualTo(LivenessState.CORRECT);
+                    assertThat(context.getBean(ClusterHealthIndicator.class)
+                                    .health()
+                                    .getStatus())
+                            .isEqualTo(Status.DOWN);
+                    assertThat(context.getSourceApplicationContext().isActive()).isTrue();
                 });
     }
 

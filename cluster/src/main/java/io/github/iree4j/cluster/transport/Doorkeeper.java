@@ -1,0 +1,191 @@
+package io.github.iree4j.cluster.transport;
+
+import io.grpc.ServerCredentials;
+import io.grpc.internal.ObjectPool;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcHttp2ConnectionHandler;
+import io.grpc.netty.shaded.io.grpc.netty.InternalNettyServerCredentials;
+import io.grpc.netty.shaded.io.grpc.netty.InternalProtocolNegotiator.ProtocolNegotiator;
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandler;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.ChannelPromise;
+import io.grpc.netty.shaded.io.netty.util.AsciiString;
+import java.net.SocketAddress;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.logging.Filter;
+import java.util.logging.LogRecord;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees each connection before gRPC does. Of those that are no peer's it keeps {@link #MOST_STRANGERS}, and closes the oldest for one more. Why a
+ * connection failed is one line of the log with the address it came from, at most one in ten seconds, where gRPC has a stack trace for each.
+ * Thread-safe.
+ */
+final class Doorkeeper {
+    /*
+     * gRPC tells neither its server nor its filters of a connection that fails before it speaks the protocol. So this wraps the handler that begins
+     * the protocol, by the classes that gRPC has for that, which may change with its version. gRPC logs the failure while it closes the channel, on
+     * the same thread: what is logged meanwhile is of that channel.
+     */
+
+    /** Connections without a peer: more than there are nodes, which may all connect at once. */
+    static final int MOST_STRANGERS = 512;
+
+    private static final long PAUSE_NANOS = 10_000_000_000L;
+    private static final int REASON_CHARACTERS = 160;
+    private static final Logger log = LoggerFactory.getLogger(Doorkeeper.class);
+    private static final ThreadLocal<@Nullable Visitor> CLOSING = new ThreadLocal<>();
+
+    /** Where gRPC logs failures of connections. Held, since the manager of loggers does not hold it. */
+    static final java.util.logging.Logger FAILURES =
+            java.util.logging.Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
+
+    static {
+        Filter before = FAILURES.getFilter();
+        FAILURES.setFilter(each -> !isTold(each) && (before == null || before.isLoggable(each)));
+    }
+
+    private final LongSupplier nanoTime;
+    private final Map<SocketAddress, Channel> strangers = new LinkedHashMap<>(); // guarded by this, like the rest
+    private boolean told;
+    private long toldAt;
+    private long untold;
+
+    Doorkeeper(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /** Credentials that let each connection pass by here. */
+    ServerCredentials at(ServerCredentials credentials) {
+        var begins = InternalNettyServerCredentials.toNegotiator(credentials);
+        return InternalNettyServerCredentials.create(
+                (ObjectPool<? extends Executor> pool) -> new Door(begins.newNegotiator(pool)));
+    }
+
+    /** A connection turned out to be a peer's. */
+    synchronized void knows(@Nullable SocketAddress peer) {
+        strangers.remove(peer);
+    }
+
+    private void arrived(Channel channel) {
+        SocketAddress from = channel.remoteAddress();
+        if (from == null) { // gone already
+            return;
+        }
+        Channel oldest = null;
+        synchronized (this) {
+            strangers.put(from, channel);
+            if (strangers.size() > MOST_STRANGERS) {
+                oldest = strangers.remove(strangers.keySet().iterator().next());
+            }
+        }
+        channel.closeFuture().addListener(_ -> left(from, channel));
+        if (oldest != null) {
+            tell(oldest.remoteAddress(), MOST_STRANGERS + " younger connections are no peer's either, the limit");
+            oldest.close();
+        }
+    }
+
+    private synchronized void left(SocketAddress from, Channel channel) {
+        strangers.remove(from, channel);
+    }
+
+    private static boolean isTold(LogRecord failure) {
+        Visitor visitor = CLOSING.get();
+        Throwable cause = failure.getThrown();
+        if (visitor == null || cause == null) {
+            return false;
+        }
+        visitor.tell(cause);
+        return true;
+    }
+
+    void tell(@Nullable SocketAddress from, String why) {
+        long others;
+        synchronized (this) {
+            long now = nanoTime.getAsLong();
+            if (told && now - toldAt < PAUSE_NANOS) {
+                untold++;
+                return;
+            }
+            told = true;
+            toldAt = now;
+            others = untold;
+            untold = 0;
+        }
+        log.info(
+                "connection from {} ended: {}{}",
+                from,
+                why,
+                others == 0 ? "" : " (and %d others since the last such line)".formatted(others));
+    }
+
+    /** What a stranger sent may be in it. */
+    private static String reason(Throwable cause) {
+        String text = (cause.getClass().getSimpleName() + ": " + cause.getMessage()).replaceAll("\\p{Cntrl}", " ");
+        return text.length() <= REASON_CHARACTERS ? text : text.substring(0, REASON_CHARACTERS) + " ...";
+    }
+
+    /** Begins the protocol on each connection. */
+    private final class Door implements ProtocolNegotiator {
+        private final ProtocolNegotiator inner;
+
+        Door(ProtocolNegotiator inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public AsciiString scheme() {
+            return inner.scheme();
+        }
+
+        @Override
+        public ChannelHandler newHandler(GrpcHttp2ConnectionHandler protocol) {
+            ChannelHandler next = inner.newHandler(protocol);
+            return new ChannelInboundHandlerAdapter() {
+                @Override
+                public void handlerAdded(ChannelHandlerContext context) {
+                    context.pipeline().addFirst(new Visitor());
+                    context.pipeline().replace(this, null, next);
+                    arrived(context.channel());
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            inner.close();
+        }
+    }
+
+    /** A connection. Whatever closes it from this side passes by here. */
+    private final class Visitor extends ChannelOutboundHandlerAdapter {
+        private @Nullable SocketAddress from;
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext context) {
+            from = context.channel().remoteAddress();
+        }
+
+        @Override
+        public void close(ChannelHandlerContext context, ChannelPromise promise) throws Exception {
+            CLOSING.set(this);
+            try {
+                super.close(context, promise);
+            } finally {
+                CLOSING.remove();
+            }
+        }
+
+        void tell(Throwable cause) {
+            Doorkeeper.this.tell(from, reason(cause));
+        }
+    }
+}

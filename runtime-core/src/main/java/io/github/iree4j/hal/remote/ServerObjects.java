@@ -1,0 +1,290 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** What a peer has on this node under handles of its choice: memory, code and commands. Its frames arrive one at a time. Safe from any thread. */
+final class ServerObjects {
+    /** Code and recordings of a peer may take so many times the limit of content, and {@link #LEAST_HOST_LIMIT} in any case. */
+    private static final int CONTENT_LIMITS = 4;
+
+    private static final long LEAST_HOST_LIMIT = 64L << 20;
+
+    /** Alignment of memory, at least what any device requires of a binding. */
+    private static final long ALIGNMENT = 256;
+
+    private static final int USAGES =
+            BufferUsage.DEFAULT | BufferUsage.DISPATCH_INDIRECT_PARAMETERS | BufferUsage.DISPATCH_UNIFORM_READ;
+
+    private final RemoteSession session;
+    private final RemoteNode node;
+    private final IntSupplier lanes;
+    private final long hostLimit;
+
+    // Guarded by this.
+    private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
+    private final Map<Long, Long> sizes = new HashMap<>(); // bytes of allocations, by handle
+    private long allocated;
+    private long hosted; // bytes of code and recordings, until they are gone
+    private @Nullable IreeException failure;
+
+    /**
+     * Creates a set without objects.
+     *
+     * @param lanes how many lanes the peer has, which count as objects
+     */
+    ServerObjects(RemoteSession session, IntSupplier lanes) {
+        this.session = session;
+        this.node = session.node();
+        this.lanes = lanes;
+        long content = node.options().contentLimit();
+        this.hostLimit =
+                Math.max(LEAST_HOST_LIMIT, Math.min(content, Long.MAX_VALUE / CONTENT_LIMITS) * CONTENT_LIMITS);
+    }
+
+    /** The object of a handle, retained. Unknown ones cannot come from a correct client, but end only what uses them. */
+    ServerObject find(long handle) {
+        synchronized (this) {
+            ServerObject object = objects.get(handle);
+            if (object != null && object.tryRetain()) {
+                return object;
+            }
+        }
+        throw new IreeException(StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
+    }
+
+    /** Adds an object that takes so much memory of the host, or fails for want of it. */
+    private ServerObject add(FrameReader in, long handle, String what, long hostBytes) {
+        ServerObject object;
+        long before;
+        synchronized (this) {
+            checkNotFailed();
+            if (objects.size() + lanes.getAsInt() >= node.options().objectLimit()) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%s: %s has %d objects here, the limit is %d; release some"
+                                .formatted(
+                                        in.type,
+                                        session,
+                                        objects.size(),
+                                        node.options().objectLimit()));
+            }
+            if (handle == 0 || objects.containsKey(handle)) {
+                throw in.corrupt("handle %d is taken".formatted(handle));
+            }
+            before = hosted;
+            boolean fits = hostBytes <= hostLimit - before;
+            hosted += fits ? hostBytes : 0;
+            object = new ServerObject(
+                    "%s %d of %s".formatted(what, handle, session), () -> uncharge(fits ? hostBytes : 0));
+            objects.put(handle, object);
+        }
+        if (hostBytes > hostLimit - before) {
+            object.settle(
+                    null,
+                    new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%d bytes for a %s of %s, whose code and recordings have %d of the %d bytes that one peer may have"
+                                    .formatted(hostBytes, what, session, before, hostLimit)));
+        }
+        return object;
+    }
+
+    private synchronized void uncharge(long hostBytes) {
+        hosted -= hostBytes;
+    }
+
+    /** Bytes of the host that code and recordings take. */
+    synchronized long hosted() {
+        return hosted;
+    }
+
+    private void checkNotFailed() { // under the lock: REMOTE-1
+        IreeException cause = failure;
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    void allocate(FrameReader in) {
+        long handle = in.u64("handle");
+        Device device = node.device(in);
+        long size = in.size("size");
+        in.end();
+        ServerObject object = add(in, handle, "memory", 0);
+        long before;
+        synchronized (this) {
+            before = allocated;
+            if (size <= node.options().memoryLimit() - before) {
+                allocated += size;
+                sizes.put(handle, size);
+            }
+        }
+        if (size > node.options().memoryLimit() - before) {
+            object.settle(
+                    null,
+                    new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%d bytes for %s, which has %d of the %d bytes that one peer may have"
+                                    .formatted(
+                                            size,
+                                            session,
+                                            before,
+                                            node.options().memoryLimit())));
+            return;
+        }
+        object.make(node.slow(), () -> {
+            BufferParams params =
+                    new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
+            return device.allocator().allocate(params, size);
+        });
+    }
+
+    void record(FrameReader in) {
+        long handle = in.u64("handle");
+        Device device = node.device(in);
+        RecordedCommands commands = RecordedCommands.read(in, this::find);
+        try {
+            in.end();
+            ServerObject object = add(in, handle, "command buffer", commands.weight());
+            if (object.failure() != null) {
+                commands.release();
+                return;
+            }
+            object.make(node.slow(), () -> {
+                try {
+                    return commands.record(device, false);
+                } finally {
+                    commands.release();
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            commands.release();
+            throw e;
+        }
+    }
+
+    void release(FrameReader in) {
+        long handle = in.u64("handle");
+        in.end();
+        ServerObject object;
+        synchronized (this) {
+            object = objects.remove(handle);
+            Long size = sizes.remove(handle);
+            allocated -= size == null ? 0 : size;
+        }
+        if (object == null) {
+            throw in.corrupt("%s has nothing under handle %d here".formatted(session, handle));
+        }
+        object.close();
+    }
+
+    void load(FrameReader in) {
+        long handle = in.u64("handle");
+        Device device = node.device(in);
+        long transfer = session.transfers().ofPeer(in, in.u64("transfer"));
+        long length = in.size("length");
+        byte[] digest = in.bytes("digest", 32);
+        String format = in.string("format");
+        int[] constants = new int[in.count("constants", in.u16("constants"), 4)];
+        for (int i = 0; i < constants.length; i++) {
+            constants[i] = in.u32("constant");
+        }
+        in.end();
+        MemorySegment known = node.content().find(digest);
+        ServerObject object = add(in, handle, "executable", known == null ? length : known.byteSize());
+        IreeException none = object.failure();
+        if (none != null) {
+            session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(none));
+            return;
+        }
+        if (known != null) {
+            load(object, handle, device, format, known, constants);
+            return;
+        }
+        if (length > node.options().contentLimit()) {
+            refuse(
+                    object,
+                    handle,
+                    new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%d bytes of code, the limit is %d"
+                                    .formatted(length, node.options().contentLimit())));
+            return;
+        }
+        MemorySegment content =
+                Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length);
+        session.transfers().receive(transfer, 0, content, true, () -> null, cause -> {
+            if (cause != null) {
+                refuse(object, handle, cause);
+            } else if (!Arrays.equals(RemoteClient.digest(content), digest)) {
+                refuse(
+                        object,
+                        handle,
+                        new IreeException(
+                                StatusCode.DATA_LOSS,
+                                "%d bytes of code do not have the digest that was announced".formatted(length)));
+            } else {
+                node.content().add(digest, content);
+                load(object, handle, device, format, content, constants);
+            }
+        });
+    }
+
+    private void load(
+            ServerObject object, long handle, Device device, String format, MemorySegment content, int[] constants) {
+        object.make(node.slow(), () -> {
+            try {
+                Executable executable = device.createExecutable(new ExecutableParams(format, content, null, constants));
+                FrameWriter frame = new FrameWriter(FrameType.LOADED)
+                        .u64(handle)
+                        .status(null)
+                        .u16(executable.exportCount());
+                for (int i = 0; i < executable.exportCount(); i++) {
+                    ExecutableExport export = executable.export(i);
+                    frame.string(export.name()).u16(export.constantCount()).u16(export.bindingCount());
+                }
+                session.post(frame);
+                return executable;
+            } catch (IreeException e) {
+                session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(e));
+                throw e;
+            }
+        });
+    }
+
+    private void refuse(ServerObject object, long handle, IreeException cause) {
+        object.settle(null, cause);
+        session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(cause));
+    }
+
+    /** The session has failed. */
+    void failAll(IreeException cause) {
+        List<ServerObject> all;
+        synchronized (this) {
+            failure = cause;
+            all = List.copyOf(objects.values());
+            objects.clear();
+            sizes.clear();
+        }
+        all.forEach(Resource::close);
+    }
+}

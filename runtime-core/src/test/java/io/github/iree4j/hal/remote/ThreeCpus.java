@@ -1,0 +1,70 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/** Nodes 1, 2 and 3 of this process, each of which serves its CPU and has a session with each other. A thread delivers their frames. */
+@SuppressWarnings("try") // closing may be interrupted
+final class ThreeCpus implements AutoCloseable {
+    final Loopback loopback;
+    final List<RemoteNode> nodes = new ArrayList<>();
+    final List<Link> links = new ArrayList<>(); // 1 to 2, 1 to 3, 2 to 3
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    ThreeCpus(long seed, int queues) {
+        this(seed, queues, _ -> RemoteTracer.NONE);
+    }
+
+    /** With the tracer of each node, by its number. */
+    ThreeCpus(long seed, int queues, IntFunction<RemoteTracer> tracers) {
+        loopback = new Loopback(seed).repeats(5);
+        for (int i = 1; i <= 3; i++) {
+            NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
+            SchedulingDomain domain = TestNodes.domain(identity);
+            Device cpu = opened(new LocalBackend()
+                    .open(DeviceOptions.builder().queueCount(queues).schedulingDomain(domain)));
+            nodes.add(opened(RemoteNode.builder(identity, domain)
+                    .device(cpu)
+                    .tracer(tracers.apply(i))
+                    .build()));
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int j = i + 1; j < 3; j++) {
+                links.add(loopback.connect(nodes.get(i), nodes.get(j)));
+            }
+        }
+        loopback.run();
+        loopback.start();
+        opened.addFirst(loopback::stop);
+    }
+
+    /** Opens the device of another node for the first one. */
+    Device far(int node, int queues) {
+        RemoteSession session = nodes.getFirst().session(node);
+        return opened(session.openDevice(
+                session.devices().getFirst().id(),
+                DeviceOptions.builder()
+                        .queueCount(queues)
+                        .schedulingDomain(nodes.getFirst().domain())
+                        .build()));
+    }
+
+    /** Closes something before the nodes. */
+    <T extends AutoCloseable> T opened(T object) {
+        opened.addFirst(object);
+        return object;
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
+    }
+}

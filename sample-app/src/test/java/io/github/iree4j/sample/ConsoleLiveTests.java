@@ -109,6 +109,23 @@ class ConsoleLiveTests extends ConsoleTests {
         return ((Number) browser.eval("window.ireeConsole.live.polls")).longValue();
     }
 
+    /** Counters and lists are of different moments. */
+    @Test
+    void theSentenceCountsNoLessThanWhatIsListed() {
+        openLive();
+        browser.type(" ");
+        browser.eval("""
+                (() => {
+                  const live = window.ireeConsole.live;
+                  const now = structuredClone(live.latest);
+                  now.timelines.waiting = 0;
+                  now.timelines.calls = [];
+                  now.timelines.operations = [{ queue: 'local/0', operation: 'dealloca', since: 'PT0.1S', waits: [], waitsFor: ['timeline 1 at 1'] }];
+                  live.waiting.show(now, () => 1, '');
+                })()""");
+        assertThat(browser.text("#live-waiting .sentence")).isEqualTo("1 operation and 0 calls wait.");
+    }
+
     /** Another process counts its events anew. */
     @Test
     void eventsOfARestartedServerAreShown() {

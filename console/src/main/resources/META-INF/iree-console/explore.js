@@ -1,7 +1,7 @@
 // @ts-check
 // The view of scenarios: picks one, has the server run it, and shows the run at any time.
 import { DataError, read } from "./data.js";
-import { parseFaults } from "./model/faults.js";
+import { parseFaults, splitFaults } from "./model/faults.js";
 import { unpack } from "./model/packed.js";
 import { checkRun } from "./model/run-check.js";
 import { Schedule } from "./model/schedule.js";
@@ -27,7 +27,7 @@ const MOST_FAULTS = 8;
 const MARKED = ["kill", "lose", "slow"]; // faults that last
 
 export class Explore {
-  /** @param {{state: any, save: () => void, say: (text: string) => void, notice: (text: string) => void}} page */
+  /** @param {{state: any, save: () => void, saveNow: () => void, say: (text: string) => void, notice: (text: string) => void}} page */
   constructor(page) {
     this.page = page;
     this.scenarios = [];
@@ -135,23 +135,33 @@ export class Explore {
 
   /** The scenario before or after this one. */
   neighbour(step) {
-    const at = this.scenarios.findIndex((each) => each.id === this.page.state.scenario) + step;
-    if (this.scenarios.length > 0) this.pick(this.scenarios[(at + this.scenarios.length) % this.scenarios.length].id);
+    const { length } = this.scenarios;
+    const now = this.scenarios.findIndex((each) => each.id === this.page.state.scenario);
+    const at = now < 0 && step < 0 ? length - 1 : now + step; // before what is no part of the list is its last
+    if (length > 0) this.pick(this.scenarios[(at + length) % length].id);
   }
 
   get faultList() {
-    return this.page.state.fault === "" ? [] : this.page.state.fault.split(",");
+    return splitFaults(this.page.state.fault);
   }
 
-  /** Has the server run the scenario as the page's state says. */
-  async load(first = false) {
+  /**
+   * Has the server run the scenario as the page's state says.
+   *
+   * @param {boolean} first whether to begin at the time that the state says
+   * @param {() => void} refused called when it does not
+   */
+  async load(first = false, refused = () => {}) {
     const { state } = this.page;
     const { scenario } = this;
     if (!scenario) return;
     try {
       await this.#run(scenario, first ? state.tick : null);
     } catch (error) {
-      if (!(error instanceof DOMException)) this.#failed(error);
+      if (error instanceof DOMException) return;
+      refused();
+      if (first) this.#option(scenario, scenario.label ?? scenario.id); // what was asked for, though it is not shown
+      this.#failed(error);
     }
   }
 
@@ -172,7 +182,7 @@ export class Explore {
     // Remarks are about the scenario as it is.
     const plain = state.width === 1 && state.depth === 1 && state.lanes === 0 && state.fault === "";
     this.show(new Schedule({ ...scenario, ...run, annotations: plain ? run.annotations : [] }), at ?? this.transport.at);
-    if (state.ways) await this.ways.load(scenario.id, { ...query, delay: state.delay }, running.signal);
+    if (state.ways) await this.ways.load(scenario, { ...query, delay: state.delay }, running.signal);
   }
 
   #failed(error) {
@@ -204,7 +214,7 @@ export class Explore {
     byId("ways-card").hidden = !state.ways || scenario === null;
     const position = byId("position");
     position.max = String(schedule.finalTick);
-    position.step = schedule.unit === "ns" ? "any" : "1";
+    position.step = schedule.isFine ? "any" : "1";
     for (const view of [this.lanes, this.graph, this.semaphores, this.log, this.memory]) view.show(schedule);
     this.#showTable();
     const faults = parseFaults(state.fault);
@@ -245,9 +255,9 @@ export class Explore {
     if (!this.schedule) return;
     this.lanes.move(at);
     this.ways.move(at);
-    const { unit } = this.schedule;
+    const { unit, isFine } = this.schedule;
     // The rest changes with events only.
-    const shown = unit === "ns" ? this.schedule.eventsUntil(at) : Math.floor(at);
+    const shown = isFine ? this.schedule.eventsUntil(at) : Math.floor(at);
     const label = timeNamed(unit, at);
     setText(byId("now"), unit === "ns" ? label : `${label} of ${this.schedule.finalTick}`);
     byId("position").value = String(unit === "ns" ? at : Math.floor(at));
@@ -294,9 +304,10 @@ export class Explore {
 
   inject(fault) {
     if (!this.scenario || this.faultList.includes(fault)) return;
+    const before = this.page.state.fault;
     this.page.state.fault = [...this.faultList, fault].slice(-MOST_FAULTS).join(",");
     parseFaults(fault).forEach((each) => this.page.say(describeFault(each, this.schedule)));
-    this.load();
+    this.load(false, () => (this.page.state.fault = before));
   }
 
   undo(fault) {
@@ -311,7 +322,7 @@ export class Explore {
   }
 
   async #share() {
-    this.page.save();
+    this.page.saveNow();
     try {
       await navigator.clipboard.writeText(location.href);
       this.page.say("The link is copied.");

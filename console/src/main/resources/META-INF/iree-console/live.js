@@ -16,7 +16,7 @@ import { Waiting } from "./view/waiting.js";
 
 const SPAN = 120; // seconds that charts cover
 const INTERVALS = [0.5, 1, 2, 5];
-const PAGES = 10; // of a recording that are read at most
+const MOST_RECORDS = 100_000; // of a recording, the latest
 const RETRY = 5; // seconds after a failure
 
 export class Live {
@@ -115,7 +115,7 @@ export class Live {
     const asking = (this.asking = new AbortController());
     const began = performance.now();
     try {
-      const live = await read("iree", "/live", { since: this.cursor }, asking.signal);
+      const live = await this.#ask(asking.signal);
       if (asking.signal.aborted) return;
       this.polls++;
       if (this.page.state.view === "live") this.page.notice("");
@@ -132,6 +132,20 @@ export class Live {
       this.#schedule(RETRY);
       this.#failed(error);
     }
+  }
+
+  /** What is new. Events begin with the last one that is known: if that is another now, so is the server. */
+  async #ask(signal) {
+    const { last } = this.events;
+    const live = await read("iree", "/live", { since: Math.max(0, this.cursor - 1) }, signal);
+    if (last === null) return live;
+    const { cursor, events } = live.events;
+    const others = events.filter((each) => each.id > last.id);
+    const isSame = events.length > 0 && (events[0].id > last.id || events[0].time === last.time);
+    if (isSame) return { ...live, events: { cursor, events: others } };
+    this.history = new History();
+    this.events.clear();
+    return read("iree", "/live", { since: 0 }, signal);
   }
 
   /** Each queue keeps its colour. */
@@ -286,13 +300,15 @@ export class Live {
   }
 
   async #recording() {
+    // A page from beyond the end is empty, and says where the end is.
+    const { cursor: end } = await read("iree", "/recording", { since: Number.MAX_SAFE_INTEGER });
     const pages = [];
-    let since = 0;
+    let since = Math.max(0, end - MOST_RECORDS);
     do {
       const page = await read("iree", "/recording", { since });
       pages.push(page);
       since = page.cursor;
-    } while (pages[pages.length - 1].more && pages.length < PAGES);
+    } while (pages[pages.length - 1].more && since < end);
     return recordingRun(pages);
   }
 

@@ -7,11 +7,24 @@ import { readState, writeState } from "./model/page-state.js";
 import { byId, setText } from "./view/dom.js";
 
 const THEMES = ["system", "light", "dark"];
+const APART = 400; // milliseconds between changes of the address: browsers refuse more than some hundred in half a minute
 
-const page = {
+const page = /** @type {any} */ ({
   state: readState(location.search),
+  saved: -APART,
+  /** Has the address say what is shown: at once, or soon if it has just changed. */
   save() {
-    history.replaceState(null, "", `${location.pathname}${writeState(page.state)}`);
+    const wait = page.saved + APART - performance.now();
+    if (wait <= 0) page.saveNow();
+    else page.saving ??= setTimeout(page.saveNow, wait);
+  },
+  saveNow() {
+    clearTimeout(page.saving);
+    page.saving = undefined;
+    const search = writeState(page.state);
+    if (search === location.search) return;
+    page.saved = performance.now();
+    history.replaceState(null, "", `${location.pathname}${search}`);
   },
   /** For readers of screens. */
   say(text) {
@@ -22,7 +35,7 @@ const page = {
     byId("notice").hidden = text === "";
     setText(byId("notice"), text);
   },
-};
+});
 
 function setTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
@@ -94,6 +107,8 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   explore.draw();
   live.draw();
 });
+
+addEventListener("pagehide", () => page.saveNow());
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;

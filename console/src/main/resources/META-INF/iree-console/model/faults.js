@@ -1,22 +1,34 @@
 // @ts-check
 // Faults as the laboratory writes them: KIND:TARGET[*FACTOR][@TICK].
 
-const FORM = /^(\w+):([^@]+?)(?:\*(\d+))?(?:@(\d+))?$/;
+const FORM = /^(\w+):(.+?)(?:\*(\d+))?(?:@(\d+))?$/;
+const SEPARATOR = /,(?=(?:kill|lose|slow|fail|exhaust):)/i; // ids may have commas
 
 export class Fault {
   /** @param {string} text */
   constructor(text) {
     const [, kind, target, factor, tick] = FORM.exec(text) ?? [];
     this.text = text;
-    this.kind = kind ?? "";
-    this.target = target ?? "";
+    this.kind = (kind ?? "").toLowerCase();
+    // Only slow hardware has a factor: of other faults it belongs to the name.
+    this.target = `${target ?? ""}${factor !== undefined && this.kind !== "slow" ? `*${factor}` : ""}`;
     this.factor = Number(factor ?? 2);
     this.tick = Number(tick ?? 0);
   }
 
-  /** Whether it can hit an operation. */
-  isFor(schedule, op) {
-    return op.id === this.target || this.hardware(schedule).includes(op.hardware);
+  /** Whether an operation may fail because of it, as far as the operation's own times say. */
+  mayHit(schedule, op) {
+    const hardware = this.hardware(schedule);
+    const its = hardware.length > 0 ? hardware.includes(op.hardware) : op.id === this.target;
+    if (!its) return false;
+    if (this.kind === "kill" || this.kind === "lose") return op.end < 0 || op.end >= this.tick;
+    if (this.kind === "fail") return hardware.length === 0 || (op.start >= 0 && op.start <= this.tick && this.tick < op.end);
+    return this.kind === "exhaust" && op.start >= this.tick;
+  }
+
+  /** Whether an operation cannot end well because of it. Which of several that start at one tick finds no memory is not known. */
+  mustHit(schedule, op) {
+    return this.kind !== "exhaust" && this.mayHit(schedule, op);
   }
 
   /** The hardware that it hits; none when it hits one operation. */
@@ -35,4 +47,7 @@ export class Fault {
 }
 
 /** @param {string} list with commas */
-export const parseFaults = (list) => (list === "" ? [] : list.split(",").map((each) => new Fault(each)));
+export const splitFaults = (list) => (list === "" ? [] : list.split(SEPARATOR));
+
+/** @param {string} list with commas */
+export const parseFaults = (list) => splitFaults(list).map((each) => new Fault(each));

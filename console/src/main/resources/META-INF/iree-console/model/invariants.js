@@ -121,8 +121,8 @@ function inOrder(operations) {
 /** Whether an operation ended as it should: well, or because of a fault or of one that it follows. */
 function belongs(schedule, op, faults) {
   const follows = op.before.some((each) => each.failure !== "");
-  if (op.failure === "") return !follows;
+  if (op.failure === "") return !follows && !op.hit && !faults.some((each) => each.mustHit(schedule, op));
   if (follows || schedule.collateral.has(op.id) || schedule.isRecording) return true;
   // Memory that nothing will free any more needs no fault.
-  return op.hit && (op.failure.includes("RESOURCE_EXHAUSTED") || faults.some((each) => each.isFor(schedule, op)));
+  return op.hit && (op.failure.includes("RESOURCE_EXHAUSTED") || faults.some((each) => each.mayHit(schedule, op)));
 }

@@ -4,6 +4,8 @@
 import { MOST_PACKED } from "./packed.js";
 
 const NUMBERS = { width: [1, 4, 1], depth: [1, 8, 1], lanes: [0, 4, 0], delay: [0, 4, 1], tick: [0, Number.MAX_SAFE_INTEGER, 0], since: [0, Number.MAX_SAFE_INTEGER, 0], until: [0, Number.MAX_SAFE_INTEGER, 0] };
+/** Characters of a text; some faults name what has long names. */
+const MOST = { text: MOST_PACKED, fault: 2_400 };
 const TEXTS = { view: "explore", scenario: "", op: "", fault: "", program: "", text: "" };
 const FLAGS = { ways: false };
 
@@ -15,7 +17,7 @@ export function readState(search) {
     const value = Number(query.get(name));
     state[name] = query.has(name) && Number.isFinite(value) ? Math.min(most, Math.max(least, Math.floor(value))) : preset;
   }
-  for (const [name, preset] of Object.entries(TEXTS)) state[name] = (query.get(name) ?? preset).slice(0, name === "text" ? MOST_PACKED : 300);
+  for (const [name, preset] of Object.entries(TEXTS)) state[name] = (query.get(name) ?? preset).slice(0, MOST[name] ?? 300);
   for (const [name, preset] of Object.entries(FLAGS)) state[name] = query.has(name) ? query.get(name) === "1" : preset;
   if (state.view !== "live") state.view = "explore";
   return state;

@@ -38,7 +38,7 @@ export function recordingRun(pages) {
   return {
     id: "recording",
     label: `Recording of ${String(first.start).slice(0, 19).replace("T", " ")} UTC`,
-    description: describe(pages, all.length),
+    description: describe(all.length, events[0]?.number ?? 0),
     unit: "ns",
     isRecording: true,
     records: { since: events[0]?.number ?? 0, until: last.cursor },
@@ -130,7 +130,6 @@ function operation(op) {
   };
 }
 
-function describe(pages, operations) {
-  const dropped = pages[pages.length - 1].completeFrom > 0;
-  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${dropped ? " Older ones were dropped from its ring." : ""}`;
+function describe(operations, first) {
+  return `What the flight recorder has: ${operations} operation${operations === 1 ? "" : "s"}, with waits, frontiers and memory.${first > 0 ? ` What is older than record ${first} is left out.` : ""}`;
 }

@@ -25,8 +25,13 @@ export function checkRun(run) {
   text(run.label, "'label'");
   text(run.description, "'description'");
   time(run.finalTick, "'finalTick'");
-  const lanes = list(run, "hardware", MOST.lanes).reduce((sum, each) => {
-    text(each?.id, "'id' of hardware");
+  list(run, "queues", MOST.operations).forEach((each, i) => {
+    object(each, `queue ${i + 1}`);
+    list(each, "ops", MOST.operations);
+  });
+  const lanes = list(run, "hardware", MOST.lanes).reduce((sum, each, i) => {
+    object(each, `hardware ${i + 1}`);
+    text(each.id, "'id' of hardware");
     return sum + whole(each?.lanes ?? 1, "'lanes' of hardware", MOST.lanes);
   }, 0);
   if (lanes > MOST.lanes) throw new Error(`it has ${lanes} lanes, more than ${MOST.lanes}`);
@@ -34,7 +39,7 @@ export function checkRun(run) {
   let entries = Object.keys(run.sems ?? {}).length;
   const used = new Set();
   run.ops.forEach((op, i) => {
-    if (typeof op !== "object" || op === null) throw new Error(`operation ${i + 1} is not an object`);
+    object(op, `operation ${i + 1}`);
     if (typeof op.id !== "string" || op.id === "") throw new Error(`operation ${i + 1} has no 'id'`);
     text(op.id, `'id' of operation ${i + 1}`);
     if (ids.has(op.id)) throw new Error(`operation '${op.id}' occurs twice`);
@@ -50,6 +55,10 @@ export function checkRun(run) {
   if (lanes + used.size > 2 * MOST.lanes) throw new Error(`its operations are on ${used.size} lanes, more than ${MOST.lanes}`);
   if (entries > MOST.entries) throw new Error(`it has ${entries} waits, signals and entries of frontiers, more than ${MOST.entries}`);
   return run;
+}
+
+function object(given, what) {
+  if (typeof given !== "object" || given === null) throw new Error(`${what} is not an object`);
 }
 
 function list(run, key, most, least = 0) {

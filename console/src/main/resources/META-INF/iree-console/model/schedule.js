@@ -28,6 +28,8 @@ import { firstIndex } from "./search.js";
  * @property {number} row within its lane, for operations of one lane that overlap
  */
 
+const MOST_STEPS = 2_000;
+
 const entries = (map) => Object.entries(map ?? {}).map(([name, value]) => /** @type {[string, number]} */ ([name, Number(value)]));
 
 export class Schedule {
@@ -38,6 +40,8 @@ export class Schedule {
     this.description = String(scenario.description ?? "");
     this.unit = scenario.unit === "ns" ? "ns" : "tick";
     this.finalTick = Math.max(1, Number(scenario.finalTick ?? 1));
+    /** Whether steps are events: a step for each of many ticks would lead nowhere. */
+    this.isFine = this.unit === "ns" || this.finalTick > MOST_STEPS;
     this.annotations = (scenario.annotations ?? []).map((each) => ({ tick: Number(each.tick), text: String(each.text) }));
     this.violations = (scenario.violations ?? []).map(String);
     /** Whether it was recorded from a running system, or polled from one. */

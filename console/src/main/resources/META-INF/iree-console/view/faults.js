@@ -70,9 +70,10 @@ export class Faults {
     this.checks.at(at).forEach(({ checked, of, broken }, i) => {
       const { row, mark, word, checked: number, text, rule } = this.items[i];
       const holds = broken.length === 0;
-      row.className = holds ? "holds" : "broken";
-      setText(mark, holds ? "✓" : "✕");
-      setText(word, holds ? " holds." : " is broken.");
+      const known = !holds || checked > 0;
+      row.className = !known ? "unchecked" : holds ? "holds" : "broken";
+      setText(mark, !known ? "–" : holds ? "✓" : "✕");
+      setText(word, !known ? " is not checked yet." : holds ? " holds." : " is broken.");
       setText(number, `${count(checked)} of ${count(of)} checked.`);
       setText(text, holds ? rule : `${rule} Not so: ${broken.slice(0, 5).join(", ")}${broken.length > 5 ? `, and ${count(broken.length - 5)} more` : ""}`);
     });

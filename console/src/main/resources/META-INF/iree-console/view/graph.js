@@ -36,7 +36,7 @@ export class Graph {
     const { place, layers, rows } = placeInLayers(operations);
     const room = (this.scroller.clientWidth - 16 - layers.length * NODE.width) / Math.max(1, layers.length - 1);
     const gap = Math.max(GAP.least, Math.min(GAP.most, room));
-    const width = layers.length * (NODE.width + gap) - gap + 16;
+    const width = Math.max(0, layers.length * (NODE.width + gap) - gap) + 16; // a recorder may have no operations yet
     const height = rows * (NODE.height + GAP.y) - GAP.y + 16;
     const corner = (op) => {
       const { layer, row } = place.get(op) ?? { layer: 0, row: 0 };

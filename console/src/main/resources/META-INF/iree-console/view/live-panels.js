@@ -218,6 +218,16 @@ export class EventsPanel {
     box.replaceChildren(this.list);
   }
 
+  /** The latest; null for none. */
+  get last() {
+    return this.events[this.events.length - 1] ?? null;
+  }
+
+  clear() {
+    this.events = [];
+    this.shown = undefined;
+  }
+
   add(events) {
     if (events.length === 0) return;
     this.events = [...this.events, ...events].slice(-256);

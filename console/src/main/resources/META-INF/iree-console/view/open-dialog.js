@@ -65,11 +65,13 @@ export class OpenDialog {
 
 /** What a run is, as it was parsed; null for a scenario. */
 function runOf(text) {
+  if (text.startsWith("IREE4JFR")) throw new Error("this is a flight recording: make a scenario of it with “bin/iree4j export FILE --format=scenario --output=FILE.yaml”");
   if (!text.trimStart().startsWith("{")) return null;
   let parsed;
   try {
     parsed = JSON.parse(text);
-  } catch {
+  } catch (error) {
+    if (/"ops"\s*:\s*\[/.test(text)) throw new Error(`the run is damaged: ${error.message}`);
     return null; // YAML may begin so too; the server says what is wrong with it
   }
   return parsed !== null && typeof parsed === "object" && "ops" in parsed ? parsed : null;

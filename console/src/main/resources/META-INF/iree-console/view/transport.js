@@ -24,7 +24,7 @@ export class Transport {
 
   /** Units of the schedule per second. */
   get rate() {
-    const natural = this.schedule?.unit === "ns" ? this.end / PLAY : Math.max(1, Math.min(4, this.end / PLAY));
+    const natural = this.schedule?.isFine ? this.end / PLAY : Math.max(1, Math.min(4, this.end / PLAY));
     return natural * this.speed;
   }
 
@@ -37,7 +37,7 @@ export class Transport {
   /** To the next or previous tick; in recordings, event. */
   step(direction) {
     this.pause();
-    if (this.schedule?.unit === "ns") {
+    if (this.schedule?.isFine) {
       this.seek(direction > 0 ? this.schedule.nextEvent(this.at) : this.schedule.previousEvent(this.at));
     } else {
       this.seek(direction > 0 ? Math.floor(this.at) + 1 : Math.ceil(this.at) - 1);

@@ -59,7 +59,8 @@ function explain(live, operations, calls) {
   }
   const memory = waiting.filter((each) => each.waitsFor.some((text) => text.startsWith("memory"))).length;
   const orphans = new Set(waiting.flatMap((each) => (each.waits ?? []).filter(isOrphan).map((wait) => wait.timeline)));
-  const parts = [`${plural(live.timelines.waiting, "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
+  // The counters are read apart from the list.
+  const parts = [`${plural(Math.max(live.timelines.waiting, operations.length), "operation")} and ${plural(calls.filter((each) => each.state !== "RUNNING").length, "call")} wait`];
   if (memory > 0) parts.push(`${memory} of them for memory`);
   if (orphans.size > 0) parts.push(`timeline ${[...orphans].slice(0, 4).join(", ")} is signalled by nothing that was submitted`);
   return `${parts.join("; ")}.`;

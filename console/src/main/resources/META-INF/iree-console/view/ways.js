@@ -38,13 +38,13 @@ export class Ways {
     );
   }
 
-  /** @param {string} id @param {Record<string, any>} query @param {AbortSignal} signal */
-  async load(id, query, signal) {
+  /** @param {{id: string, unit?: string}} scenario @param {Record<string, any>} query @param {AbortSignal} signal */
+  async load({ id, unit }, query, signal) {
     this.slider.value = String(query.delay);
     setText(this.output, String(query.delay));
     try {
       const answer = await read("ireelab", `/${encodeURIComponent(id)}/ways`, query, signal);
-      if (!signal.aborted) this.#show(answer);
+      if (!signal.aborted) this.#show(answer, unit);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
       this.lanes = [];
@@ -52,14 +52,14 @@ export class Ways {
     }
   }
 
-  #show({ costs, runs }) {
+  #show({ costs, runs }, unit) {
     const end = Math.max(...WAYS.map(({ id }) => Number(runs[id].finalTick)));
     this.lanes = [];
     const plots = WAYS.map(({ id, label, note }) => {
       const plot = h("div.lanes.small");
       const lanes = new Lanes(plot, { select: () => {}, seek: () => {} });
       // One scale for all, so that lengths compare.
-      lanes.show(new Schedule({ ...runs[id], annotations: [], finalTick: end }));
+      lanes.show(new Schedule({ ...runs[id], unit, annotations: [], finalTick: end }));
       lanes.move(this.at);
       this.lanes.push(lanes);
       return h("div.way", {}, h("h3", {}, label), h("p.muted", {}, note), plot);

@@ -40,6 +40,9 @@ final class RecordingFile {
     /** The largest payload of a chunk. */
     static final int MAXIMUM_CHUNK = 16 << 20;
 
+    /** Where a chunk of records ends, unless one record is larger: damage to a byte costs no more than that. */
+    private static final int USUAL_CHUNK = 256 << 10;
+
     private static final int INFO_BYTES = 16;
     private static final int END_BYTES = 24;
 
@@ -115,7 +118,8 @@ final class RecordingFile {
                 long bytes = 0;
                 while (next + taken < records.count()) {
                     long more = (long) RecordType.words(records.word(next + taken, 0)) * Long.BYTES;
-                    if (bytes + more > MAXIMUM_CHUNK || bytes + more + CHUNK_HEADER_BYTES > room) {
+                    if (bytes + more > (taken == 0 ? MAXIMUM_CHUNK : USUAL_CHUNK)
+                            || bytes + more + CHUNK_HEADER_BYTES > room) {
                         break;
                     }
                     bytes += more;

@@ -2,9 +2,11 @@ package io.github.iree4j.lab;
 
 import static io.github.iree4j.lab.Scenario.invalid;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * An injected failure or delay in a run.
@@ -17,7 +19,10 @@ import java.util.regex.Pattern;
 public record Fault(Kind kind, String target, long tick, int factor) {
     private static final int MAXIMUM_FACTOR = 1000;
 
-    private static final Pattern FORM = Pattern.compile("(\\w+):([^@]+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
+    private static final Pattern FORM = Pattern.compile("(\\w+):(.+?)(?:\\*(\\d{1,9}))?(?:@(\\d{1,15}))?");
+
+    /** Ids may have commas: only one that another fault follows separates. */
+    private static final Pattern SEPARATOR = Pattern.compile(",(?=(?i:kill|lose|slow|fail|exhaust):)");
 
     /** Kinds of faults. */
     public enum Kind {
@@ -40,7 +45,23 @@ public record Fault(Kind kind, String target, long tick, int factor) {
     }
 
     /**
-     * Reads a fault.
+     * Reads a list of faults.
+     *
+     * @param list faults in the form of {@link #parse}, separated by commas
+     * @param most how many there may be
+     * @return the faults
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when there are more, or one is none
+     */
+    public static List<Fault> parseList(String list, int most) {
+        String[] parts = SEPARATOR.split(list, most + 1);
+        if (parts.length > most) {
+            throw invalid("a run has at most %d faults".formatted(most));
+        }
+        return Stream.of(parts).map(Fault::parse).toList();
+    }
+
+    /**
+     * Reads a fault. What ends a target as a factor or a tick does is taken for that: {@code fail:a@5@0} names {@code a@5}.
      *
      * @param text such as {@code lose:gpu@5}, {@code slow:gpu*3@5}, {@code fail:decode} or {@code exhaust:gpu@2}
      * @return the fault
@@ -59,8 +80,14 @@ public record Fault(Kind kind, String target, long tick, int factor) {
             throw invalid(
                     "'%s' is no kind of fault; there are kill, lose, slow, fail and exhaust".formatted(form.group(1)));
         }
-        int factor = form.group(3) == null ? kind == Kind.SLOW ? 2 : 1 : Integer.parseInt(form.group(3));
-        return new Fault(kind, form.group(2), form.group(4) == null ? 0 : Long.parseLong(form.group(4)), factor);
+        String target = form.group(2);
+        int factor = kind == Kind.SLOW ? 2 : 1;
+        if (form.group(3) != null && kind == Kind.SLOW) {
+            factor = Integer.parseInt(form.group(3));
+        } else if (form.group(3) != null) {
+            target += "*" + form.group(3); // others have no factor
+        }
+        return new Fault(kind, target, form.group(4) == null ? 0 : Long.parseLong(form.group(4)), factor);
     }
 
     @Override

@@ -326,4 +326,17 @@ class FlightRecorderTest {
             }
         }
     }
+
+    /** A recording of megabytes is not lost with one byte of it. */
+    @Test
+    void whatPrecedesADamageIsKept() throws IOException {
+        FlightRecording recording = record(SEED, 4000);
+        byte[] damaged = recording.toBytes();
+        assertThat(damaged.length).as("several chunks").isGreaterThan(600 << 10);
+        damaged[damaged.length - (100 << 10)] ^= 1;
+        Path file = Files.write(folder.resolve("damaged.iree4j"), damaged);
+        int kept = FlightRecording.salvage(file).events().size();
+        assertThat(kept)
+                .isBetween(recording.events().size() / 3, recording.events().size() - 1);
+    }
 }

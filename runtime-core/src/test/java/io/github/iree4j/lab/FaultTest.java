@@ -145,6 +145,29 @@ class FaultTest {
     }
 
     @Test
+    void faultsNameWhateverAnIdMayBe() {
+        Scenario odd = Laboratory.read("""
+                id: odd
+                hardware: [{id: "gpu@1"}, {id: "a,b", machine: "m@1,2"}, {id: "npu*3"}]
+                operations:
+                  - {id: "op,1@5", hw: "gpu@1", duration: 2}
+                  - {id: "b", hw: "a,b", duration: 2}
+                  - {id: "c", hw: "npu*3", duration: 2}
+                """);
+        List<String> each = List.of(
+                "lose:gpu@1@0", "kill:m@1,2@1", "lose:a,b@1", "fail:npu*3@0", "fail:op,1@5@0", "slow:npu*3*3@0");
+        List<Set<String>> failed =
+                List.of(Set.of("op,1@5"), Set.of("b"), Set.of("b"), Set.of("c"), Set.of("op,1@5"), Set.of());
+        for (int i = 0; i < each.size(); i++) {
+            Fault fault = Fault.parse(each.get(i));
+            LabResult result = Laboratory.run(odd, LabOptions.DEFAULT.withFaults(List.of(fault)));
+            assertThat(failed(result)).as(each.get(i)).isEqualTo(failed.get(i));
+            assertThat(fault).hasToString(each.get(i));
+        }
+        assertThat(Fault.parseList(String.join(",", each), 8)).hasToString(each.toString());
+    }
+
+    @Test
     void whatIsNoFaultIsRefused() {
         assertThatThrownBy(() -> Fault.parse("explode:gpu")).hasMessageContaining("'explode' is no kind of fault");
         assertThatThrownBy(() -> Fault.parse("lose")).hasMessageContaining("is not of the form");

@@ -139,7 +139,9 @@ final class Browser implements AutoCloseable {
                 .perform();
     }
 
+    /** The address, as it is when a page is left. */
     String address() {
+        eval("dispatchEvent(new Event('pagehide'))");
         return driver.getCurrentUrl();
     }
 

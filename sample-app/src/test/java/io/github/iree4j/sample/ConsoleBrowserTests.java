@@ -79,6 +79,21 @@ class ConsoleBrowserTests extends ConsoleTests {
         assertThat(browser.address()).contains("tick=9").contains("op=join");
     }
 
+    /** Browsers drop changes of the address, and warn, when there are too many. */
+    @Test
+    void theAddressKeepsUpWithAKeyThatIsHeld() {
+        pick("kv-paging");
+        browser.eval("document.activeElement.blur()");
+        CharSequence[] keys = new CharSequence[300];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = i % 2 == 0 ? Keys.ARROW_RIGHT : Keys.ARROW_LEFT;
+        }
+        browser.type(keys);
+        browser.type(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT);
+        assertThat(now()).isEqualTo("tick 3 of 15");
+        browser.until("location.search.includes('tick=3')");
+    }
+
     @Test
     void everythingIsReachedWithTheKeyboard() {
         pick("cross-queue");

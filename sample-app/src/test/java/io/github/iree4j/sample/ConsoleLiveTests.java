@@ -109,6 +109,45 @@ class ConsoleLiveTests extends ConsoleTests {
         return ((Number) browser.eval("window.ireeConsole.live.polls")).longValue();
     }
 
+    /** Counters and lists are of different moments. */
+    @Test
+    void theSentenceCountsNoLessThanWhatIsListed() {
+        openLive();
+        browser.type(" ");
+        browser.eval("""
+                (() => {
+                  const live = window.ireeConsole.live;
+                  const now = structuredClone(live.latest);
+                  now.timelines.waiting = 0;
+                  now.timelines.calls = [];
+                  now.timelines.operations = [{ queue: 'local/0', operation: 'dealloca', since: 'PT0.1S', waits: [], waitsFor: ['timeline 1 at 1'] }];
+                  live.waiting.show(now, () => 1, '');
+                })()""");
+        assertThat(browser.text("#live-waiting .sentence")).isEqualTo("1 operation and 0 calls wait.");
+    }
+
+    /** Another process counts its events anew. */
+    @Test
+    void eventsOfARestartedServerAreShown() {
+        openLive();
+        choose("live-interval", "0.5");
+        browser.until("window.ireeConsole.live.history.samples.length > 2");
+        browser.eval("""
+                (() => {
+                  const { live } = window.ireeConsole;
+                  live.events.clear();
+                  live.events.add([{ id: 4711, time: '2001-01-01T00:00:00Z', subject: 'gone:1', message: 'of the one before' }]);
+                  live.cursor = 4711;
+                })()""");
+        browser.until("window.ireeConsole.live.events.last?.id < 4711");
+        browser.until("document.getElementById('live-events').textContent.includes('digits:1')");
+        assertThat(browser.text("#live-events")).doesNotContain("gone:1");
+        long events = (Long) browser.eval("window.ireeConsole.live.events.events.length");
+        long polls = polls();
+        browser.until("window.ireeConsole.live.polls > " + polls + " + 1");
+        assertThat(browser.eval("window.ireeConsole.live.events.events.length")).isEqualTo(events);
+    }
+
     @Test
     void filtersByProgram() {
         openLive();

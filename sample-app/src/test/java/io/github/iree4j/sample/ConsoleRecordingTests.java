@@ -2,6 +2,7 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,10 @@ class ConsoleRecordingTests extends ConsoleTests {
         long operations = (Long) browser.eval("window.ireeConsole.explore.schedule.operations.length");
         assertThat(operations).isGreaterThan(5);
         assertThat(texts(".invariants .broken")).isEmpty();
+        browser.click("#ways");
+        browser.until("document.querySelectorAll('.way canvas').length === 3");
+        assertThat(browser.find(".way canvas").getDomAttribute("aria-label")).containsPattern("until [\\d.]+ m?s\\.");
+        browser.click("#ways");
         slide("width", 2);
         browser.until("window.ireeConsole.explore.schedule.operations.length === " + 2 * operations);
         browser.eval("document.activeElement.blur()");
@@ -57,6 +62,28 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.type(Keys.END);
         assertThat(texts(".invariants .broken")).isEmpty();
         browser.picture("explore-recorded-in-the-laboratory");
+    }
+
+    /** A recorder may have more than a page can show: why nothing moves now is at the end. */
+    @Test
+    void ofALongRecordingTheLatestRecordsAreRead() {
+        openLive();
+        browser.eval("""
+                (() => {
+                  const { fetch } = window;
+                  window.asked = [];
+                  window.fetch = async (url, options) => {
+                    if (!String(url).includes('/recording')) return fetch(url, options);
+                    const since = Number(new URL(url, location.href).searchParams.get('since'));
+                    window.asked.push(since);
+                    const cursor = Math.max(since, Math.min(since + 40_000, 250_000));
+                    const page = { cursor: since > 250_000 ? 250_000 : cursor, start: '', completeFrom: 3, more: cursor < 250_000, queues: [], pools: [], events: [] };
+                    return new Response(JSON.stringify(page), { headers: { 'Content-Type': 'application/json' } });
+                  };
+                })()""");
+        browser.click("#live-export");
+        browser.until("document.title.startsWith('Explore')");
+        assertThat(browser.eval("window.asked.slice(1)")).isEqualTo(List.of(150_000L, 190_000L, 230_000L));
     }
 
     @Test

@@ -2,6 +2,8 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.OperationGraph;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -43,7 +45,7 @@ final class ExportCommand implements Callable<Integer> {
     ExportCommand() {}
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() {
         ExportFormat chosen = switch (format.toLowerCase(Locale.ROOT)) {
             case "perfetto" -> ExportFormat.PERFETTO;
             case "otlp" -> ExportFormat.OTLP;
@@ -56,6 +58,8 @@ final class ExportCommand implements Callable<Integer> {
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = Files.newOutputStream(output)) {
             chosen.write(graph, target);
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNKNOWN, "file '%s' cannot be written: %s".formatted(output, e), e);
         }
         spec.commandLine().getOut().println("wrote " + output);
         return 0;

@@ -2,8 +2,11 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.flight.FlightRecording;
 import io.github.iree4j.flight.IreeReplay;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +23,18 @@ final class RecordingFlags {
     RecordingFlags() {}
 
     /** Reads the recording, or an {@code .ireereplay} file as one; says then what that leaves out. */
-    FlightRecording read(PrintWriter err) throws IOException {
+    FlightRecording read(PrintWriter err) {
+        try {
+            return readFile(err);
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "recording '%s' does not exist".formatted(file), e);
+        } catch (IOException e) {
+            throw new IreeException(
+                    StatusCode.UNKNOWN, "recording '%s' cannot be read: %s".formatted(file, e.getMessage()), e);
+        }
+    }
+
+    private FlightRecording readFile(PrintWriter err) throws IOException {
         if (file.toString().endsWith(".ireereplay")) {
             IreeReplay replay = IreeReplay.read(file);
             err.println(replay);

@@ -102,4 +102,16 @@ class RecordingCommandsTest {
         assertThat(refused.err()).contains("DATA_LOSS").contains("--salvage");
         assertThat(iree4j("explain", "--salvage", file.toString()).status()).isZero();
     }
+
+    @Test
+    void filesThatAreNotThereAreNamed() {
+        for (String command : new String[] {"explain", "replay"}) {
+            assertThat(iree4j(command, "nowhere.iree4j").err())
+                    .contains("NOT_FOUND; recording 'nowhere.iree4j' does not exist");
+        }
+        assertThat(iree4j("explain", "nowhere.ireereplay").err()).contains("NOT_FOUND; recording 'nowhere.ireereplay'");
+        assertThat(iree4j("export", record(1), "--format=perfetto", "--output=/nowhere/at/all")
+                        .err())
+                .contains("file '/nowhere/at/all' cannot be written");
+    }
 }

@@ -58,16 +58,18 @@ public final class ConsoleRequests {
      *
      * @param method its method
      * @param uri path of the request as the client sent it
+     * @param query its query as the client sent it; null for none
      * @param below the part below the console's path, without a leading slash
      * @param known value of {@code If-None-Match}; null for none
      */
-    Answer answer(String method, String uri, String below, @Nullable String known) {
+    Answer answer(String method, String uri, @Nullable String query, String below, @Nullable String known) {
         if (!method.equals("GET") && !method.equals("HEAD")) {
             return of(405, "Allow", "GET, HEAD");
         }
         if (below.isEmpty() && !uri.endsWith("/")) {
             // Relative: what precedes the path here may not be what precedes it for the client.
-            return of(302, "Location", path.substring(path.lastIndexOf('/') + 1) + "/");
+            String folder = path.substring(path.lastIndexOf('/') + 1) + "/";
+            return of(302, "Location", query == null ? folder : folder + "?" + query);
         }
         ConsoleFile file = below.equals("console.json")
                 ? ConsoleFile.of(below, endpoints.get().json(path))

@@ -32,6 +32,7 @@ public final class ReactiveConsole extends SimpleUrlHandlerMapping {
         Answer answer = requests.answer(
                 exchange.getRequest().getMethod().name(),
                 exchange.getRequest().getPath().value(),
+                exchange.getRequest().getURI().getRawQuery(),
                 below == null ? "" : below.value(),
                 exchange.getRequest().getHeaders().getFirst("If-None-Match"));
         ServerHttpResponse response = exchange.getResponse();

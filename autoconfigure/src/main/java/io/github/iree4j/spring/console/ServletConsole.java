@@ -31,6 +31,7 @@ public final class ServletConsole extends SimpleUrlHandlerMapping {
         Answer answer = requests.answer(
                 request.getMethod(),
                 request.getRequestURI(),
+                request.getQueryString(),
                 below == null ? "" : below.toString(),
                 request.getHeader("If-None-Match"));
         response.setStatus(answer.status());

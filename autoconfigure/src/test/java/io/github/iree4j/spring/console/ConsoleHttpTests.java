@@ -111,6 +111,10 @@ class ConsoleHttpTests {
             HttpResponse<String> answer = get(context, "/ops/iree.console");
             assertThat(answer.statusCode()).isEqualTo(302);
             assertThat(answer.headers().firstValue("Location")).hasValue("iree.console/");
+            assertThat(get(context, "/ops/iree.console?view=live&program=a%0Ab")
+                            .headers()
+                            .firstValue("Location"))
+                    .hasValue("iree.console/?view=live&program=a%0Ab");
             assertThat(get(context, "/ops/iree.console/").statusCode()).isEqualTo(200);
             assertThat(get(context, "/ops/iree.console/console.json").body()).contains("\"problem\":null");
         }

@@ -211,14 +211,7 @@ public final class IreeLabEndpoint {
     }
 
     private static List<Fault> faults(@Nullable String text) {
-        if (text == null || text.isEmpty()) {
-            return List.of();
-        }
-        String[] parts = text.split(",", MOST_FAULTS + 1);
-        if (parts.length > MOST_FAULTS) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a run has at most %d faults".formatted(MOST_FAULTS));
-        }
-        return Stream.of(parts).map(Fault::parse).toList();
+        return text == null || text.isEmpty() ? List.of() : Fault.parseList(text, MOST_FAULTS);
     }
 
     private static WebEndpointResponse<String> refusal(IreeException e) {

@@ -90,6 +90,14 @@ class IreeLabEndpointHttpTests {
                 .containsExactly("branch_a", "merge");
     }
 
+    @Test
+    void faultsNameIdsWithCommas() throws Exception {
+        String scenario =
+                own("id: odd\nhardware: [{id: \"a,b@1\"}]\noperations:\n  - {id: x, hw: \"a,b@1\", duration: 3}\n");
+        JsonNode run = json(scenario + "&fault=lose:a,b@1@2,slow:a,b@1*3@0");
+        assertThat(run.get("ops").get(0).get("failure").stringValue()).contains("hardware 'a,b@1' was lost at tick 2");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

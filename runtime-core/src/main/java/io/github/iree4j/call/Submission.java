@@ -14,6 +14,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -74,12 +75,11 @@ final class Submission<R> {
         }
         TimelineSemaphore own = null;
         try {
-            if (signal == null) {
-                own = isAsynchronous() ? program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT) : null;
-                if (own != null) {
-                    own.setName(call.holder());
-                }
-            } else {
+            if (isAsynchronous() && (signal == null || !program.inPlace().isEmpty())) {
+                own = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                own.setName(call.holder());
+            }
+            if (signal != null) {
                 signal.retain();
                 try {
                     signal.addSignaller();
@@ -90,6 +90,9 @@ final class Submission<R> {
             }
         } catch (RuntimeException | Error e) {
             release(wait);
+            if (own != null) {
+                own.close();
+            }
             throw e;
         }
         future.whenComplete((_, failure) -> {
@@ -103,12 +106,15 @@ final class Submission<R> {
         }
         call.onGiveUp(this::giveUp);
         program.track(call);
-        if (own != null) {
-            callWithOwnFence(wait, own);
-        } else if (signal != null && isAsynchronous()) {
-            callWithFences(wait, signal);
-        } else {
+        if (!isAsynchronous()) {
             runAfter(wait);
+        } else if (signal == null) {
+            callWithOwnFence(wait, Objects.requireNonNull(own));
+        } else if (own == null) {
+            callWithFences(wait, signal, signal, List.of());
+        } else {
+            Fence looked = Fence.at(own, 1);
+            callWithFences(wait, looked, signal, List.of(looked, own));
         }
         return future;
     }
@@ -264,18 +270,8 @@ final class Submission<R> {
 
     // Work of devices.
 
-    private void callWithFences(@Nullable Fence wait, Fence done) {
-        if (program.inPlace().isEmpty()) {
-            callBetween(wait, done, done, List.of());
-            return;
-        }
-        TimelineSemaphore timeline = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        timeline.setName(call.holder());
-        Fence own = Fence.at(timeline, 1);
-        callBetween(wait, own, done, List.of(own, timeline));
-    }
-
-    private void callBetween(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
+    /** With a fence of its own, its code reaches that one, and the caller's is reached after a look at files in place. */
+    private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
         start(wait, own, both(wait, ours), values -> {
             if (own != done) {
                 lookBetween(own, done);

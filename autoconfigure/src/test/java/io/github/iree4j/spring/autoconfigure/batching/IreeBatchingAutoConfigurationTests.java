@@ -3,18 +3,33 @@ package io.github.iree4j.spring.autoconfigure.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
 import io.github.iree4j.spring.batching.BatchListener;
 import io.github.iree4j.spring.batching.BatchTimer;
 import io.github.iree4j.spring.batching.DynamicBatching;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.CallTracer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -73,7 +88,69 @@ class IreeBatchingAutoConfigurationTests {
                 });
     }
 
-    private static io.github.iree4j.Tensor tensor(float value) {
-        return io.github.iree4j.Tensor.of(new float[] {value}, 1);
+    @Test
+    void fileThatChangesDuringABatchFailsEachOfItsCalls(@TempDir Path directory) throws IOException {
+        Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
+        AtomicBoolean changes = new AtomicBoolean();
+        runner.withBean(
+                        IreeModuleCustomizer.class,
+                        () -> (_, options) -> options.tracer(new Entries(() -> {
+                            if (changes.getAndSet(false)) {
+                                touch(weights);
+                            }
+                        })))
+                .withPropertyValues(
+                        "iree.modules.w.location=" + TestModules.fixture("3.13.0/cpu/weights.vmfb"),
+                        "iree.modules.w.parameters.model=" + weights,
+                        "iree.modules.w.batching.enabled=true",
+                        "iree.modules.w.batching.max-delay=1m")
+                .run(context -> {
+                    InvocationService invocations = context.getBean(InvocationService.class);
+                    Supplier<CompletableFuture<Results>> row =
+                            () -> invocations.invokeAsync("w.weigh", Tensor.of(new float[] {1, 2, 3, 4}, 1, 4));
+                    for (CompletableFuture<Results> call : List.of(row.get(), row.get())) {
+                        call.join().close();
+                    }
+                    changes.set(true);
+                    for (CompletableFuture<Results> call : List.of(row.get(), row.get())) {
+                        assertThat(call)
+                                .failsWithin(Duration.ofMinutes(1))
+                                .withThrowableThat()
+                                .withMessageContaining("DATA_LOSS")
+                                .withMessageContaining("it was changed while it is in use");
+                    }
+                    assertThat(changes).as("the change that was to come").isFalse();
+                });
+    }
+
+    private static void touch(Path file) {
+        try {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(10)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private record Entries(Runnable each) implements CallTracer {
+        @Override
+        public void entered(int depth, String function, List<? extends @Nullable Object> arguments) {
+            each.run();
+        }
+
+        @Override
+        public void returned(int depth, String function, List<? extends @Nullable Object> results) {}
+
+        @Override
+        public void deferred(int depth, String function) {}
+
+        @Override
+        public void resumed(int depth, String function) {}
+
+        @Override
+        public void failed(int depth, String function, IreeException failure) {}
+    }
+
+    private static Tensor tensor(float value) {
+        return Tensor.of(new float[] {value}, 1);
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.OperationGraph;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -54,8 +55,10 @@ final class ExportCommand implements Callable<Integer> {
                         spec.commandLine(), "--format is perfetto, otlp, shiviz or scenario, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        chosen.write(graph, whole); // which may refuse: a file that is there stays as it is
         try (OutputStream target = Files.newOutputStream(output)) {
-            chosen.write(graph, target);
+            whole.writeTo(target);
         }
         spec.commandLine().getOut().println("wrote " + output);
         return 0;

@@ -91,11 +91,11 @@ public record Scenario(
     public record Hardware(String id, int lanes, boolean scalable, long memory, String machine) {
         /** Checks the parts. */
         public Hardware {
-            checkTarget("a class of hardware", id);
+            checkId("a class of hardware", id);
             check("lanes of hardware '" + id + "'", lanes, 1, MAXIMUM_LANES);
             check("memory of hardware '" + id + "'", memory, 0, MAXIMUM_MEMORY);
             if (!machine.isEmpty()) {
-                checkTarget("a machine", machine);
+                checkId("a machine", machine);
             }
         }
 
@@ -146,7 +146,7 @@ public record Scenario(
             List<String> frees) {
         /** Copies and checks the parts. */
         public Operation {
-            checkTarget("an operation", id);
+            checkId("an operation", id);
             check("duration of operation '" + id + "'", duration, 0, MAXIMUM_DURATION);
             waits = values(id, "waits for", waits);
             signals = values(id, "signals", signals);
@@ -308,15 +308,6 @@ public record Scenario(
     private static void checkText(String what, String text) {
         if (text.length() > MAXIMUM_TEXT) {
             throw invalid("%s has %d characters, more than %d".formatted(what, text.length(), MAXIMUM_TEXT));
-        }
-    }
-
-    /** Checks the id of what a fault can hit: faults are written as KIND:ID*FACTOR@TICK, and separated by commas. */
-    private static void checkTarget(String what, String id) {
-        checkId(what, id);
-        if (id.chars().anyMatch(c -> c == '@' || c == ',' || c == '*')) {
-            throw invalid("id '%s' of %s contains '@', ',' or '*', which separate the parts of a fault; name it without"
-                    .formatted(id, what));
         }
     }
 

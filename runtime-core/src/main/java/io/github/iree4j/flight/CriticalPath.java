@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Why a recording, or one operation, took as long as it did: the chain of operations each of which began when the one before it ended.
+ * Why a recording, or one operation, took as long as it did: the chain of operations each of which began once the one before it had ended.
  *
  * <p>Walked back from the end, along the dependency that was there last: a wait, the order of a stream, memory, or the host's submission,
  * where it ends. It is exact where spans are not, since the scheduler knows what each operation runs after. Immutable.
@@ -58,7 +58,8 @@ public record CriticalPath(List<Step> steps) {
                 break;
             }
             steps.add(new Step(operation, after, after.available(), graph.end(operation)));
-            operation = after.before();
+            RecordedOperation before = after.before(); // which may give its memory before it ends
+            operation = before != null && graph.end(before) <= after.available() ? before : null;
         }
         return new CriticalPath(steps.reversed());
     }

@@ -176,11 +176,8 @@ final class DeviceComparison {
 
     /** Whether what ended a wait is not repeated, or was not seen to end. */
     private boolean isUnknown(RecordedOperation operation, int wait) {
-        Decision decision = operation.lastDecisions().get(wait);
         RecordedOperation producer = was.producer(operation, wait);
-        return order.gaps().isUnknown(decision)
-                || producer != null && !producer.hasRun()
-                || decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0;
+        return order.gaps().isUnknown(operation, wait) || producer != null && !producer.hasRun();
     }
 
     /** Whether a decision is about work that the hardware has already. */

@@ -11,7 +11,6 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -82,11 +81,11 @@ final class DeviceReplayRun implements AutoCloseable {
                 }
                 case COMPLETE -> await(operation);
                 case CANCEL -> {
-                    for (Point each : operation.signals()) {
+                    for (Point each : order.isCancelled(operation) ? operation.signals() : List.<Point>of()) {
                         timelines.fail(each, failure(operation));
                     }
                 }
-                case GRANT, SIGNAL -> {} // the pools decide here
+                case GRANT, SIGNAL, LOST -> {} // the pools decide here
             }
         }
         submitHeldBack(Long.MAX_VALUE);
@@ -117,11 +116,6 @@ final class DeviceReplayRun implements AutoCloseable {
         if (order.isCancelled(operation)) {
             return; // the host fails what it signals
         }
-        List<Point> waits = new ArrayList<>(operation.waits());
-        Point resumption = order.resumption(operation);
-        if (resumption != null) {
-            waits.add(resumption);
-        }
         TimelineSemaphore end = end(operation);
         DeviceQueue queue = queues.get(operation.axis());
         if (queue == null) { // of a recording that was altered
@@ -132,7 +126,7 @@ final class DeviceReplayRun implements AutoCloseable {
             submit(
                     operation,
                     queue,
-                    timelines.fence(waits, before(operation)),
+                    timelines.fence(order.waits(operation), before(operation)),
                     timelines.fence(operation.signals(), end));
         } catch (IreeException e) {
             end.fail(e);

@@ -36,6 +36,7 @@ final class ForecastRun implements AutoCloseable {
     private static final long SMALLEST = 1 << 20;
 
     private final OperationGraph graph;
+    private final ReplayOrder order;
     private final List<RecordedOperation> operations;
     private final Hardware hardware;
     private final Explanation explanation;
@@ -75,6 +76,7 @@ final class ForecastRun implements AutoCloseable {
 
     ForecastRun(OperationGraph graph, List<RecordedOperation> operations, Hardware hardware) {
         this.graph = graph;
+        this.order = new ReplayOrder(graph);
         this.operations = operations;
         this.hardware = hardware;
         this.explanation = new Explanation(graph);
@@ -201,7 +203,7 @@ final class ForecastRun implements AutoCloseable {
      */
     long run() {
         plan();
-        for (ReplayOrder.Action action : new ReplayOrder(graph).actions()) {
+        for (ReplayOrder.Action action : order.actions()) {
             Point point = action.point;
             if (action.kind == ReplayOrder.Kind.SIGNAL && point != null) {
                 clock.schedule(action.time, () -> timelines.signal(point));
@@ -274,8 +276,11 @@ final class ForecastRun implements AutoCloseable {
     private void submit(Pending pending) {
         RecordedOperation operation = pending.operation;
         first = Math.min(first, clock.now());
-        Fence wait = timelines.fence(operation.waits());
+        Fence wait = timelines.fence(order.waits(operation));
         Fence signal = timelines.fence(operation.signals());
+        if (signal == null) { // something carries its failure when the run is over
+            signal = timelines.fence(List.of(ReplayOrder.unshared(operation, 0)));
+        }
         submitting = operation;
         try {
             FlightEvent.Reserved reserved = operation.reserved();

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,8 @@ public final class OperationGraph {
     private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
     private final List<RecordedFrontier> strays = new ArrayList<>();
+    private final TreeSet<Long> strayEnds = new TreeSet<>(); // sequence numbers
+    private final List<FlightEvent.Lost> losses = new ArrayList<>();
 
     /**
      * Reads the operations of a recording.
@@ -135,6 +138,7 @@ public final class OperationGraph {
             case FlightEvent.Over over -> {
                 if (!operations.containsKey(over.operation())) {
                     strays.add(over.frontier());
+                    strayEnds.add(over.sequence());
                 }
                 of(over.operation(), operation -> operation.over = operation.over == null ? over : operation.over);
             }
@@ -157,7 +161,7 @@ public final class OperationGraph {
                 }
             }
             case FlightEvent.InLine line -> lines.add(line);
-            case FlightEvent.Lost lost -> {}
+            case FlightEvent.Lost lost -> losses.add(lost);
         }
     }
 
@@ -199,6 +203,17 @@ public final class OperationGraph {
     /** The frontiers of operations that were issued, or ended, after the recording began, and submitted before. */
     List<RecordedFrontier> strays() {
         return List.copyOf(strays);
+    }
+
+    /** Whether an operation that was submitted before the recording began was over between two records. */
+    boolean hasStrayEnd(long after, long before) {
+        Long next = strayEnds.higher(after);
+        return next != null && next < before;
+    }
+
+    /** The losses of devices, one for each queue. */
+    List<FlightEvent.Lost> losses() {
+        return List.copyOf(losses);
     }
 
     /**
@@ -332,12 +347,18 @@ public final class OperationGraph {
         }
     }
 
-    List<RecordedOperation> predecessors(RecordedOperation operation) {
+    /** What has signalled when an operation does: what signals its waits, and the operation before it on its stream. */
+    List<RecordedOperation> endsAfter(RecordedOperation operation) {
         List<RecordedOperation> all = new ArrayList<>();
         for (int i = 0; i < operation.waits().size(); i++) {
             add(all, producer(operation, i));
         }
         add(all, previous(operation));
+        return all;
+    }
+
+    List<RecordedOperation> predecessors(RecordedOperation operation) {
+        List<RecordedOperation> all = endsAfter(operation);
         FlightEvent.Reserved memory = operation.reserved;
         if (memory != null) {
             for (Entry each : memory.death().entries()) {
@@ -365,21 +386,36 @@ public final class OperationGraph {
      * @return the operation; null when the host signalled, or an operation that was not recorded
      */
     public @Nullable RecordedOperation producer(RecordedOperation operation, int index) {
-        List<Decision> decisions = operation.lastDecisions();
         Point point = operation.waits().get(index);
-        NavigableMap<Long, RecordedOperation> values = signallers.get(point.timeline());
-        Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
+        NavigableMap<Long, RecordedOperation> values = signallers.getOrDefault(point.timeline(), new TreeMap<>());
+        Map.Entry<Long, RecordedOperation> next = values.ceilingEntry(point.value());
+        List<Decision> decisions = operation.lastDecisions();
         if (index < decisions.size() && decisions.get(index).decision() != WaitDecision.DEFERRED_UNKNOWN) {
             Decision decision = decisions.get(index);
-            RecordedOperation known = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
-            boolean forgotten = next != null // by the timeline, which told of the oldest signal that it remembered
-                    && next.getKey() < decision.value()
-                    && next.getValue().status() == StatusCode.OK;
-            if (!forgotten && (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED)) {
-                return known; // null also when it is not in the recording
+            while (next != null && next.getKey() < decision.value()) {
+                if (isForgotten(next.getValue(), decision, operation.decided.getLast())) {
+                    return next.getValue();
+                }
+                next = values.higherEntry(next.getKey()); // skipped
+            }
+            if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
+                return decision.epoch() == 0
+                        ? null
+                        : at(decision.axis(), decision.epoch()); // null also when it is not in the recording
             }
         }
         return next == null ? null : next.getValue();
+    }
+
+    /**
+     * Whether an operation had signalled or promised a lower value when something was decided. The timeline tells of the oldest signal that it
+     * remembers, and while one queue uses it, of the last promise. Otherwise it has jumped over that value.
+     */
+    private static boolean isForgotten(RecordedOperation operation, Decision decision, FlightEvent.Decided decided) {
+        FlightEvent then = decision.decision() == WaitDecision.REACHED
+                ? operation.completed
+                : operation.axis() == decision.axis() ? operation.issued : null;
+        return then != null && then.sequence() < decided.sequence() && operation.status() == StatusCode.OK;
     }
 
     /** The operation before it on its stream; null for the first one, and on an unordered queue. */

@@ -99,13 +99,13 @@ public record Replay(
             StandIn now = run.standIn(each);
             List<WaitDecision> before = decisions(each.decisions());
             List<WaitDecision> after = now.firstDecisions();
+            after = ReplayOrder.isRefused(each) && !after.isEmpty() ? after.subList(0, after.size() - 1) : after;
             boolean behind = order.gaps().isBehind(each);
             behindGaps += behind ? 1 : 0;
             if (!before.isEmpty()
                     && !behind
                     && !order.gaps().hasUnknownWait(each)
-                    && each.overAt() != RecordedOperation.NEVER
-                    && isComparable(each)) {
+                    && each.overAt() != RecordedOperation.NEVER) {
                 waits += before.size();
                 if (!before.equals(after)) {
                     add(differences, new Difference(each, "the decisions", before.toString(), after.toString()));
@@ -134,12 +134,6 @@ public record Replay(
                 deviation,
                 order.reordered() + run.late(),
                 differences);
-    }
-
-    /** Whether no wait was for foreign work, whose primitive is not recorded. */
-    private static boolean isComparable(RecordedOperation operation) {
-        return operation.decisions().stream()
-                .noneMatch(each -> each.decision() == WaitDecision.DEVICE_WAIT && each.epoch() == 0);
     }
 
     private static List<WaitDecision> decisions(List<Decision> decisions) {

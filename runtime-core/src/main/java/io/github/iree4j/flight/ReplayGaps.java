@@ -3,6 +3,7 @@ package io.github.iree4j.flight;
 import io.github.iree4j.flight.FlightEvent.Decided;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
+import io.github.iree4j.hal.schedule.WaitDecision;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a recording lacks that repeated operations depend on: operations that were submitted before it begins, or in another scheduling domain.
- * In a replay the host signals for them, without a frontier. Confined to one thread.
+ * In a replay the host ends waits for them, on timelines that nothing else uses: what the recorded ones had reached is not known. Confined to one thread.
  */
 final class ReplayGaps {
     private final OperationGraph graph;
@@ -24,6 +25,7 @@ final class ReplayGaps {
     private final Set<RecordedOperation> repeated;
     private final Map<Long, NavigableMap<Long, RecordedFrontier>> missing = new HashMap<>(); // by axis and epoch
     private final Set<RecordedOperation> behind = new HashSet<>();
+    private final boolean lacksSome;
     private final List<RecordedOperation> heldBack = new ArrayList<>(); // for what is missing: of a stream
 
     ReplayGaps(OperationGraph graph, ReplayOrder order) {
@@ -42,6 +44,7 @@ final class ReplayGaps {
                 heldBack.add(each);
             }
         }
+        this.lacksSome = !missing.isEmpty() || repeated.stream().anyMatch(this::hasUnknownWait);
         List<RecordedOperation> issued = new ArrayList<>(order.operations());
         issued.removeIf(each -> each.issued == null);
         issued.sort(Comparator.comparingLong(OperationGraph::issueNumber));
@@ -72,9 +75,19 @@ final class ReplayGaps {
                 .anyMatch(this::isUnknown);
     }
 
-    /** Whether what signals a wait is not repeated. */
+    /** Whether what signals a wait is not repeated: an operation that the recording lacks, or foreign work. */
     boolean isUnknown(Decision decision) {
-        return decision.epoch() > 0 && repeated(decision.axis(), decision.epoch()) == null;
+        return decision.epoch() > 0
+                ? repeated(decision.axis(), decision.epoch()) == null
+                : decision.value() > 0
+                        && (decision.decision() == WaitDecision.DEVICE_WAIT
+                                || decision.decision() == WaitDecision.DEFERRED_UNREACHED);
+    }
+
+    /** Whether a wait was decided at least once about what is not repeated. */
+    boolean isUnknown(RecordedOperation operation, int wait) {
+        return operation.decided.stream()
+                .anyMatch(each -> isUnknown(each.decisions().get(wait)));
     }
 
     private @Nullable RecordedOperation repeated(long axis, long epoch) {
@@ -83,6 +96,9 @@ final class ReplayGaps {
     }
 
     private boolean isBehind(RecordedOperation operation, @Nullable RecordedOperation previous) {
+        if (operation.frontier().tainted() && lacksSome) { // entries that were evicted for others are not known
+            return true;
+        }
         for (Decided decided : operation.decided) {
             for (Decision each : decided.decisions()) {
                 if (each.epoch() > 0 && carries(each.axis(), each.epoch())) {

@@ -30,16 +30,19 @@ final class ReplayOrder {
         COMPLETE,
         GRANT,
         CANCEL,
+        LOST,
         SIGNAL
     }
 
     /** One thing that happens, in the order of its key unless others must come first. */
     static final class Action {
         final Kind kind;
-        final @Nullable RecordedOperation operation; // null for a signal of the host
+        final @Nullable RecordedOperation operation; // null for a signal of the host, and a loss
         final @Nullable Point point; // of a signal of the host
         long key; // twice a sequence number, or one more or less
         final long time;
+
+        FlightEvent.@Nullable Lost lost;
 
         @Nullable
         Action with; // a completion with which it came, not after what that caused
@@ -105,6 +108,11 @@ final class ReplayOrder {
         }
         operations.forEach(each -> planGrant(each, all));
         all.addAll(signals.values());
+        for (FlightEvent.Lost each : graph.losses()) {
+            Action loss = new Action(Kind.LOST, null, null, 2 * each.sequence(), each.time());
+            loss.lost = each;
+            all.add(loss);
+        }
         operations.forEach(this::constrain);
         constrainQueues();
         this.actions = sorted(all);
@@ -121,6 +129,13 @@ final class ReplayOrder {
     /** Whether an operation failed before it was given to the hardware, and not because of a wait. */
     boolean isCancelled(RecordedOperation operation) {
         return cancelled.contains(operation);
+    }
+
+    /** Whether an operation failed before it was given to the hardware. In a replay it waits for that, since the cause may not be repeated. */
+    static boolean isRefused(RecordedOperation operation) {
+        return operation.over != null
+                && operation.over.status() != StatusCode.OK
+                && (operation.completed == null || operation.issued == null);
     }
 
     int leftOut() {
@@ -156,13 +171,20 @@ final class ReplayOrder {
         FlightEvent.Completed completed = operation.completed;
         FlightEvent.Over over = operation.over;
         if (completed != null && operation.issued != null) {
-            Action complete = new Action(Kind.COMPLETE, operation, null, 2 * completed.sequence(), completed.time());
+            // What holds its signals back, and is not repeated, is over by then.
+            boolean held = over != null
+                    && gaps.hasUnknownWait(operation)
+                    && graph.hasStrayEnd(completed.sequence(), over.sequence());
+            long key = held ? 2 * over.sequence() - 1 : 2 * completed.sequence();
+            Action complete = new Action(Kind.COMPLETE, operation, null, key, completed.time());
             completes.put(operation, complete);
             submit.before(complete);
             all.add(complete);
-        } else if (over != null && over.status() != StatusCode.OK && !failsByItself(operation)) {
+        } else if (over != null && isRefused(operation)) {
             Action cancel = new Action(Kind.CANCEL, operation, null, 2 * over.sequence(), over.time());
-            cancelled.add(operation);
+            if (!failsByItself(operation)) {
+                cancelled.add(operation);
+            }
             submit.before(cancel);
             all.add(cancel);
         }
@@ -182,7 +204,7 @@ final class ReplayOrder {
         FlightEvent.Released before = graph.earlierUse(reserved.reservation());
         RecordedOperation releaser = before == null ? null : graph.releaser(before.reservation());
         FlightEvent.Issued issued = releaser == null ? null : releaser.issued;
-        if (resumption(operation) == null
+        if (!hasUnknownEnd(operation)
                 && releaser != null
                 && issued != null
                 && !isUnordered(releaser)
@@ -199,7 +221,19 @@ final class ReplayOrder {
 
     /** Whether an allocation gets its memory by a thing that happens, not as soon as it is asked for. */
     boolean isGrantedLater(RecordedOperation operation) {
-        return graph.stoodInLine(operation) || operation.held != null && resumption(operation) != null;
+        return graph.stoodInLine(operation) || operation.held != null && hasUnknownEnd(operation);
+    }
+
+    /** Whether it was held back for something that the recording lacks, and resumed. */
+    private boolean hasUnknownEnd(RecordedOperation operation) {
+        for (int i = 0; i < operation.waits().size(); i++) {
+            if (gaps.isUnknown(operation, i)
+                    && operation.decided.size() > 1
+                    && operation.decisions().get(i).decision().compareTo(WaitDecision.DEVICE_WAIT) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether nothing was submitted, resumed or completed between the two, so that they happened before the thread ran its callbacks. */
@@ -240,31 +274,35 @@ final class ReplayOrder {
     }
 
     /**
-     * What an operation also waits for in a replay, if it was held back for something that the recording lacks: the host ends that wait when
-     * it had resumed. Null for nothing.
+     * What an operation waits for in a replay, as many points as it has waits. Where one is for something that the recording lacks, the host
+     * ends it when it ended then.
      */
-    @Nullable
-    Point resumption(RecordedOperation operation) {
-        Point own = new Point(-operation.number(), 1);
-        return signals.containsKey(own) ? own : null;
+    List<Point> waits(RecordedOperation operation) {
+        List<Point> waits = new ArrayList<>(operation.waits());
+        for (int i = 0; i < waits.size(); i++) {
+            if (gaps.isUnknown(operation, i)) {
+                waits.set(i, unknown(operation, i));
+            }
+        }
+        return waits;
+    }
+
+    /** A point of a timeline that nothing recorded uses: for a wait, or for what an operation that signals nothing signals. */
+    static Point unshared(RecordedOperation operation, int number) {
+        return new Point(-(operation.number() * 2 * RecordingObserver.MAXIMUM_POINTS + number), 1);
+    }
+
+    private static Point unknown(RecordedOperation operation, int wait) {
+        return unshared(operation, wait + 1);
     }
 
     /** Values that were found reached without an operation that signalled them: the host did, before that or before a wait for them ended. */
     private void hostSignals(RecordedOperation operation) {
-        if (gaps.hasUnknownWait(operation)) {
-            operation.decided.stream()
-                    .skip(1)
-                    .filter(each -> each.decisions().stream()
-                            .allMatch(decision -> decision.decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0))
-                    .findFirst()
-                    .ifPresent(resumed -> signals.put(
-                            new Point(-operation.number(), 1),
-                            new Action(
-                                    Kind.SIGNAL,
-                                    null,
-                                    new Point(-operation.number(), 1),
-                                    2 * resumed.sequence() - 1,
-                                    resumed.time())));
+        for (int i = 0; i < operation.waits().size(); i++) {
+            FlightEvent end = gaps.isUnknown(operation, i) ? endOfWait(operation, i) : null;
+            if (end != null) {
+                hostSignal(unknown(operation, i), end);
+            }
         }
         for (FlightEvent.Decided decided : operation.decided) {
             for (int i = 0; i < decided.decisions().size(); i++) {
@@ -272,18 +310,30 @@ final class ReplayOrder {
                 long timeline = operation.waits().get(i).timeline();
                 if (decision.decision() == WaitDecision.REACHED
                         && decision.value() > 0
+                        && !gaps.isUnknown(operation, i)
                         && graph.producer(operation, i) == null) {
                     FlightEvent.WaitOver over = operation.waitOver(i, decided);
                     if (over != null) {
                         hostSignal(new Point(timeline, operation.waits().get(i).value()), over);
                     }
                     hostSignal(new Point(timeline, decision.value()), decided);
-                } else if (decision.decision() == WaitDecision.DEVICE_WAIT && decision.epoch() == 0
-                        || gaps.isUnknown(decision) && decision.decision() != WaitDecision.DEFERRED_UNREACHED) {
-                    hostSignal(new Point(timeline, decision.value()), decided);
                 }
             }
         }
+    }
+
+    /** The first event at which a wait did not hold an operation back; null when it always did. */
+    private static @Nullable FlightEvent endOfWait(RecordedOperation operation, int wait) {
+        for (FlightEvent.Decided decided : operation.decided) {
+            if (decided.decisions().get(wait).decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0) {
+                FlightEvent.WaitOver over = operation.waitOver(wait, decided);
+                return over == null ? decided : over;
+            }
+        }
+        return operation.waitsOver.stream()
+                .filter(over -> over.index() == wait)
+                .findFirst()
+                .orElse(null);
     }
 
     /** The host signalled a point before an event, if not earlier. */
@@ -309,7 +359,7 @@ final class ReplayOrder {
                 }
                 continue;
             }
-            Action complete = completes.get(producer);
+            Action complete = signalling(producer);
             boolean deferred = producer.decided.size() > 1 || producer.held != null || producer.issued == null;
             // Where it promises as soon as it is submitted; an unordered queue promises nothing.
             Action issue = deferred || isUnordered(producer) ? null : submits.get(producer);
@@ -329,6 +379,28 @@ final class ReplayOrder {
                 submit.before(issue);
             }
         }
+    }
+
+    /**
+     * The completion with which an operation signalled: its own, or a later one of what it ends after, the operation before it on its stream
+     * and those that its hardware had waited for.
+     */
+    private @Nullable Action signalling(RecordedOperation operation) {
+        RecordedOperation last = operation;
+        for (RecordedOperation next = operation; next != null; ) {
+            last = next;
+            next = null;
+            for (RecordedOperation each : graph.endsAfter(last)) {
+                next = isCompletedAfter(each, next == null ? last : next) ? each : next;
+            }
+        }
+        return completes.get(last);
+    }
+
+    private static boolean isCompletedAfter(RecordedOperation operation, RecordedOperation other) {
+        return operation.completed != null
+                && other.completed != null
+                && operation.completed.sequence() > other.completed.sequence();
     }
 
     /** What is decided and retired with the lock of a stream is in the order of its records; on an unordered queue epochs are in order. */

@@ -161,6 +161,7 @@ final class ReplayRun implements AutoCloseable {
             case SUBMIT -> submit(operation);
             case COMPLETE -> complete(operation);
             case GRANT -> grant(operation);
+            case LOST -> lose(action.lost);
             case CANCEL -> {
                 StandIn standIn = standIns.get(operation);
                 if (standIn != null && operation != null) {
@@ -173,6 +174,13 @@ final class ReplayRun implements AutoCloseable {
     private void grant(@Nullable RecordedOperation operation) {
         if (operation != null && standIns.get(operation) instanceof StandIn.Allocation allocation) {
             HeldCallbacks.run(allocation::grant);
+        }
+    }
+
+    private void lose(FlightEvent.@Nullable Lost lost) {
+        QueueScheduler scheduler = lost == null ? null : queues.get(lost.axis());
+        if (lost != null && scheduler != null) {
+            scheduler.lost(new IreeException(lost.status(), lost.message()));
         }
     }
 
@@ -208,14 +216,13 @@ final class ReplayRun implements AutoCloseable {
                         : new StandIn(operation);
         standIns.put(operation, standIn);
         try {
-            List<Point> waits = new ArrayList<>(operation.waits());
-            Point resumption = order.resumption(operation);
-            if (resumption != null) {
-                waits.add(resumption);
-            }
             Fence signal = timelines.fence(operation.signals());
             if (signal == null) { // something carries its failure when the replay is over
-                signal = timelines.fence(List.of(new Point(-operation.number(), 2)));
+                signal = timelines.fence(List.of(ReplayOrder.unshared(operation, 0)));
+            }
+            List<Point> waits = order.waits(operation);
+            if (ReplayOrder.isRefused(operation)) {
+                waits.add(ReplayOrder.unshared(operation, waits.size() + 1));
             }
             scheduler(operation).submit(timelines.fence(waits), signal, () -> standIn);
         } catch (IreeException e) {

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
+    private static final int MAXIMUM_TIMELINES = 16_384;
+    private static final int MAXIMUM_POINTS = 131_072;
     private static final int MAXIMUM_LANES = 64;
     private static final long LONGEST = 100_000_000_000L;
 
@@ -40,12 +42,13 @@ final class ScenarioExport {
         List<RecordedOperation> all = graph.operations().stream()
                 .filter(each -> graph.end(each) != RecordedOperation.NEVER && graph.queue(each.axis()) != null)
                 .toList();
-        if (all.isEmpty() || all.size() > MAXIMUM_OPERATIONS) {
+        if (all.isEmpty()) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "the recording has %d operations that ended, and a scenario has 1 to %d; record for a shorter time"
-                            .formatted(all.size(), MAXIMUM_OPERATIONS));
+                    "the recording has no operations that ended, and a scenario has at least 1; record for a longer time");
         }
+        int leftOut = leftOut(all);
+        all = all.subList(leftOut, all.size());
         for (RecordedOperation each : all) {
             last(each)
                     .forEach((timeline, value) -> signals.computeIfAbsent(timeline, unused -> new TreeMap<>())
@@ -61,6 +64,10 @@ final class ScenarioExport {
         StringBuilder text = new StringBuilder("id: recorded\nlabel: Recorded from a running system\n");
         text.append("description: Ticks are nanoseconds; operations of ")
                 .append(graph.recording().header().start())
+                .append(
+                        leftOut == 0
+                                ? ""
+                                : "; the latest %d of %d that ended".formatted(all.size(), leftOut + all.size()))
                 .append(".\nplacement: ")
                 .append(streams ? "queues" : "lanes")
                 .append("\nhardware:\n");
@@ -82,6 +89,30 @@ final class ScenarioExport {
             operation(each, streams, origin, text);
         }
         return text.toString();
+    }
+
+    /** How many of the first operations a scenario has no room for. */
+    private int leftOut(List<RecordedOperation> all) {
+        Set<Long> timelines = new HashSet<>();
+        int points = 0;
+        int first = all.size();
+        while (first > 0 && all.size() - first < MAXIMUM_OPERATIONS) {
+            RecordedOperation next = all.get(first - 1);
+            points += next.waits().size() + next.signals().size() + 2; // two more for the order of its stream
+            next.signals().forEach(point -> timelines.add(point.timeline()));
+            if (points > MAXIMUM_POINTS
+                    || timelines.size() + graph.recording().queues().size() > MAXIMUM_TIMELINES) {
+                break;
+            }
+            first--;
+        }
+        if (first == all.size()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s has %d waits and signals, and a scenario at most %d on %d timelines"
+                            .formatted(all.getLast(), points, MAXIMUM_POINTS, MAXIMUM_TIMELINES));
+        }
+        return first;
     }
 
     private void hardware(boolean streams, StringBuilder text) {

@@ -81,6 +81,11 @@ class RecordingUnderLoadTest {
             recording.write(Path.of(target)); // for the tests of other modules
         }
         OperationGraph graph = new OperationGraph(recording);
+        System.out.printf(
+                "bytes of an operation with memory, of calls on the CPU: %d%n",
+                (long) recording.records().size()
+                        * Long.BYTES
+                        / graph.operations().size());
         LongestPath.assertIsCriticalPath(recording, "under load");
         assertThat(recording.events()).anyMatch(event -> event instanceof FlightEvent.Reserved);
         assertThat(graph.operations()).anyMatch(each -> !each.function().isEmpty());

@@ -4,12 +4,14 @@ import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -56,12 +58,48 @@ final class ExportCommand implements Callable<Integer> {
                         spec.commandLine(), "--format is perfetto, otlp, shiviz or scenario, not " + format);
         };
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
-        try (OutputStream target = Files.newOutputStream(output)) {
+        try (OutputStream target = new OpenedAtFirstByte(output)) {
             chosen.write(graph, target);
         } catch (IOException e) {
             throw new IreeException(StatusCode.UNKNOWN, "file '%s' cannot be written: %s".formatted(output, e), e);
         }
         spec.commandLine().getOut().println("wrote " + output);
         return 0;
+    }
+
+    /** Leaves a file that is there as it is when there is nothing to write, because it was refused. */
+    private static final class OpenedAtFirstByte extends OutputStream {
+        private final Path path;
+        private @Nullable OutputStream opened;
+
+        OpenedAtFirstByte(Path path) {
+            this.path = path;
+        }
+
+        private OutputStream opened() throws IOException {
+            OutputStream target = opened;
+            if (target == null) {
+                target = new BufferedOutputStream(Files.newOutputStream(path));
+                opened = target;
+            }
+            return target;
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            opened().write(value);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            opened().write(bytes, offset, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (opened != null) {
+                opened.close();
+            }
+        }
     }
 }

@@ -114,4 +114,15 @@ class RecordingCommandsTest {
                         .err())
                 .contains("file '/nowhere/at/all' cannot be written");
     }
+
+    @Test
+    void exportThatIsRefusedLeavesItsOutputAsItWas() throws IOException {
+        Path file = Path.of(record(1));
+        Files.write(file, Arrays.copyOf(Files.readAllBytes(file), 200));
+        Path output = Files.writeString(directory.resolve("kept"), "from before");
+        CommandLineRun run = iree4j("export", "--salvage", file.toString(), "--format=scenario", "--output=" + output);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err()).contains("no operations that ended");
+        assertThat(output).hasContent("from before");
+    }
 }

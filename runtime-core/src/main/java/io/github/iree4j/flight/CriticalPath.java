@@ -2,7 +2,9 @@ package io.github.iree4j.flight;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Why a recording, or one operation, took as long as it did: the chain of operations each of which began once the one before it had ended.
@@ -51,8 +53,9 @@ public record CriticalPath(List<Step> steps) {
      */
     public static CriticalPath to(OperationGraph graph, RecordedOperation last) {
         List<Step> steps = new ArrayList<>();
+        Set<Long> seen = new HashSet<>(); // in a damaged recording operations may run after one another
         RecordedOperation operation = last;
-        while (operation != null) { // ends: what an operation runs after was issued before it
+        while (operation != null && seen.add(operation.number())) {
             Dependency after = graph.decisive(operation);
             if (after == null) {
                 break;

@@ -314,7 +314,7 @@ class StartupFailureTests {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isNotZero();
         assertThat(output)
-                .contains("Property: iree.native.library-path")
+                .contains("configuration property 'iree.native.library-path'")
                 .contains("Native library '%s' cannot be loaded: ".formatted(library))
                 .contains("remove the property");
     }

@@ -167,7 +167,7 @@ class ComposedOverNodesTest {
         atTwo.await(LIMIT);
         long axis = collectiveAxis(first);
 
-        cluster.links.getLast().hold(PeerStream.QUEUE, true); // node 3 does not get its part
+        cluster.links.get(1).hold(PeerStream.QUEUE, true); // node 3 does not get its part
         Fence second = fence();
         Fence waits = two.reduce(second);
         Fence gone = three.reduce(fence());

@@ -151,7 +151,7 @@ class IreeEndpointTests {
         assertThat(laboratory
                         .run(LabScenarios.RECORDED, null, null, null, null, null, 9_000L, 9_001L)
                         .getBody())
-                .contains("0 operations that ended");
+                .contains("no operations that ended");
     }
 
     private static void assertReadersTakeTurns(IreeEndpoint endpoint, RecordingDescriptor page) throws Exception {

@@ -39,8 +39,6 @@ import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.AddressGenerator;
 import org.jgroups.stack.Protocol;
 import org.jgroups.util.ExtendedUUID;
-import org.jgroups.util.TLS;
-import org.jgroups.util.TLSClientAuth;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -148,15 +146,17 @@ public final class JGroupsMembership implements ClusterMembership {
             return new SHARED_LOOPBACK();
         }
         TCP tcp = new TCP();
-        tcp.setSockConnTimeout((int) options.timeout().toMillis() / 2);
+        Duration connecting = options.timeout().dividedBy(2);
+        tcp.setSockConnTimeout((int) connecting.toMillis());
         SSLContext ssl = options.ssl();
         if (ssl != null) {
-            tcp.tls(new TLS().enabled(true).setSSLContext(ssl).setClientAuth(TLSClientAuth.NEED));
+            tcp.tls(new BoundedTls(ssl, connecting));
         }
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);
         tcp.setMaxLength(MOST_BYTES);
+        tcp.setBundlerType("per-destination"); // a node that does not answer delays no messages to others
         return tcp;
     }
 

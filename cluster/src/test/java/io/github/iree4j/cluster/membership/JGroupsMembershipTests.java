@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.cluster.FreePorts;
+import io.github.iree4j.cluster.transport.TestCertificates;
+import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.ConnectException;
@@ -14,17 +16,27 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import org.jgroups.Address;
 import org.jgroups.Version;
 import org.jgroups.View;
 import org.jgroups.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** In one JVM, without a network. */
 class JGroupsMembershipTests extends ClusterMembershipContract {
@@ -139,6 +151,47 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
             }
         } finally {
             membership.leave();
+        }
+    }
+
+    /** Such as that of a process that is paused: the system accepts for it. */
+    @Test
+    @Timeout(90)
+    void aPortWhereNobodyAnswersKeepsNoOtherNodesApart(@TempDir Path directory) throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        TestCertificates certificates = new TestCertificates(directory);
+        TransportOptions.Tls tls = TestCertificates.tls(certificates.issue("node", "ip:127.0.0.1"));
+        SSLContext ssl = SSLContext.getInstance("TLS");
+        ssl.init(tls.keys().toArray(KeyManager[]::new), tls.authorities().toArray(TrustManager[]::new), null);
+        int first = FreePorts.three(28_000 + (int) (ProcessHandle.current().pid() % 900));
+        int second = FreePorts.three(first + 3);
+        List<JGroupsMembership> nodes = new ArrayList<>();
+        try (ServerSocket silent = new ServerSocket(0, 50, loopback)) {
+            List<InetSocketAddress> hosts = IntStream.of(silent.getLocalPort(), first, second)
+                    .mapToObj(port -> new InetSocketAddress(loopback, port))
+                    .toList();
+            CountDownLatch both = new CountDownLatch(2);
+            for (int port : new int[] {first, second}) {
+                JGroupsMembership node = new JGroupsMembership(new GroupOptions(
+                        group,
+                        loopback,
+                        port,
+                        new GroupOptions.Discovery.Static(hosts),
+                        Duration.ofSeconds(3),
+                        Duration.ofMillis(500),
+                        Duration.ofMillis(500),
+                        ssl));
+                nodes.add(node);
+                AtomicBoolean seen = new AtomicBoolean();
+                node.join(ClusterViewTests.member(nodes.size()), view -> {
+                    if (view.members().size() == 2 && seen.compareAndSet(false, true)) {
+                        both.countDown();
+                    }
+                });
+            }
+            assertThat(both.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            nodes.forEach(JGroupsMembership::leave);
         }
     }
 }

@@ -308,6 +308,13 @@ public final class IreeAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnBean(IreeLifecycle.class)
+    @ConditionalOnMissingBean
+    IreeStopping ireeStopping(IreeLifecycle lifecycle) {
+        return new IreeStopping(lifecycle);
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     ProblemFinder ireeProblemFinder(IreeRuntime runtime, Programs programs, InvocationService invocations) {
         return new ProblemFinder(runtime, programs, invocations);

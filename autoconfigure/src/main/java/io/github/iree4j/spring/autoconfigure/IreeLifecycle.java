@@ -36,6 +36,7 @@ final class IreeLifecycle implements SmartLifecycle {
     private final AsyncTaskExecutor executor;
     private final List<String> background;
     private final StopTimes times;
+    private final LateCalls late;
     private volatile boolean running;
 
     /**
@@ -60,6 +61,7 @@ final class IreeLifecycle implements SmartLifecycle {
         this.executor = executor;
         this.background = background;
         this.times = times;
+        this.late = new LateCalls(invocations, executor, times.draining());
     }
 
     @Override
@@ -79,6 +81,11 @@ final class IreeLifecycle implements SmartLifecycle {
         } catch (IreeException e) {
             log.error("program '{}' could not be loaded; the application remains not ready", name, e);
         }
+    }
+
+    /** The application begins to stop, before this does. */
+    void limitCalls() {
+        late.begin();
     }
 
     @Override
@@ -101,12 +108,13 @@ final class IreeLifecycle implements SmartLifecycle {
         running = false;
         programs.refuseCalls();
         programs.cancelLoads();
+        Duration draining = late.end();
         int calls = programs.activeCalls();
         if (calls > 0) {
-            log.info("waiting up to {} for {} calls in flight", times.draining(), calls);
+            log.info("waiting up to {} for {} calls in flight", draining, calls);
             events.add("runtime.draining", "runtime", calls + " calls in flight");
         }
-        if (awaitNoCalls(times.draining())) {
+        if (awaitNoCalls(draining)) {
             return;
         }
         int cancelled = invocations.cancelCalls();

@@ -21,12 +21,17 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /** The rate at which a client may read, bytes per second; that of bodies. */
     private static final long RATE = 1 << 16;
 
+    /** How long a client may take to read a status, seconds; without a limit it would keep each call that is refused. */
+    private static final long STATUS_SECONDS = 1;
+
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;
     private final Method method;
     private final long patience;
     /** Encodes a failure as a message of a stream, which then goes on; null for a call with one answer. */
     private final @Nullable Function<Status, GrpcMessage> failures;
+    /** Runs once, when the transport has forgotten the call. */
+    private final Runnable forgotten;
 
     private @Nullable GrpcWork work; // guarded by this, as are the next
     private @Nullable Answer answer;
@@ -54,18 +59,21 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
      *
      * @param patience how long an answer may be awaited by the client, in nanoseconds; longer by its size
      * @param failures encodes failures for a stream; null for a call with one answer
+     * @param forgotten runs once, when the transport has forgotten the call
      */
     GrpcCall(
             ServerCall<InputStream, GrpcMessage> call,
             GrpcArrival arrival,
             Method method,
             long patience,
-            @Nullable Function<Status, GrpcMessage> failures) {
+            @Nullable Function<Status, GrpcMessage> failures,
+            Runnable forgotten) {
         this.call = call;
         this.arrival = arrival;
         this.method = method;
         this.patience = patience;
         this.failures = failures;
+        this.forgotten = forgotten;
     }
 
     void begin() {
@@ -197,7 +205,8 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         }
     }
 
-    private void end(Status status) {
+    /** Ends the call, unless it is over. */
+    void end(Status status) {
         GrpcWork ended;
         synchronized (this) {
             if (over) {
@@ -206,6 +215,10 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             over = true;
             ended = work;
             call.close(status, new Metadata());
+            if (impatience == null) {
+                impatience = arrival.abortAfter(
+                        TimeUnit.SECONDS.toNanos(STATUS_SECONDS), "the client does not read the status of its call");
+            }
         }
         if (ended != null) {
             ended.cancel().run();
@@ -223,11 +236,13 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         if (ended != null) {
             ended.cancel().run();
         }
+        forgotten.run();
     }
 
     @Override
-    public synchronized void onComplete() {
+    public void onComplete() {
         release();
+        forgotten.run();
     }
 
     private synchronized void release() {

@@ -4,6 +4,7 @@ import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
@@ -29,6 +30,7 @@ final class GrpcStatuses {
                 status(e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.INTERNAL, e);
             case ResponseStatusException e -> described(limit(e), String.valueOf(e.getReason()));
             case CancellationException _ -> Status.CANCELLED;
+            case StatusRuntimeException e -> transport(e.getStatus());
             default -> {
                 log.error("call of the open inference protocol failed", failure);
                 yield Status.INTERNAL.withDescription("internal server error; see the server log");
@@ -43,6 +45,13 @@ final class GrpcStatuses {
             default -> Status.fromCode(Status.Code.valueOf(code.name()));
         };
         return described(status, String.valueOf(failure.getMessage()));
+    }
+
+    /** Of the transport while it decompresses a message; its limit is set from our property, which it does not name. */
+    private static Status transport(Status status) {
+        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+                ? described(status, status.getDescription() + "; send less, or raise 'iree.serving.max-request-size'")
+                : status;
     }
 
     /** Of limits on bodies, which are stated as statuses of HTTP. */

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     private final GrpcInference inference;
     private final ServingOptions options;
     private final BodyLimits limits;
+    private final int maxStreams;
+    private final Semaphore streams;
     private final ScheduledThreadPoolExecutor timer;
 
     /**
@@ -70,19 +73,23 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      * @param invocations makes the calls
      * @param options the limits of serving
      * @param limits the limits of bodies
+     * @param maxStreams maximum number of open streams of all clients, which may be silent; further ones are refused
      */
     public OpenInferenceGrpcService(
             Programs programs,
             ServedModels models,
             InvocationService invocations,
             ServingOptions options,
-            BodyLimits limits) {
+            BodyLimits limits,
+            int maxStreams) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
         this.protocol = new OpenInference(models, invocations, options, limits);
         this.inference = new GrpcInference(models, protocol, options);
         this.options = options;
         this.limits = limits;
+        this.maxStreams = maxStreams;
+        this.streams = new Semaphore(maxStreams);
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
@@ -218,13 +225,22 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             GrpcCall.Method method, @Nullable Function<Status, GrpcMessage> failures) {
         return (call, headers) -> {
             GrpcArrival arrival = GrpcArrival.KEY.get();
+            boolean stream = failures != null;
+            boolean admitted = !stream || streams.tryAcquire();
             GrpcCall listener = new GrpcCall(
                     call,
                     arrival == null ? new GrpcArrival(limits, options.maxRequestSize(), null) : arrival,
                     method,
                     limits.timeout().toNanos(),
-                    failures);
-            listener.begin();
+                    failures,
+                    stream && admitted ? streams::release : () -> {});
+            if (admitted) {
+                listener.begin();
+            } else {
+                listener.end(Status.RESOURCE_EXHAUSTED.withDescription(
+                        "%d streams are already open; close some, or raise 'iree.serving.grpc.max-streams'"
+                                .formatted(maxStreams)));
+            }
             return listener;
         };
     }

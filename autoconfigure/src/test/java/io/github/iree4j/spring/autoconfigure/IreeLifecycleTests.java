@@ -38,6 +38,7 @@ import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.PriorityOrdered;
@@ -136,6 +137,71 @@ class IreeLifecycleTests {
         assertThat(end.join()).isEqualTo(StatusCode.CANCELLED);
         caller.join();
         LeakCheck.assertNone(runtime);
+    }
+
+    @Test
+    void requestsThatAStoppingWebServerWaitsForEndInTheTimeOfAPhase() throws Exception {
+        CompletableFuture<StatusCode> end = new CompletableFuture<>();
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        application.addInitializers(
+                context -> context.getBeanFactory().registerSingleton("server", new GracefulServer(end)));
+        ConfigurableApplicationContext context = application.run(
+                "--spring.lifecycle.timeout-per-shutdown-phase=60s",
+                "--iree.invocation.drain-timeout=50ms",
+                "--iree.modules.spinning.location=" + TestModules.spinner(directory));
+        InvocationService invocations = context.getBean(InvocationService.class);
+        Thread request = Thread.ofPlatform().start(() -> {
+            try {
+                invocations.invoke("spinning.spin").close();
+            } catch (IreeException e) {
+                end.complete(e.code());
+            }
+        });
+        while (context.getBean(Programs.class).activeCalls() == 0) {
+            Thread.onSpinWait();
+        }
+        long start = System.nanoTime();
+        context.close();
+        assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(60).toNanos());
+        assertThat(end.join()).isEqualTo(StatusCode.CANCELLED);
+        request.join();
+    }
+
+    /** Stops when a request has ended, as web servers do. */
+    private static final class GracefulServer implements SmartLifecycle {
+        private final CompletableFuture<StatusCode> request;
+        private volatile boolean running;
+
+        GracefulServer(CompletableFuture<StatusCode> request) {
+            this.request = request;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop(Runnable callback) {
+            running = false;
+            request.whenComplete((_, _) -> callback.run());
+        }
+
+        @Override
+        public void stop() {
+            throw new IllegalStateException("stopped without a callback");
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public int getPhase() {
+            return DEFAULT_PHASE - 1024;
+        }
     }
 
     @Test

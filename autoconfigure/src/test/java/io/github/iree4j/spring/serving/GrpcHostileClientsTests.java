@@ -39,6 +39,7 @@ import org.springframework.test.context.TestPropertySource;
             "iree.http.max-concurrent-bodies=4",
             "iree.http.max-in-flight-size=8MB",
             "iree.http.body-timeout=10m",
+            "iree.serving.grpc.max-streams=64",
         })
 @Timeout(600)
 class GrpcHostileClientsTests {
@@ -146,6 +147,27 @@ class GrpcHostileClientsTests {
     }
 
     @Test
+    void streamsBeyondTheMaximumAreRefused() throws Exception {
+        HalfCalls connection = connect();
+        for (int i = 0; i < 65; i++) {
+            connection.begin("ModelStreamInfer");
+        }
+        connection.awaitAnyEnd(); // calls begin in any order
+        UnreadAnswers late = new UnreadAnswers(client, "ModelStreamInfer");
+        Status refused = late.closed.get();
+        assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("iree.serving.grpc.max-streams");
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+        connection.close();
+        Status again;
+        do { // until the server has noticed
+            UnreadAnswers next = new UnreadAnswers(client, "ModelStreamInfer");
+            next.call.halfClose();
+            again = next.closed.get();
+        } while (!again.isOk());
+    }
+
+    @Test
     void repositoryIsNotServedUnlessConfigured() {
         for (String method : List.of("RepositoryIndex", "RepositoryModelLoad", "RepositoryModelUnload")) {
             Status refused = client.refused(method, new byte[0]);
@@ -225,6 +247,13 @@ class GrpcHostileClientsTests {
                 "iree.serving.max-request-size=32MB"
             })
     class Slow {
+
+        @Test
+        void compressedMessagesLargerThanTheMaximumAreRefusedWithTheProperty() {
+            Status refused = client.refused("ModelInfer", CallOptions.DEFAULT.withCompression("gzip"), echo(33 * MB));
+            assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(refused.getDescription()).contains("iree.serving.max-request-size");
+        }
 
         @Test
         void callsWithoutAMessageEnd() throws IOException {

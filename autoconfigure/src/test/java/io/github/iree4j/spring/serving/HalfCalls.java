@@ -77,6 +77,13 @@ final class HalfCalls implements AutoCloseable {
 
     /** Waits until the server ends a call. */
     void awaitEnd(int stream) throws IOException {
+        while (awaitAnyEnd() != stream) {
+            // another one
+        }
+    }
+
+    /** Waits until the server ends any call, and returns which. */
+    int awaitAnyEnd() throws IOException {
         while (true) {
             int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
             int type = in.readUnsignedByte();
@@ -86,8 +93,8 @@ final class HalfCalls implements AutoCloseable {
             if (type == SETTINGS && (flags & ACK) == 0) {
                 frame(SETTINGS, ACK, 0, new byte[0]);
             }
-            if (ended == stream && (type == RST_STREAM || type == HEADERS && (flags & END_STREAM) != 0)) {
-                return;
+            if (type == RST_STREAM || type == HEADERS && (flags & END_STREAM) != 0) {
+                return ended;
             }
         }
     }

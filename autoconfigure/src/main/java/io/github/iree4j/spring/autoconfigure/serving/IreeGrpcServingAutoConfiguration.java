@@ -48,7 +48,13 @@ public final class IreeGrpcServingAutoConfiguration {
             InvocationService invocations,
             IreeServingProperties properties,
             BodyLimits limits) {
-        return new OpenInferenceGrpcService(programs, models, invocations, properties.options(MANY_REQUESTS), limits);
+        return new OpenInferenceGrpcService(
+                programs,
+                models,
+                invocations,
+                properties.options(MANY_REQUESTS),
+                limits,
+                properties.grpc().maxStreams());
     }
 
     /** Messages may be as large as over HTTP, unless Boot's property says otherwise. */

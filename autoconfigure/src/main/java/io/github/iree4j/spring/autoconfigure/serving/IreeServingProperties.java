@@ -33,8 +33,20 @@ public record IreeServingProperties(
      * Serving over gRPC.
      *
      * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
+     * @param maxStreams Maximum number of open streams of all clients, which may be silent between messages.
      */
-    public record Grpc(@DefaultValue("true") boolean enabled) {}
+    public record Grpc(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1024") int maxStreams) {
+
+        /** Checks ranges. */
+        public Grpc {
+            if (maxStreams < 1) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.serving.grpc.max-streams", maxStreams, "It must be at least 1.");
+            }
+        }
+    }
 
     /** Checks ranges. */
     public IreeServingProperties {

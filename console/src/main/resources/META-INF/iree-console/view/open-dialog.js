@@ -1,6 +1,7 @@
 // @ts-check
 // Opens what the user has: a scenario, which the server runs, or a run.
 import { MOST_BYTES, MOST_PACKED, pack } from "../model/packed.js";
+import { parseRun } from "../model/run-text.js";
 import { byId, setText } from "./dom.js";
 import { count } from "./format.js";
 
@@ -69,7 +70,7 @@ function runOf(text) {
   if (!text.trimStart().startsWith("{")) return null;
   let parsed;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseRun(text);
   } catch (error) {
     if (/"ops"\s*:\s*\[/.test(text)) throw new Error(`the run is damaged: ${error.message}`);
     return null; // YAML may begin so too; the server says what is wrong with it

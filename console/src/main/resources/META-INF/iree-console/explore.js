@@ -129,7 +129,7 @@ export class Explore {
   /** Begins with another scenario. */
   #leave(state) {
     this.opened = null;
-    Object.assign(this.page.state, { tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0, text: "", since: 0, until: 0, ...state });
+    Object.assign(this.page.state, { tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0, text: "", recorder: "", since: 0, until: 0, ...state });
     this.transport.pause();
     this.transport.at = 0;
   }
@@ -174,7 +174,10 @@ export class Explore {
     if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
     if (state.fault !== "") query.fault = state.fault;
     if (scenario === SPECIAL.own) query.text = state.text;
-    if (scenario === SPECIAL.recorded) Object.assign(query, { since: state.since, until: state.until });
+    if (scenario === SPECIAL.recorded) {
+      Object.assign(query, { since: state.since, until: state.until });
+      if (state.recorder !== "") query.recorder = state.recorder;
+    }
     this.running?.abort();
     const running = (this.running = new AbortController());
     const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);

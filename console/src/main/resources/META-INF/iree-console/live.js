@@ -306,6 +306,7 @@ export class Live {
     let since = Math.max(0, end - MOST_RECORDS);
     do {
       const page = await read("iree", "/recording", { since });
+      if (pages.length > 0 && page.start !== pages[0].start) throw new DataError("The application was restarted while its recording was read: open it again.", 0);
       pages.push(page);
       since = page.cursor;
     } while (pages[pages.length - 1].more && since < end);

@@ -46,20 +46,27 @@ final class LabScenarios {
      *
      * @param id its id
      * @param text for {@link #OWN}, its text: UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param opened for {@link #RECORDED}, when the recorder was opened
      * @param since for {@link #RECORDED}, the first record
      * @param until for {@link #RECORDED}, the record after the last
      */
-    Scenario find(String id, @Nullable String text, @Nullable Long since, @Nullable Long until) {
+    Scenario find(
+            String id, @Nullable String text, @Nullable String opened, @Nullable Long since, @Nullable Long until) {
         return switch (id) {
             case OWN -> Laboratory.read(unpack(required("text", text)));
-            case RECORDED -> recorded(required("since", since), required("until", until));
+            case RECORDED -> recorded(required("recorder", opened), required("since", since), required("until", until));
             default -> Laboratory.scenario(id);
         };
     }
 
     private static <T> T required(String name, @Nullable T value) {
         if (value == null) {
-            throw invalid("parameter '%s' is missing".formatted(name));
+            throw invalid("parameter '%s' is missing%s"
+                    .formatted(
+                            name,
+                            name.equals("recorder")
+                                    ? ": which one counted the records; open its recording in Live"
+                                    : ""));
         }
         return value;
     }
@@ -93,7 +100,7 @@ final class LabScenarios {
         }
     }
 
-    private Scenario recorded(long since, long until) {
+    private Scenario recorded(String opened, long since, long until) {
         if (recorder == null) {
             throw new IreeException(
                     StatusCode.NOT_FOUND, "there is no flight recorder; set iree.recorder.enabled=true to have one");
@@ -102,6 +109,12 @@ final class LabScenarios {
             throw invalid("records %d to %d are not 1 to %d of them".formatted(since, until, MOST_RECORDS));
         }
         FlightRecording recording = recorder.since(since, (int) (until - since));
+        if (!recording.header().start().toString().equals(opened)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "the records are of a recorder that was opened at %s, and this one was opened at %s: the application was restarted; open its recording in Live"
+                            .formatted(opened, recording.header().start()));
+        }
         if (recording.header().completeFrom() > since) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,

@@ -100,6 +100,7 @@ export class Explore {
       const list = await read("ireelab");
       this.scenarios = list.scenarios ?? list;
     } catch (error) {
+      this.started = false; // for when the view is opened again
       this.#failed(error);
     }
     const groups = Map.groupBy(this.scenarios, (each) => each.group ?? "Scenarios");

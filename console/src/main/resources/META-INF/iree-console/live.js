@@ -128,8 +128,10 @@ export class Live {
       this.#schedule(this.interval);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
-      setText(this.age, `no answer; again in ${RETRY} s`);
-      this.#schedule(RETRY);
+      // Browsers may ask for a password each time.
+      const denied = error instanceof DataError && error.isDenied;
+      setText(this.age, denied ? "no answer; again when you return to this page" : `no answer; again in ${RETRY} s`);
+      if (!denied) this.#schedule(RETRY);
       this.#failed(error);
     }
   }

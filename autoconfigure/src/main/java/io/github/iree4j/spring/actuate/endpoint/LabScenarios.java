@@ -54,19 +54,25 @@ final class LabScenarios {
             String id, @Nullable String text, @Nullable String opened, @Nullable Long since, @Nullable Long until) {
         return switch (id) {
             case OWN -> Laboratory.read(unpack(required("text", text)));
-            case RECORDED -> recorded(required("recorder", opened), required("since", since), required("until", until));
+            case RECORDED -> {
+                if (recorder == null) {
+                    throw new IreeException(
+                            StatusCode.NOT_FOUND,
+                            "there is no flight recorder; set iree.recorder.enabled=true to have one");
+                }
+                if (opened == null) {
+                    throw invalid("parameter 'recorder' is missing, and recorders number their records alike;"
+                            + " open the recording in Live");
+                }
+                yield recorded(recorder, opened, required("since", since), required("until", until));
+            }
             default -> Laboratory.scenario(id);
         };
     }
 
     private static <T> T required(String name, @Nullable T value) {
         if (value == null) {
-            throw invalid("parameter '%s' is missing%s"
-                    .formatted(
-                            name,
-                            name.equals("recorder")
-                                    ? ": which one counted the records; open its recording in Live"
-                                    : ""));
+            throw invalid("parameter '%s' is missing".formatted(name));
         }
         return value;
     }
@@ -100,11 +106,7 @@ final class LabScenarios {
         }
     }
 
-    private Scenario recorded(String opened, long since, long until) {
-        if (recorder == null) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND, "there is no flight recorder; set iree.recorder.enabled=true to have one");
-        }
+    private static Scenario recorded(FlightRecorder recorder, String opened, long since, long until) {
         if (since < 0 || until <= since || until - since > MOST_RECORDS) {
             throw invalid("records %d to %d are not 1 to %d of them".formatted(since, until, MOST_RECORDS));
         }

@@ -7,15 +7,38 @@ export class DataError extends Error {
     super(message);
     this.status = status;
   }
+
+  /** Whether asking again is of no use before the user has signed in. */
+  get isDenied() {
+    return this.status === UNAUTHORIZED || this.status === FORBIDDEN;
+  }
 }
+
+const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
 
 let endpoints = null;
 
+/** Resolved here: against an address with a user and password, fetch resolves to one that it then refuses. */
+const resolved = (path) => new URL(path, location.href);
+
+/** Whether it is data, and not the page of a login that the request was redirected to. */
+const isData = (answer) => answer.ok && (answer.headers.get("Content-Type") ?? "").includes("json");
+
+/** Whether an answer asks for a login; those that redirect to one have its status. */
+const asksForLogin = (answer) => answer.status === UNAUTHORIZED || answer.redirected;
+
 /** Reads which endpoints are exposed. */
 export async function findEndpoints() {
-  const answer = await fetch("console.json", { cache: "no-store" });
-  endpoints = answer.ok ? await answer.json() : { endpoints: {}, problem: `console.json answers ${answer.status}.` };
-  return endpoints;
+  let problem;
+  try {
+    const answer = await fetch(resolved("console.json"), { cache: "no-store" });
+    if (isData(answer)) return (endpoints = await answer.json());
+    problem = asksForLogin(answer) ? "You are not signed in: sign in to the application, and load this page again." : `console.json answers ${answer.status}: load this page again.`;
+  } catch {
+    problem = "The application does not answer: load this page again.";
+  }
+  return (endpoints = { endpoints: {}, problem });
 }
 
 /** Why an endpoint has no data; empty when it has. */
@@ -39,7 +62,7 @@ export async function read(id, path = "", query = {}, signal) {
   const text = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
   let answer;
   try {
-    answer = await fetch(`${endpoints.endpoints[id]}${path}${text === "" ? "" : `?${text}`}`, {
+    answer = await fetch(resolved(`${endpoints.endpoints[id]}${path}${text === "" ? "" : `?${text}`}`), {
       headers: { Accept: "application/json" },
       cache: "no-store",
       signal,
@@ -48,10 +71,11 @@ export async function read(id, path = "", query = {}, signal) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new DataError("The application does not answer.", 0);
   }
-  if (answer.ok && (answer.headers.get("Content-Type") ?? "").includes("json")) return answer.json();
-  if (answer.status === 401 || answer.status === 403 || answer.redirected) {
-    throw new DataError(`You may not read the actuator endpoint '${id}' (status ${answer.status}): sign in as a user who may.`, answer.status);
+  if (isData(answer)) return answer.json();
+  if (asksForLogin(answer)) {
+    throw new DataError(`You are not signed in, or not any more: sign in to the application, and load this page again. The actuator endpoint '${id}' asks for it.`, UNAUTHORIZED);
   }
+  if (answer.status === FORBIDDEN) throw new DataError(`You may not read the actuator endpoint '${id}': sign in as a user who may.`, FORBIDDEN);
   throw new DataError(await reason(answer), answer.status);
 }
 

@@ -3,11 +3,12 @@
 import { DataError, read } from "./data.js";
 import { parseFaults, splitFaults } from "./model/faults.js";
 import { unpack } from "./model/packed.js";
+import { MOST } from "./model/page-state.js";
 import { checkRun } from "./model/run-check.js";
 import { Schedule } from "./model/schedule.js";
 import { byId, h, setText } from "./view/dom.js";
 import { Faults, describeFault } from "./view/faults.js";
-import { plural, timeNamed } from "./view/format.js";
+import { count, plural, timeNamed } from "./view/format.js";
 import { Graph } from "./view/graph.js";
 import { Lanes } from "./view/lanes.js";
 import { MemoryPanel } from "./view/memory-panel.js";
@@ -23,7 +24,7 @@ const SPECIAL = {
 };
 
 const MOST_RECORDS = 16_000; // of a scenario, the latest
-const MOST_FAULTS = 8;
+const MOST_FAULTS = 16; // that the server takes
 const MARKED = ["kill", "lose", "slow"]; // faults that last
 
 export class Explore {
@@ -99,6 +100,7 @@ export class Explore {
       const list = await read("ireelab");
       this.scenarios = list.scenarios ?? list;
     } catch (error) {
+      this.started = false; // for when the view is opened again
       this.#failed(error);
     }
     const groups = Map.groupBy(this.scenarios, (each) => each.group ?? "Scenarios");
@@ -128,7 +130,7 @@ export class Explore {
   /** Begins with another scenario. */
   #leave(state) {
     this.opened = null;
-    Object.assign(this.page.state, { tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0, text: "", since: 0, until: 0, ...state });
+    Object.assign(this.page.state, { tick: 0, op: "", fault: "", depth: 1, width: 1, lanes: 0, text: "", recorder: "", since: 0, until: 0, ...state });
     this.transport.pause();
     this.transport.at = 0;
   }
@@ -173,7 +175,10 @@ export class Explore {
     if (scenario.hasLanes !== false && state.lanes > 0) query.lanes = state.lanes;
     if (state.fault !== "") query.fault = state.fault;
     if (scenario === SPECIAL.own) query.text = state.text;
-    if (scenario === SPECIAL.recorded) Object.assign(query, { since: state.since, until: state.until });
+    if (scenario === SPECIAL.recorded) {
+      Object.assign(query, { since: state.since, until: state.until });
+      if (state.recorder !== "") query.recorder = state.recorder;
+    }
     this.running?.abort();
     const running = (this.running = new AbortController());
     const run = await read("ireelab", `/${encodeURIComponent(scenario.id)}`, query, running.signal);
@@ -305,7 +310,13 @@ export class Explore {
   inject(fault) {
     if (!this.scenario || this.faultList.includes(fault)) return;
     const before = this.page.state.fault;
-    this.page.state.fault = [...this.faultList, fault].slice(-MOST_FAULTS).join(",");
+    const all = [...this.faultList, fault];
+    if (all.length > MOST_FAULTS || all.join().length > MOST.fault) {
+      const many = all.length > MOST_FAULTS;
+      this.page.notice(`A run has at most ${many ? `${MOST_FAULTS} faults` : `${count(MOST.fault)} characters of faults`}, and this one would have ${count(many ? all.length : all.join().length)}: undo one first.`);
+      return;
+    }
+    this.page.state.fault = all.join(",");
     parseFaults(fault).forEach((each) => this.page.say(describeFault(each, this.schedule)));
     this.load(false, () => (this.page.state.fault = before));
   }
@@ -364,8 +375,8 @@ export class Explore {
 
   /** Runs a recording again, on virtual devices, where it can be scaled, compared and disturbed. */
   #rerun() {
-    const { since, until } = this.opened.records;
-    this.#leave({ scenario: "recorded", since: Math.max(since, until - MOST_RECORDS), until });
+    const { recorder, since, until } = this.opened.records;
+    this.#leave({ scenario: "recorded", recorder, since: Math.max(since, until - MOST_RECORDS), until });
     return this.load();
   }
 

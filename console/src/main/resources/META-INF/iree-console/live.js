@@ -128,8 +128,10 @@ export class Live {
       this.#schedule(this.interval);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
-      setText(this.age, `no answer; again in ${RETRY} s`);
-      this.#schedule(RETRY);
+      // Browsers may ask for a password each time.
+      const denied = error instanceof DataError && error.isDenied;
+      setText(this.age, denied ? "no answer; again when you return to this page" : `no answer; again in ${RETRY} s`);
+      if (!denied) this.#schedule(RETRY);
       this.#failed(error);
     }
   }
@@ -306,6 +308,7 @@ export class Live {
     let since = Math.max(0, end - MOST_RECORDS);
     do {
       const page = await read("iree", "/recording", { since });
+      if (pages.length > 0 && page.start !== pages[0].start) throw new DataError("The application was restarted while its recording was read: open it again.", 0);
       pages.push(page);
       since = page.cursor;
     } while (pages[pages.length - 1].more && since < end);

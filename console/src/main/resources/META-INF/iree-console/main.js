@@ -108,6 +108,18 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   live.draw();
 });
 
+for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return; // texts go where they are dropped
+    event.preventDefault(); // or the browser leaves the page for the file
+    const leaves = kind === "drop" || (kind === "dragleave" && event.relatedTarget === null);
+    document.documentElement.classList.toggle("drops", !leaves);
+    if (kind !== "drop") return;
+    show("explore");
+    explore.dialog.drop(event.dataTransfer.files);
+  });
+}
+
 addEventListener("pagehide", () => page.saveNow());
 
 document.addEventListener("keydown", (event) => {

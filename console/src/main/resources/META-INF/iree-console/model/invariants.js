@@ -1,14 +1,51 @@
 // @ts-check
 // What must hold in every run, checked here from what the server reported: by waits and signals alone, not by frontiers.
-// Each check belongs to a moment, so that the page can show what has been checked up to the time that it shows.
+// Each check belongs to a moment, and is made when the page first shows that moment or a later one.
+import { ExpectedFrontiers } from "./expected.js";
 import { firstIndex } from "./search.js";
 
-const ENTRIES = 2_000_000; // of frontiers that are computed here at most
+/** @typedef {{at: number, id: string}} Finding */
 
-/**
- * @typedef {{at: number, id: string}} Finding
- * @typedef {{name: string, rule: string, checks: number[], findings: Finding[]}} Rule
- */
+/** A rule, with the operations that it is checked of, by the time at which it can be. */
+class Rule {
+  /** @type {Finding[]} of what was checked, the earliest first */
+  findings = [];
+  #checked = 0;
+
+  /**
+   * @param {string} name
+   * @param {string} rule
+   * @param {import("./schedule.js").Operation[]} operations
+   * @param {(op: import("./schedule.js").Operation) => number} when
+   * @param {(op: import("./schedule.js").Operation) => boolean | null} holds null when it cannot be known of this and all later ones
+   */
+  constructor(name, rule, operations, when, holds) {
+    this.name = name;
+    this.rule = rule;
+    this.operations = operations.sort((a, b) => when(a) - when(b));
+    this.times = Float64Array.from(this.operations, when);
+    this.holds = holds;
+  }
+
+  /** What is known at a time. */
+  at(time) {
+    const until = firstIndex(this.times.length, (i) => this.times[i] > time);
+    while (this.#checked < Math.min(until, this.times.length)) {
+      const op = this.operations[this.#checked];
+      const holds = this.holds(op);
+      if (holds === null) this.times = this.times.slice(0, this.#checked);
+      else if (!holds) this.findings.push({ at: this.times[this.#checked], id: op.id });
+      if (holds !== null) this.#checked++;
+    }
+    return {
+      name: this.name,
+      rule: this.rule,
+      checked: Math.min(until, this.times.length),
+      of: this.times.length,
+      broken: this.findings.slice(0, firstIndex(this.findings.length, (i) => this.findings[i].at > time)).map((each) => each.id),
+    };
+  }
+}
 
 export class Invariants {
   /**
@@ -16,106 +53,59 @@ export class Invariants {
    * @param {import("./faults.js").Fault[]} faults those of the run
    */
   constructor(schedule, faults) {
-    const { operations } = schedule;
-    const started = operations.filter((op) => op.start >= 0);
-    const ended = operations.filter((op) => op.end >= 0);
+    const { operations, events } = schedule;
+    const started = events.filter((each) => each.kind === "start").map((each) => each.op);
+    const ended = events.filter((each) => each.kind !== "start").map((each) => each.op);
     const starts = (op) => op.start;
     const ends = (op) => op.end;
     const recorded = schedule.isRecording;
-    /** @type {Rule[]} */
     this.rules = [
-      check("Never optimistic", "No operation starts before all it waits for has ended.", started, starts, (op) => op.before.every((each) => each.end >= 0 && each.end <= op.start)),
+      new Rule("Never optimistic", "No operation starts before all it waits for has ended.", started, starts, (op) => op.before.every((each) => each.end >= 0 && each.end <= op.start)),
       recorded
-        ? check("Frontiers claim nothing too early", "What an operation’s frontier names has ended when the operation ends.", ended, ends, (op) => hasEnded(schedule, op))
+        ? new Rule("Frontiers claim nothing too early", "What an operation’s frontier names has ended when the operation ends.", [...ended], ends, (op) => hasEnded(schedule, op))
         : exactFrontiers(schedule, started),
       // What a recording leaves in flight may have ended after it.
-      check("Nothing hangs", "Every operation ends or fails.", recorded ? ended : operations, (op) => (op.end >= 0 ? op.end : schedule.finalTick), (op) => op.end >= 0 || op.failure !== ""),
-      check("Failures where they belong", "An operation fails if a fault hits it, or one that it follows; otherwise it ends well.", ended, ends, (op) => belongs(schedule, op, faults)),
+      new Rule("Nothing hangs", "Every operation ends or fails.", recorded ? [...ended] : [...ended, ...operations.filter((op) => op.end < 0)], (op) => (op.end >= 0 ? op.end : schedule.finalTick), (op) => op.end >= 0 || op.failure !== ""),
+      new Rule("Failures where they belong", "An operation fails if a fault hits it, or one that it follows; otherwise it ends well.", ended, ends, (op) => belongs(schedule, op, faults)),
     ];
-    if (schedule.violations.length > 0) {
-      this.rules.push({ name: "Checks of the laboratory", rule: "What it checks on the scheduler itself.", checks: [0], findings: schedule.violations.map((id) => ({ at: 0, id })) });
-    }
+    /** What the laboratory checked on the scheduler itself. */
+    this.violations = schedule.violations;
   }
 
   /** What is known at a time: for each rule how many checks were made, of how many, and what breaks it. */
   at(time) {
-    return this.rules.map(({ name, rule, checks, findings }) => ({
-      name,
-      rule,
-      checked: firstIndex(checks.length, (i) => checks[i] > time),
-      of: checks.length,
-      broken: findings.filter((each) => each.at <= time).map((each) => each.id),
-    }));
+    const known = this.rules.map((each) => each.at(time));
+    if (this.violations.length > 0) {
+      known.push({ name: "Checks of the laboratory", rule: "What it checks on the scheduler itself.", checked: 1, of: 1, broken: this.violations });
+    }
+    return known;
   }
-}
-
-/** @returns {Rule} */
-function check(name, rule, operations, when, holds) {
-  return {
-    name,
-    rule,
-    checks: operations.map(when).sort((a, b) => a - b),
-    findings: operations.filter((op) => !holds(op)).map((op) => ({ at: when(op), id: op.id })),
-  };
 }
 
 // Recorded frontiers leave out what had completed long before, and hold the order of queues besides that of waits. Memory
 // that is reused adds what used it before, which no wait names.
 function hasEnded(schedule, op) {
-  return op.frontier.every(([name, value]) => {
+  let all = true;
+  op.eachOfFrontier((name, value) => {
     const producer = schedule.producerOf(name, value);
-    return producer === null || producer === op || (producer.end >= 0 && producer.end <= op.end);
+    if (producer !== null && producer !== op && !(producer.end >= 0 && producer.end <= op.end)) all = false;
   });
+  return all;
 }
 
-/** @returns {Rule} */
 function exactFrontiers(schedule, started) {
-  const expected = expectedFrontiers(schedule);
+  const expected = new ExpectedFrontiers(schedule);
   // Memory that is reused brings its last users into the past, which no wait names.
   const least = schedule.memory.length > 0;
-  const checked = started.filter((op) => !op.tainted && op.hasFrontier && expected.has(op));
-  return check(
+  return new Rule(
     "Frontiers are exact",
     least
       ? "Each operation’s frontier has what it signals and what happens before it; reused memory may add to it."
       : "Each operation’s frontier is what it signals and what happens before it, no more and no less.",
-    checked,
+    started.filter((op) => !op.tainted && op.hasFrontier && expected.has(op)),
     (op) => op.start,
-    (op) => {
-      const own = new Map(op.frontier);
-      const wanted = expected.get(op);
-      return (least || own.size === wanted.size) && [...wanted].every(([name, value]) => (least ? (own.get(name) ?? 0) >= value : own.get(name) === value));
-    },
+    (op) => expected.holds(op, least),
   );
-}
-
-/** The values that happen before the end of each operation, predecessors first; without those in circles. */
-function expectedFrontiers(schedule) {
-  const expected = new Map();
-  let left = ENTRIES;
-  for (const op of inOrder(schedule.operations)) {
-    const own = new Map();
-    const raise = (name, value) => own.set(name, Math.max(value, own.get(name) ?? 0));
-    for (const each of op.before) expected.get(each)?.forEach((value, name) => raise(name, value));
-    op.signals.forEach(({ semaphore, value }) => raise(semaphore, value));
-    left -= own.size;
-    if (left < 0) break;
-    expected.set(op, own);
-  }
-  return expected;
-}
-
-function inOrder(operations) {
-  const missing = new Map(operations.map((op) => [op, op.before.length]));
-  const ready = operations.filter((op) => op.before.length === 0);
-  for (let i = 0; i < ready.length; i++) {
-    for (const next of ready[i].after) {
-      const left = missing.get(next) - 1;
-      missing.set(next, left);
-      if (left === 0) ready.push(next);
-    }
-  }
-  return ready;
 }
 
 /** Whether an operation ended as it should: well, or because of a fault or of one that it follows. */

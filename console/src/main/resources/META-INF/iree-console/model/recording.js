@@ -41,7 +41,7 @@ export function recordingRun(pages) {
     description: describe(all.length, events[0]?.number ?? 0),
     unit: "ns",
     isRecording: true,
-    records: { since: events[0]?.number ?? 0, until: last.cursor },
+    records: { recorder: String(first.start), since: events[0]?.number ?? 0, until: last.cursor },
     finalTick: end,
     hardware: last.queues.map((queue) => ({ id: queue.name, lanes: 1, machine: machine(queue) })),
     ops: all.map(operation),

@@ -2,35 +2,71 @@
 // What a scenario did: operations, their order, and the state of everything at any time. Computed once, then looked up.
 import { labMemory } from "./memory.js";
 import { firstIndex } from "./search.js";
+import { eachValue, pairsOf } from "./values.js";
 
 /**
  * @typedef {{semaphore: string, value: number, producer: Operation | null}} Wait
  * @typedef {{semaphore: string, value: number}} Signal
- * @typedef {Object} Operation
- * @property {number} index
- * @property {string} id
- * @property {string} hardware
- * @property {string} lane empty when it never ran
- * @property {number} start -1 when it never ran
- * @property {number} end -1 when it never ended
- * @property {Wait[]} waits
- * @property {Signal[]} signals
- * @property {Array<[string, number]>} frontier values of timelines; of queues in a recording
- * @property {boolean} hasFrontier false when a large run has left it out
- * @property {Array<[string, number]>} axes epochs of queues
- * @property {boolean} hit whether a fault hit it
- * @property {boolean} tainted
- * @property {string} failure empty when it ended well
- * @property {string} decision
- * @property {string} note who submitted it
- * @property {Operation[]} before direct predecessors
- * @property {Operation[]} after direct successors
- * @property {number} row within its lane, for operations of one lane that overlap
  */
 
-const MOST_STEPS = 2_000;
+/** An operation of a run. What only the selected one shows is read when it is asked for. */
+export class Operation {
+  /** @param {any} op in the form of the laboratory @param {number} index */
+  constructor(op, index) {
+    this.given = op;
+    this.index = index;
+    this.id = String(op.id);
+    this.hardware = String(op.hw ?? "");
+    /** Empty when it never ran. */
+    this.lane = op.lane ? String(op.lane) : "";
+    /** -1 when it never ran. */
+    this.start = Number(op.start ?? -1);
+    /** -1 when it never ended. */
+    this.end = Number(op.end ?? -1);
+    /** @type {Wait[]} */
+    this.waits = [];
+    eachValue(op.wait, (semaphore, value) => this.waits.push({ semaphore, value, producer: null }));
+    /** @type {Signal[]} */
+    this.signals = [];
+    eachValue(op.signal, (semaphore, value) => this.signals.push({ semaphore, value }));
+    /** False when a large run has left it out. */
+    this.hasFrontier = op.frontier !== null && op.frontier !== undefined;
+    /** Whether a fault hit it. */
+    this.hit = op.hit === true;
+    this.tainted = Boolean(op.tainted);
+    /** Empty when it ended well. */
+    this.failure = op.failed === true ? "failed" : String(op.failure ?? op.failed ?? "");
+    /** Who submitted it. */
+    this.note = String(op.note ?? "");
+    /** @type {Operation[]} direct predecessors */
+    this.before = [];
+    /** @type {Operation[]} direct successors */
+    this.after = [];
+    /** Within its lane, for operations of one lane that overlap. */
+    this.row = 0;
+  }
 
-const entries = (map) => Object.entries(map ?? {}).map(([name, value]) => /** @type {[string, number]} */ ([name, Number(value)]));
+  /** Values of timelines; of queues in a recording. */
+  get frontier() {
+    return pairsOf(this.given.frontier);
+  }
+
+  /** @param {(name: string, value: number) => void} visit takes each entry of the frontier */
+  eachOfFrontier(visit) {
+    eachValue(this.given.frontier, visit);
+  }
+
+  /** Epochs of queues. */
+  get axes() {
+    return pairsOf(this.given.entries);
+  }
+
+  get decision() {
+    return describeDecision(this.given.decisions ?? this.given.decision);
+  }
+}
+
+const MOST_STEPS = 2_000;
 
 export class Schedule {
   /** @param {any} scenario in the form of the laboratory */
@@ -53,27 +89,7 @@ export class Schedule {
     this.queues = new Map((scenario.queues ?? []).map((each) => [String(each.id), each.ops ?? []]));
     this.collateral = new Set((scenario.collateral ?? []).map(String));
     /** @type {Operation[]} */
-    this.operations = (scenario.ops ?? []).map((op, index) => ({
-      index,
-      id: String(op.id),
-      hardware: String(op.hw ?? ""),
-      lane: op.lane ? String(op.lane) : "",
-      start: Number(op.start ?? -1),
-      end: Number(op.end ?? -1),
-      waits: entries(op.wait).map(([semaphore, value]) => ({ semaphore, value, producer: null })),
-      signals: entries(op.signal).map(([semaphore, value]) => ({ semaphore, value })),
-      frontier: entries(op.frontier),
-      hasFrontier: op.frontier !== null && op.frontier !== undefined,
-      axes: entries(op.entries),
-      hit: op.hit === true,
-      tainted: Boolean(op.tainted),
-      failure: op.failed === true ? "failed" : String(op.failure ?? op.failed ?? ""),
-      decision: describeDecision(op.decisions ?? op.decision),
-      note: String(op.note ?? ""),
-      before: [],
-      after: [],
-      row: 0,
-    }));
+    this.operations = (scenario.ops ?? []).map((op, index) => new Operation(op, index));
     this.byId = new Map(this.operations.map((op) => [op.id, op]));
     this.#connect(scenario);
     this.#placeInLanes(scenario);

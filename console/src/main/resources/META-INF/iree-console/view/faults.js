@@ -56,7 +56,7 @@ export class Faults {
       ),
     );
     this.checks = new Invariants(schedule, faults);
-    this.items = this.checks.rules.map(({ name, rule }) => {
+    this.items = this.checks.at(-1).map(({ name, rule }) => {
       const item = { mark: h("span.mark"), word: h("span.hidden"), checked: h("span.muted.number"), text: h("span.muted"), rule };
       return { ...item, row: h("li", {}, item.mark, h("span", {}, h("b", {}, name), item.word, h("br"), item.checked, " ", item.text)) };
     });

@@ -109,15 +109,23 @@ export class Lanes {
   select(op, past) {
     this.selected = op;
     this.past = past ?? new Set();
-    if (op) {
-      const place = this.tops?.find(({ lane }) => lane.id === op.lane);
-      if (place) {
-        const { scrollTop, clientHeight } = this.scroller;
-        if (place.top < scrollTop + AXIS) this.scroller.scrollTop = place.top - AXIS;
-        else if (place.top + place.height > scrollTop + clientHeight) this.scroller.scrollTop = place.top + place.height - clientHeight;
-      }
-    }
+    const place = op && this.tops?.find(({ lane }) => lane.id === op.lane);
+    if (place) this.#reveal(op, place);
     this.draw();
+  }
+
+  /** Scrolls to an operation, by time and by lane, unless most of it is in sight. */
+  #reveal(op, { top, height, row }) {
+    const width = this.to - this.from;
+    const end = this.schedule.endOf(op);
+    const seen = Math.min(end, this.to) - Math.max(op.start, this.from);
+    if (seen < Math.min(end - op.start, width) / 2 || seen < 0) this.#look(end - op.start < width ? (op.start + end - width) / 2 : op.start, width);
+    const { scrollTop, clientHeight } = this.scroller;
+    const fits = height <= clientHeight - AXIS; // a lane of many rows does not
+    const above = fits ? top : top + op.row * row;
+    const below = fits ? top + height : above + row + PADDING;
+    if (above < scrollTop + AXIS) this.scroller.scrollTop = above - AXIS;
+    else if (below > scrollTop + clientHeight) this.scroller.scrollTop = below - clientHeight;
   }
 
   zoom(factor, around = this.at) {

@@ -1,6 +1,7 @@
 // @ts-check
 // Opens what the user has: a scenario, which the server runs, or a run.
 import { MOST_BYTES, MOST_PACKED, pack } from "../model/packed.js";
+import { parseRun } from "../model/run-text.js";
 import { byId, setText } from "./dom.js";
 import { count } from "./format.js";
 
@@ -15,7 +16,10 @@ export class OpenDialog {
     this.text = byId("open-text");
     byId("open-run").addEventListener("click", () => this.#open(this.text.value));
     byId("open-close").addEventListener("click", () => this.dialog.close());
-    byId("open-file").addEventListener("change", (event) => this.#read(event.target));
+    byId("open-file").addEventListener("change", async ({ target }) => {
+      await this.#read(target.files);
+      target.value = "";
+    });
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#open(this.text.value);
     });
@@ -25,22 +29,36 @@ export class OpenDialog {
   show(text) {
     setText(byId("open-status"), "");
     if (text !== "") this.text.value = text;
-    this.dialog.showModal();
+    if (!this.dialog.open) this.dialog.showModal();
     this.text.focus();
   }
 
-  async #read(input) {
-    const [file] = input.files;
+  /** Opens a file that was dropped on the page. @param {FileList} files */
+  async drop(files) {
+    this.show("");
+    await this.#read(files);
+  }
+
+  /** @param {FileList} files */
+  async #read(files) {
+    const [file] = files;
     if (!file) return;
-    if (file.size > MOST_OF_FILE) {
+    if (files.length > 1) {
+      setText(byId("open-status"), `These are ${count(files.length)} files: open one of them.`);
+    } else if (file.size > MOST_OF_FILE) {
       setText(byId("open-status"), `${file.name} has ${count(file.size)} bytes, more than ${count(MOST_OF_FILE)}.`);
     } else {
-      const text = await file.text();
+      let text;
+      try {
+        text = await file.text();
+      } catch {
+        setText(byId("open-status"), `${file.name} cannot be read: it is a folder, or was changed.`);
+        return;
+      }
       // A large text would only make the field slow.
       if (text.length <= 200_000) this.text.value = text;
       await this.#open(text);
     }
-    input.value = "";
   }
 
   async #open(text) {
@@ -69,7 +87,7 @@ function runOf(text) {
   if (!text.trimStart().startsWith("{")) return null;
   let parsed;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseRun(text);
   } catch (error) {
     if (/"ops"\s*:\s*\[/.test(text)) throw new Error(`the run is damaged: ${error.message}`);
     return null; // YAML may begin so too; the server says what is wrong with it

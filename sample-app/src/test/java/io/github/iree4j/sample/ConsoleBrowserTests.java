@@ -139,6 +139,23 @@ class ConsoleBrowserTests extends ConsoleTests {
     }
 
     @Test
+    void theSelectedOperationIsInSightWhileTheLanesAreZoomed() {
+        pick("fork-join");
+        browser.eval("document.activeElement.blur()");
+        browser.type("+", "+", "+");
+        for (String key : List.of("n", "n", "n", "n", "p", "p", "p")) {
+            browser.type(key);
+            assertThat(
+                            browser.eval(
+                                    "(() => { const { lanes, selected } = window.ireeConsole.explore;"
+                                            + " const seen = Math.min(lanes.to, selected.end) - Math.max(lanes.from, selected.start);"
+                                            + " return lanes.to - lanes.from < 2 && seen >= Math.min(1, selected.end - selected.start) / 2"
+                                            + " ? 'seen' : `${selected.id} is at ${selected.start}, and ${lanes.from} to ${lanes.to} is shown`; })()"))
+                    .isEqualTo("seen");
+        }
+    }
+
+    @Test
     void labelsOfEdgesAreNotOnOperations() {
         browser.resize(1280, 900);
         for (String scenario :

@@ -44,6 +44,24 @@ class ConsoleFaultTests extends ConsoleTests {
     }
 
     @Test
+    void asManyFaultsAsTheServerTakesAreKeptAndTheNextIsRefused() {
+        pick("fork-join");
+        for (int i = 1; i <= 16; i++) {
+            browser.eval("window.ireeConsole.explore.inject('slow:gpu*3@" + i + "')");
+        }
+        browser.until("document.querySelectorAll('.faults li').length === 16");
+        browser.eval("window.ireeConsole.explore.inject('slow:gpu*3@17')");
+        assertThat(browser.text("#notice"))
+                .isEqualTo("A run has at most 16 faults, and this one would have 17: undo one first.");
+        assertThat(browser.text(".faults"))
+                .contains("at tick 1\n", "at tick 16")
+                .doesNotContain("at tick 17");
+        browser.click(".faults li button");
+        browser.until("document.querySelectorAll('.faults li').length === 15");
+        assertThat(browser.eval("document.getElementById('notice').hidden")).isEqualTo(true);
+    }
+
+    @Test
     void aFaultThatIsRefusedIsNotKept() {
         pick("fork-join");
         browser.eval("window.ireeConsole.explore.inject('lose:moon@1')");

@@ -46,7 +46,8 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.until("document.title.startsWith('Explore')");
         browser.click("#rerun");
         browser.until("document.getElementById('scenario').value === 'recorded'");
-        assertThat(browser.address()).contains("scenario=recorded").contains("until=");
+        String address = browser.address();
+        assertThat(address).contains("scenario=recorded", "until=", "recorder=20");
         long operations = (Long) browser.eval("window.ireeConsole.explore.schedule.operations.length");
         assertThat(operations).isGreaterThan(5);
         assertThat(texts(".invariants .broken")).isEmpty();
@@ -62,6 +63,13 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.type(Keys.END);
         assertThat(texts(".invariants .broken")).isEmpty();
         browser.picture("explore-recorded-in-the-laboratory");
+
+        browser.open(address.replace("recorder=20", "recorder=19"));
+        browser.until("document.getElementById('notice')?.textContent.includes('the application was restarted')");
+        assertThat(browser.text("#summary")).isEmpty();
+        browser.open(address.replaceFirst("recorder=[^&]*&", ""));
+        browser.until("document.getElementById('notice')?.textContent.includes('recorder')");
+        browser.discardErrors(); // the browser reports each status
     }
 
     /** A recorder may have more than a page can show: why nothing moves now is at the end. */
@@ -78,12 +86,19 @@ class ConsoleRecordingTests extends ConsoleTests {
                     window.asked.push(since);
                     const cursor = Math.max(since, Math.min(since + 40_000, 250_000));
                     const page = { cursor: since > 250_000 ? 250_000 : cursor, start: '', completeFrom: 3, more: cursor < 250_000, queues: [], pools: [], events: [] };
+                    if (window.restarted && since > 150_000) page.start = 'later';
                     return new Response(JSON.stringify(page), { headers: { 'Content-Type': 'application/json' } });
                   };
                 })()""");
         browser.click("#live-export");
         browser.until("document.title.startsWith('Explore')");
         assertThat(browser.eval("window.asked.slice(1)")).isEqualTo(List.of(150_000L, 190_000L, 230_000L));
+
+        browser.type("2");
+        browser.until("document.title.startsWith('Live')");
+        browser.eval("void (window.restarted = true)");
+        browser.click("#live-export");
+        browser.until("document.getElementById('notice').textContent.includes('was restarted while')");
     }
 
     @Test

@@ -54,7 +54,12 @@ abstract class ConsoleTests {
 
     /** Opens an address of the console, whatever it shows. */
     void openAddress(String query) {
-        browser.open("http://localhost:" + port + "/iree/" + query);
+        openAddress("", query);
+    }
+
+    /** Opens an address of the console that names a user, as in {@code user:password@}. */
+    void openAddress(String user, String query) {
+        browser.open("http://" + user + "localhost:" + port + "/iree/" + query);
     }
 
     /** Opens Explore with a run. */

@@ -10,7 +10,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 /**
- * The files of the console, in memory: some 185 kB, read once. A request can name only these, so no path leads anywhere
+ * The files of the console, in memory: some 205 kB, read once. A request can name only these, so no path leads anywhere
  * else. Immutable, safe from any thread.
  */
 public final class ConsoleFiles {

@@ -75,7 +75,8 @@ public @interface IreeTest {
      * A flight recording that the test examines: it is replayed on the scheduler, and its {@code FlightRecording}, {@code
      * OperationGraph} and {@code Replay} are beans.
      *
-     * @return a resource location, for example {@code classpath:slow.iree4j}; none by default
+     * @return a resource location: a path of the class path, for example {@code slow.iree4j}, or one with a prefix, for
+     *     example {@code file:recordings/slow.iree4j}; none by default
      */
     @AliasFor(annotation = AutoConfigureIree.class, attribute = "recording")
     String recording() default "";

@@ -3,18 +3,22 @@ package io.github.iree4j.spring.test;
 import io.github.iree4j.flight.FlightRecording;
 import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.flight.Replay;
+import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.util.ResourceUtils;
 
 /** The recording of a test, and its replay. */
 @AutoConfiguration
@@ -22,12 +26,26 @@ import org.springframework.core.io.ResourceLoader;
 @Lazy
 public final class RecordingTestAutoConfiguration {
 
+    private static final String PROPERTY = "iree.test.recording";
+
     /** For Spring. */
     RecordingTestAutoConfiguration() {}
 
+    /** Fails before there are beans: what a bean throws is the cause of a cause. */
+    @Bean
+    static BeanFactoryPostProcessor ireeRecordingIsThere(Environment environment, ResourceLoader resources) {
+        return _ -> {
+            String location = environment.getRequiredProperty(PROPERTY);
+            Resource resource = find(location, resources);
+            if (!resource.exists()) {
+                throw new IllegalArgumentException(missing(location, resource));
+            }
+        };
+    }
+
     @Bean
     FlightRecording ireeFlightRecording(Environment environment, ResourceLoader resources) throws IOException {
-        Resource resource = resources.getResource(environment.getRequiredProperty("iree.test.recording"));
+        Resource resource = find(environment.getRequiredProperty(PROPERTY), resources);
         if (resource.isFile()) {
             return FlightRecording.read(resource.getFile().toPath());
         }
@@ -35,6 +53,12 @@ public final class RecordingTestAutoConfiguration {
         try (InputStream in = resource.getInputStream()) {
             Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
             return FlightRecording.read(copy);
+        } catch (IreeException e) {
+            // Without the cause, which names the copy.
+            throw new IreeException(
+                    e.code(),
+                    String.valueOf(e.getMessage())
+                            .replace(copy.toString(), resource.getURL().toString()));
         } finally {
             Files.delete(copy);
         }
@@ -48,5 +72,26 @@ public final class RecordingTestAutoConfiguration {
     @Bean
     Replay ireeReplay(FlightRecording recording) {
         return Replay.of(recording);
+    }
+
+    /** A path without a prefix is one of the class path, whatever kind of application the test has. */
+    private static Resource find(String location, ResourceLoader resources) {
+        return ResourceUtils.isUrl(location)
+                ? resources.getResource(location)
+                : new ClassPathResource(location, resources.getClassLoader());
+    }
+
+    private static String missing(String location, Resource resource) {
+        String remedy;
+        if (ResourceUtils.isUrl(location)) {
+            remedy = "correct the path";
+        } else if (Files.exists(Path.of(location))) {
+            remedy = "a path without a prefix is of the class path; for the file write \"file:%s\"".formatted(location);
+        } else {
+            remedy = "put it into src/test/resources, or name a file as in \"file:%s\", which is relative to %s"
+                    .formatted(location, Path.of("").toAbsolutePath());
+        }
+        return "the recording \"%s\" of the test does not exist: looked for as %s; %s"
+                .formatted(location, resource.getDescription(), remedy);
     }
 }

@@ -85,6 +85,8 @@ public final class IreeLabEndpoint {
      * @param lanes lanes of the scalable hardware; as the scenario says when absent
      * @param fault faults in the form of {@link Fault#parse}, separated by commas; none when absent
      * @param text for own, the scenario: YAML or JSON in UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param recorder for recorded, when the flight recorder was opened, as its recordings say: another one numbers other
+     *     records alike
      * @param since for recorded, the number of the first record
      * @param until for recorded, the number after the last record's
      * @return the run as JSON; status 404 for an unknown scenario, 400 for values out of range, with the limits, and 503
@@ -98,11 +100,12 @@ public final class IreeLabEndpoint {
             @Nullable Integer lanes,
             @Nullable String fault,
             @Nullable String text,
+            @Nullable String recorder,
             @Nullable Long since,
             @Nullable Long until) {
         return answer(() -> {
             LabOptions options = options(width, depth, lanes, fault);
-            return Laboratory.run(bounded(scenarios.find(scenario, text, since, until), options), options)
+            return Laboratory.run(bounded(scenarios.find(scenario, text, recorder, since, until), options), options)
                     .toJson();
         });
     }
@@ -117,6 +120,7 @@ public final class IreeLabEndpoint {
      * @param lanes as in {@link #run}
      * @param fault as in {@link #run}
      * @param text as in {@link #run}
+     * @param recorder as in {@link #run}
      * @param since as in {@link #run}
      * @param until as in {@link #run}
      * @param delay ticks until the host learns of a completion, up to {@value #MOST_DELAY}; 1 when absent
@@ -131,13 +135,14 @@ public final class IreeLabEndpoint {
             @Nullable Integer lanes,
             @Nullable String fault,
             @Nullable String text,
+            @Nullable String recorder,
             @Nullable Long since,
             @Nullable Long until,
             @Nullable Integer delay) {
         return view.equals("ways")
                 ? answer(() -> {
                     LabOptions options = options(width, depth, lanes, fault).withHostDelay(hostDelay(delay));
-                    return ways(bounded(scenarios.find(scenario, text, since, until), options), options);
+                    return ways(bounded(scenarios.find(scenario, text, recorder, since, until), options), options);
                 })
                 : null;
     }

@@ -46,13 +46,26 @@ final class LabScenarios {
      *
      * @param id its id
      * @param text for {@link #OWN}, its text: UTF-8, as a raw deflate stream, in Base64 for URLs
+     * @param opened for {@link #RECORDED}, when the recorder was opened
      * @param since for {@link #RECORDED}, the first record
      * @param until for {@link #RECORDED}, the record after the last
      */
-    Scenario find(String id, @Nullable String text, @Nullable Long since, @Nullable Long until) {
+    Scenario find(
+            String id, @Nullable String text, @Nullable String opened, @Nullable Long since, @Nullable Long until) {
         return switch (id) {
             case OWN -> Laboratory.read(unpack(required("text", text)));
-            case RECORDED -> recorded(required("since", since), required("until", until));
+            case RECORDED -> {
+                if (recorder == null) {
+                    throw new IreeException(
+                            StatusCode.NOT_FOUND,
+                            "there is no flight recorder; set iree.recorder.enabled=true to have one");
+                }
+                if (opened == null) {
+                    throw invalid("parameter 'recorder' is missing, and recorders number their records alike;"
+                            + " open the recording in Live");
+                }
+                yield recorded(recorder, opened, required("since", since), required("until", until));
+            }
             default -> Laboratory.scenario(id);
         };
     }
@@ -93,15 +106,17 @@ final class LabScenarios {
         }
     }
 
-    private Scenario recorded(long since, long until) {
-        if (recorder == null) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND, "there is no flight recorder; set iree.recorder.enabled=true to have one");
-        }
+    private static Scenario recorded(FlightRecorder recorder, String opened, long since, long until) {
         if (since < 0 || until <= since || until - since > MOST_RECORDS) {
             throw invalid("records %d to %d are not 1 to %d of them".formatted(since, until, MOST_RECORDS));
         }
         FlightRecording recording = recorder.since(since, (int) (until - since));
+        if (!recording.header().start().toString().equals(opened)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "the records are of a recorder that was opened at %s, and this one was opened at %s: the application was restarted; open its recording in Live"
+                            .formatted(opened, recording.header().start()));
+        }
         if (recording.header().completeFrom() > since) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,

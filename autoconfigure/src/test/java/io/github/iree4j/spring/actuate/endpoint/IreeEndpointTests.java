@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -122,7 +123,7 @@ class IreeEndpointTests {
                                 .isPositive();
                     }
                     assertThat(endpoint.export("recording", "export", "gif")).isNull();
-                    assertRunsInTheLaboratory(context.getBean(FlightRecorder.class), page.cursor());
+                    assertRunsInTheLaboratory(context.getBean(FlightRecorder.class), page);
                     assertReadersTakeTurns(endpoint, page);
                 });
         assertThat(file).isNotEmptyFile();
@@ -139,19 +140,34 @@ class IreeEndpointTests {
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
     }
 
-    private static void assertRunsInTheLaboratory(FlightRecorder recorder, long until) {
+    private static void assertRunsInTheLaboratory(FlightRecorder recorder, RecordingDescriptor page) {
         IreeLabEndpoint laboratory = new IreeLabEndpoint(recorder);
-        WebEndpointResponse<String> run = laboratory.run(LabScenarios.RECORDED, 2, null, null, null, null, 0L, until);
+        String opened = page.start().toString();
+        WebEndpointResponse<String> run = recorded(laboratory, opened, 0L, page.cursor());
         assertThat(run.getStatus()).as(run.getBody()).isEqualTo(200);
         assertThat(run.getBody()).contains("o1_barrier", "\"violations\": []");
-        assertThat(laboratory
-                        .run(LabScenarios.RECORDED, null, null, null, null, null, 0L, 16_001L)
-                        .getBody())
+        assertThat(recorded(laboratory, opened, 0L, 16_001L).getBody())
                 .contains("records 0 to 16001 are not 1 to 16000 of them");
-        assertThat(laboratory
-                        .run(LabScenarios.RECORDED, null, null, null, null, null, 9_000L, 9_001L)
-                        .getBody())
-                .contains("no operations that ended");
+        assertThat(recorded(laboratory, opened, 9_000L, 9_001L).getBody()).contains("no operations that ended");
+        assertRecordsOfAnotherRecorderAreNotMistaken(laboratory, page);
+    }
+
+    /** Another process numbers its records alike. */
+    private static void assertRecordsOfAnotherRecorderAreNotMistaken(
+            IreeLabEndpoint laboratory, RecordingDescriptor page) {
+        String before = page.start().minusSeconds(60).toString();
+        WebEndpointResponse<String> other = recorded(laboratory, before, 0L, page.cursor());
+        assertThat(other.getStatus()).isEqualTo(404);
+        assertThat(other.getBody())
+                .contains("a recorder that was opened at " + before, "this one was opened at " + page.start());
+        WebEndpointResponse<String> unknown = recorded(laboratory, null, 0L, page.cursor());
+        assertThat(unknown.getStatus()).isEqualTo(400);
+        assertThat(unknown.getBody()).contains("parameter 'recorder' is missing");
+    }
+
+    private static WebEndpointResponse<String> recorded(
+            IreeLabEndpoint laboratory, @Nullable String recorder, long since, long until) {
+        return laboratory.run(LabScenarios.RECORDED, 2, null, null, null, null, recorder, since, until);
     }
 
     private static void assertReadersTakeTurns(IreeEndpoint endpoint, RecordingDescriptor page) throws Exception {

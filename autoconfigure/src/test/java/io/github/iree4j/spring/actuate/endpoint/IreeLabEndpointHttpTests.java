@@ -261,7 +261,7 @@ class IreeLabEndpointHttpTests {
 
     @Test
     void recordsNeedARecorder() throws Exception {
-        HttpResponse<String> answer = get("/recorded?since=0&until=10");
+        HttpResponse<String> answer = get("/recorded?recorder=2026-11-23T02:00:00Z&since=0&until=10");
         assertThat(answer.statusCode()).isEqualTo(404);
         assertThat(answer.body()).contains("iree.recorder.enabled=true");
     }

@@ -21,9 +21,6 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /** The rate at which a client may read, bytes per second; that of bodies. */
     private static final long RATE = 1 << 16;
 
-    /** How long a client may take to read a status, seconds; without a limit it would keep each call that is refused. */
-    private static final long STATUS_SECONDS = 1;
-
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;
     private final Method method;
@@ -215,10 +212,6 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             over = true;
             ended = work;
             call.close(status, new Metadata());
-            if (impatience == null) {
-                impatience = arrival.abortAfter(
-                        TimeUnit.SECONDS.toNanos(STATUS_SECONDS), "the client does not read the status of its call");
-            }
         }
         if (ended != null) {
             ended.cancel().run();

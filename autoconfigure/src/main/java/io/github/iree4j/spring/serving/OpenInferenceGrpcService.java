@@ -63,6 +63,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     private final BodyLimits limits;
     private final int maxStreams;
     private final Semaphore streams;
+    private final GrpcOpenCalls calls;
     private final ScheduledThreadPoolExecutor timer;
 
     /**
@@ -74,6 +75,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      * @param options the limits of serving
      * @param limits the limits of bodies
      * @param maxStreams maximum number of open streams of all clients, which may be silent; further ones are refused
+     * @param maxCalls maximum number of open calls of all clients, of any service; a connection that begins a further one
+     *     is closed
      */
     public OpenInferenceGrpcService(
             Programs programs,
@@ -81,7 +84,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             InvocationService invocations,
             ServingOptions options,
             BodyLimits limits,
-            int maxStreams) {
+            int maxStreams,
+            int maxCalls) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
         this.protocol = new OpenInference(models, invocations, options, limits);
@@ -90,6 +94,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         this.limits = limits;
         this.maxStreams = maxStreams;
         this.streams = new Semaphore(maxStreams);
+        this.calls = new GrpcOpenCalls(maxCalls);
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
@@ -103,12 +108,13 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     }
 
     /**
-     * Returns what follows the bytes of calls as they arrive.
+     * Returns what follows calls and their bytes as they arrive.
      *
-     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}; ignores other services
+     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}, in this order; of other services, calls are only
+     *     counted
      */
-    public ServerStreamTracer.Factory tracers() {
-        return new ServerStreamTracer.Factory() {
+    public List<ServerStreamTracer.Factory> tracers() {
+        return List.of(calls, new ServerStreamTracer.Factory() {
             @Override
             public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
                 if (!method.startsWith(NAME + "/")) {
@@ -120,7 +126,16 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                 }
                 return arrival;
             }
-        };
+        });
+    }
+
+    /**
+     * Returns the number of open calls, of any service.
+     *
+     * @return the number at some moment
+     */
+    public int openCalls() {
+        return calls.open();
     }
 
     @Override

@@ -20,6 +20,8 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -64,7 +66,9 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     private final int maxStreams;
     private final Semaphore streams;
     private final GrpcOpenCalls calls;
+    private final Set<GrpcCall> openStreams = ConcurrentHashMap.newKeySet();
     private final ScheduledThreadPoolExecutor timer;
+    private volatile boolean ending;
 
     /**
      * Creates the service.
@@ -99,6 +103,20 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // calls may outlive the service
+    }
+
+    /** Streams may be silent again, after {@link #endStreams}. */
+    public void allowStreams() {
+        ending = false;
+    }
+
+    /**
+     * Ends streams, each when it has answered what it works on, and those that begin later: a server that stops would wait
+     * for silent ones.
+     */
+    public void endStreams() {
+        ending = true;
+        openStreams.forEach(GrpcCall::finish);
     }
 
     /** Ends the timers of calls. */
@@ -248,9 +266,15 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                     method,
                     limits.timeout().toNanos(),
                     failures,
-                    stream && admitted ? streams::release : () -> {});
+                    stream && admitted ? this::forget : _ -> {});
             if (admitted) {
+                if (stream) {
+                    openStreams.add(listener);
+                }
                 listener.begin();
+                if (stream && ending) {
+                    listener.finish();
+                }
             } else {
                 listener.end(Status.RESOURCE_EXHAUSTED.withDescription(
                         "%d streams are already open; close some, or raise 'iree.serving.grpc.max-streams'"
@@ -258,5 +282,10 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             }
             return listener;
         };
+    }
+
+    private void forget(GrpcCall stream) {
+        openStreams.remove(stream);
+        streams.release();
     }
 }

@@ -62,6 +62,12 @@ public final class IreeGrpcServingAutoConfiguration {
                 properties.grpc().maxCalls());
     }
 
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeGrpcStop")
+    GrpcStop ireeGrpcStop(OpenInferenceGrpcService service) {
+        return new GrpcStop(service);
+    }
+
     /** Messages may be as large as over HTTP, unless Boot's property says otherwise. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeGrpcServerCustomizer")

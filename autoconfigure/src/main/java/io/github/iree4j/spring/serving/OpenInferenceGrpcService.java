@@ -132,6 +132,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      *     counted
      */
     public List<ServerStreamTracer.Factory> tracers() {
+        GrpcTransportLog.install();
         return List.of(calls, new ServerStreamTracer.Factory() {
             @Override
             public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {

@@ -42,6 +42,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.io.ApplicationResourceLoader;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -58,7 +59,11 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({IreeProperties.class, IreeNativeProperties.class})
-@Import(IreeNamedBeansRegistrar.class)
+@Import({
+    IreeNamedBeansRegistrar.class,
+    StoppingServers.WebConfiguration.class,
+    StoppingServers.TomcatConfiguration.class
+})
 @ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
 
@@ -310,8 +315,8 @@ public final class IreeAutoConfiguration {
     @Bean
     @ConditionalOnBean(IreeLifecycle.class)
     @ConditionalOnMissingBean
-    IreeStopping ireeStopping(IreeLifecycle lifecycle) {
-        return new IreeStopping(lifecycle);
+    IreeStopping ireeStopping(IreeLifecycle lifecycle, ApplicationContext context) {
+        return new IreeStopping(lifecycle, context);
     }
 
     @Bean

@@ -61,7 +61,7 @@ final class IreeLifecycle implements SmartLifecycle {
         this.executor = executor;
         this.background = background;
         this.times = times;
-        this.late = new LateCalls(invocations, executor, times.draining());
+        this.late = new LateCalls(invocations, executor, times);
     }
 
     @Override
@@ -83,9 +83,13 @@ final class IreeLifecycle implements SmartLifecycle {
         }
     }
 
-    /** The application begins to stop, before this does. */
-    void limitCalls() {
-        late.begin();
+    /**
+     * The application begins to stop, before this does.
+     *
+     * @param overdue runs if servers then wait for their requests for too long
+     */
+    void limitCalls(Runnable overdue) {
+        late.begin(overdue);
     }
 
     @Override
@@ -108,7 +112,8 @@ final class IreeLifecycle implements SmartLifecycle {
         running = false;
         programs.refuseCalls();
         programs.cancelLoads();
-        Duration draining = late.end();
+        late.end();
+        Duration draining = late.left(times.draining());
         int calls = programs.activeCalls();
         if (calls > 0) {
             log.info("waiting up to {} for {} calls in flight", draining, calls);
@@ -118,7 +123,7 @@ final class IreeLifecycle implements SmartLifecycle {
             return;
         }
         int cancelled = invocations.cancelCalls();
-        if (!awaitNoCalls(times.cancelling())) {
+        if (!awaitNoCalls(late.left(times.draining().plus(times.cancelling())))) {
             closeDevices(); // fails what waits there
             awaitNoCalls(times.cancelling());
         }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +22,6 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /** The rate at which a client may read, bytes per second; that of bodies. */
     private static final long RATE = 1 << 16;
 
-    /** How long a client may take to read a status, seconds; without a limit it would keep each call that is refused. */
-    private static final long STATUS_SECONDS = 1;
-
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;
     private final Method method;
@@ -31,7 +29,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /** Encodes a failure as a message of a stream, which then goes on; null for a call with one answer. */
     private final @Nullable Function<Status, GrpcMessage> failures;
     /** Runs once, when the transport has forgotten the call. */
-    private final Runnable forgotten;
+    private final Consumer<GrpcCall> forgotten;
 
     private @Nullable GrpcWork work; // guarded by this, as are the next
     private @Nullable Answer answer;
@@ -67,7 +65,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             Method method,
             long patience,
             @Nullable Function<Status, GrpcMessage> failures,
-            Runnable forgotten) {
+            Consumer<GrpcCall> forgotten) {
         this.call = call;
         this.arrival = arrival;
         this.method = method;
@@ -205,6 +203,17 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         }
     }
 
+    /** Ends a stream when it has answered what it works on. */
+    void finish() {
+        synchronized (this) {
+            halfClosed = true;
+            if (busy) {
+                return;
+            }
+        }
+        end(Status.UNAVAILABLE.withDescription("the server stops"));
+    }
+
     /** Ends the call, unless it is over. */
     void end(Status status) {
         GrpcWork ended;
@@ -215,10 +224,6 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             over = true;
             ended = work;
             call.close(status, new Metadata());
-            if (impatience == null) {
-                impatience = arrival.abortAfter(
-                        TimeUnit.SECONDS.toNanos(STATUS_SECONDS), "the client does not read the status of its call");
-            }
         }
         if (ended != null) {
             ended.cancel().run();
@@ -236,13 +241,13 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         if (ended != null) {
             ended.cancel().run();
         }
-        forgotten.run();
+        forgotten.accept(this);
     }
 
     @Override
     public void onComplete() {
         release();
-        forgotten.run();
+        forgotten.accept(this);
     }
 
     private synchronized void release() {

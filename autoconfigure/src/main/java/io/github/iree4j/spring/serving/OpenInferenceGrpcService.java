@@ -20,6 +20,8 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -63,7 +65,10 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     private final BodyLimits limits;
     private final int maxStreams;
     private final Semaphore streams;
+    private final GrpcOpenCalls calls;
+    private final Set<GrpcCall> openStreams = ConcurrentHashMap.newKeySet();
     private final ScheduledThreadPoolExecutor timer;
+    private volatile boolean ending;
 
     /**
      * Creates the service.
@@ -74,6 +79,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      * @param options the limits of serving
      * @param limits the limits of bodies
      * @param maxStreams maximum number of open streams of all clients, which may be silent; further ones are refused
+     * @param maxCalls maximum number of open calls of all clients, of any service; a connection that begins a further one
+     *     is closed
      */
     public OpenInferenceGrpcService(
             Programs programs,
@@ -81,7 +88,8 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             InvocationService invocations,
             ServingOptions options,
             BodyLimits limits,
-            int maxStreams) {
+            int maxStreams,
+            int maxCalls) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
         this.protocol = new OpenInference(models, invocations, options, limits);
@@ -90,10 +98,25 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
         this.limits = limits;
         this.maxStreams = maxStreams;
         this.streams = new Semaphore(maxStreams);
+        this.calls = new GrpcOpenCalls(maxCalls);
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy()); // calls may outlive the service
+    }
+
+    /** Streams may be silent again, after {@link #endStreams}. */
+    public void allowStreams() {
+        ending = false;
+    }
+
+    /**
+     * Ends streams, each when it has answered what it works on, and those that begin later: a server that stops would wait
+     * for silent ones.
+     */
+    public void endStreams() {
+        ending = true;
+        openStreams.forEach(GrpcCall::finish);
     }
 
     /** Ends the timers of calls. */
@@ -103,12 +126,14 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     }
 
     /**
-     * Returns what follows the bytes of calls as they arrive.
+     * Returns what follows calls and their bytes as they arrive.
      *
-     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}; ignores other services
+     * @return for {@link io.grpc.ServerBuilder#addStreamTracerFactory}, in this order; of other services, calls are only
+     *     counted
      */
-    public ServerStreamTracer.Factory tracers() {
-        return new ServerStreamTracer.Factory() {
+    public List<ServerStreamTracer.Factory> tracers() {
+        GrpcTransportLog.install();
+        return List.of(calls, new ServerStreamTracer.Factory() {
             @Override
             public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
                 if (!method.startsWith(NAME + "/")) {
@@ -120,7 +145,16 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                 }
                 return arrival;
             }
-        };
+        });
+    }
+
+    /**
+     * Returns the number of open calls, of any service.
+     *
+     * @return the number at some moment
+     */
+    public int openCalls() {
+        return calls.open();
     }
 
     @Override
@@ -233,9 +267,15 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                     method,
                     limits.timeout().toNanos(),
                     failures,
-                    stream && admitted ? streams::release : () -> {});
+                    stream && admitted ? this::forget : _ -> {});
             if (admitted) {
+                if (stream) {
+                    openStreams.add(listener);
+                }
                 listener.begin();
+                if (stream && ending) {
+                    listener.finish();
+                }
             } else {
                 listener.end(Status.RESOURCE_EXHAUSTED.withDescription(
                         "%d streams are already open; close some, or raise 'iree.serving.grpc.max-streams'"
@@ -243,5 +283,10 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
             }
             return listener;
         };
+    }
+
+    private void forget(GrpcCall stream) {
+        openStreams.remove(stream);
+        streams.release();
     }
 }

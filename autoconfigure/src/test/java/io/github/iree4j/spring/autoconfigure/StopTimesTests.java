@@ -18,7 +18,7 @@ class StopTimesTests {
         for (Duration drain : new Duration[] {Duration.ZERO, Duration.ofSeconds(20), Duration.ofHours(1)}) {
             StopTimes times = StopTimes.of(environment).within(drain);
             assertThat(times.draining()).isLessThanOrEqualTo(drain);
-            assertThat(times.draining().plus(times.cancelling().multipliedBy(2)).plus(times.closing()))
+            assertThat(times.serving().plus(times.cancelling().multipliedBy(2)).plus(times.closing()))
                     .isLessThanOrEqualTo(org.springframework.boot.convert.DurationStyle.detectAndParse(phase));
         }
     }

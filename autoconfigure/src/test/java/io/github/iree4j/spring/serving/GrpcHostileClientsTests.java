@@ -40,6 +40,7 @@ import org.springframework.test.context.TestPropertySource;
             "iree.http.max-in-flight-size=8MB",
             "iree.http.body-timeout=10m",
             "iree.serving.grpc.max-streams=64",
+            "iree.serving.grpc.max-calls=400",
         })
 @Timeout(600)
 class GrpcHostileClientsTests {
@@ -55,6 +56,9 @@ class GrpcHostileClientsTests {
 
     @Autowired
     private BodyLimits limits;
+
+    @Autowired
+    private OpenInferenceGrpcService service;
 
     private final List<HalfCalls> open = new ArrayList<>();
     private GrpcClient client;
@@ -165,6 +169,41 @@ class GrpcHostileClientsTests {
             next.call.halfClose();
             again = next.closed.get();
         } while (!again.isOk());
+    }
+
+    /** None of them waits for the settings of the server, nor reads anything. */
+    @Test
+    void connectionsThatBeginMoreCallsThanThereMayBeAreClosed() throws Exception {
+        for (String method : List.of("ModelInfer", "ModelStreamInfer", "NoSuchMethod")) {
+            List<HalfCalls> flood = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                flood.add(connect());
+            }
+            int closed = 0;
+            for (HalfCalls each : flood) {
+                closed += each.flood(method, 5_000) ? 1 : 0;
+                assertThat(service.openCalls()).isLessThanOrEqualTo(400);
+            }
+            assertThat(closed).as(method).isPositive();
+            for (HalfCalls each : flood) {
+                each.close();
+            }
+            while (service.openCalls() != 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+        }
+    }
+
+    @Test
+    void clientsAreToldHowManyCallsAConnectionMayHave() throws IOException {
+        assertThat(connect().maximumOfCalls()).isEqualTo(100);
+    }
+
+    @Test
+    void connectionsThatResetTooManyCallsAreClosed() throws IOException {
+        assertThat(connect().resets("ModelInfer", 5_000)).isTrue();
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
     }
 
     @Test

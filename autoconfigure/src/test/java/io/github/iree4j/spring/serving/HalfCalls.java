@@ -1,10 +1,14 @@
 package io.github.iree4j.spring.serving;
 
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 
 /** A connection of HTTP/2 whose calls begin and do not end; it reads frames only when asked to. */
@@ -17,6 +21,9 @@ final class HalfCalls implements AutoCloseable {
     private static final int END_STREAM = 1;
     private static final int ACK = 1;
     private static final int END_HEADERS = 4;
+    private static final int MAX_CONCURRENT_STREAMS = 3;
+    private static final byte CANCEL = 8;
+    private static final int QUIET_MILLIS = 3_000;
 
     private final Socket socket;
     private final DataOutputStream out;
@@ -25,7 +32,7 @@ final class HalfCalls implements AutoCloseable {
 
     HalfCalls(int port) throws IOException {
         socket = new Socket("localhost", port);
-        out = new DataOutputStream(socket.getOutputStream());
+        out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
         in = new DataInputStream(socket.getInputStream());
         out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         frame(SETTINGS, 0, 0, new byte[0]);
@@ -43,6 +50,75 @@ final class HalfCalls implements AutoCloseable {
 
     /** Begins a call, without a message. */
     int begin(String method) throws IOException {
+        int stream = next;
+        next += 2;
+        frame(HEADERS, END_HEADERS, stream, headers(method));
+        return stream;
+    }
+
+    /** Begins so many calls, reading nothing, and then reads; returns whether the server closes the connection. */
+    boolean flood(String method, int calls) throws IOException {
+        byte[] headers = headers(method);
+        try {
+            for (int i = 0; i < calls; i++) {
+                frame(HEADERS, END_HEADERS, next, headers);
+                next += 2;
+            }
+            return isClosed();
+        } catch (SocketException e) {
+            return true;
+        }
+    }
+
+    /** Begins and resets so many calls; returns whether the server closes the connection. */
+    boolean resets(String method, int calls) throws IOException {
+        byte[] headers = headers(method);
+        try {
+            for (int i = 0; i < calls; i++) {
+                frame(HEADERS, END_HEADERS, next, headers);
+                frame(RST_STREAM, 0, next, new byte[] {0, 0, 0, CANCEL});
+                next += 2;
+            }
+            return isClosed();
+        } catch (SocketException e) {
+            return true;
+        }
+    }
+
+    /** Reads until the server closes the connection, or says nothing for a while. */
+    private boolean isClosed() throws IOException {
+        socket.setSoTimeout(QUIET_MILLIS);
+        try {
+            in.skipNBytes(Long.MAX_VALUE);
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (EOFException e) {
+            return true;
+        }
+        return false;
+    }
+
+    /** Reads the settings of the server, which say how many calls may be open; -1 if they do not. */
+    int maximumOfCalls() throws IOException {
+        while (true) {
+            int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
+            int type = in.readUnsignedByte();
+            in.skipNBytes(5);
+            if (type != SETTINGS) {
+                in.skipNBytes(length);
+                continue;
+            }
+            int maximum = -1;
+            for (int i = 0; i < length; i += 6) {
+                int setting = in.readUnsignedShort();
+                int value = in.readInt();
+                maximum = setting == MAX_CONCURRENT_STREAMS ? value : maximum;
+            }
+            return maximum;
+        }
+    }
+
+    private static byte[] headers(String method) {
         ByteArrayOutputStream headers = new ByteArrayOutputStream();
         header(headers, ":method", "POST");
         header(headers, ":scheme", "http");
@@ -50,10 +126,7 @@ final class HalfCalls implements AutoCloseable {
         header(headers, ":authority", "localhost");
         header(headers, "te", "trailers");
         header(headers, "content-type", "application/grpc");
-        int stream = next;
-        next += 2;
-        frame(HEADERS, END_HEADERS, stream, headers.toByteArray());
-        return stream;
+        return headers.toByteArray();
     }
 
     /** A literal without indexing (RFC 7541, 6.2.2). */

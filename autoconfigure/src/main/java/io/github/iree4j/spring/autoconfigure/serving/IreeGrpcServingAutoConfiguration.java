@@ -14,10 +14,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.grpc.server.ServerBuilderCustomizer;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
@@ -36,6 +38,8 @@ public final class IreeGrpcServingAutoConfiguration {
 
     private static final String MESSAGE_SIZE = "spring.grpc.server.inbound.message.max-size";
     private static final int MANY_REQUESTS = 256;
+    private static final boolean EPOLL = ClassUtils.isPresent(
+            "io.netty.channel.epoll.Epoll", IreeGrpcServingAutoConfiguration.class.getClassLoader());
 
     /** For Spring. */
     IreeGrpcServingAutoConfiguration() {}
@@ -54,7 +58,14 @@ public final class IreeGrpcServingAutoConfiguration {
                 invocations,
                 properties.options(MANY_REQUESTS),
                 limits,
-                properties.grpc().maxStreams());
+                properties.grpc().maxStreams(),
+                properties.grpc().maxCalls());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeGrpcStop")
+    GrpcStop ireeGrpcStop(OpenInferenceGrpcService service) {
+        return new GrpcStop(service);
     }
 
     /** Messages may be as large as over HTTP, unless Boot's property says otherwise. */
@@ -67,10 +78,58 @@ public final class IreeGrpcServingAutoConfiguration {
                 (int) Math.min(Integer.MAX_VALUE, properties.maxRequestSize().toBytes());
         boolean configured = environment.containsProperty(MESSAGE_SIZE);
         return builder -> {
-            builder.addStreamTracerFactory(service.tracers());
+            service.tracers().forEach(builder::addStreamTracerFactory);
             if (!configured) {
                 builder.maxInboundMessageSize(maximum);
             }
         };
+    }
+
+    /** The limits of connections, of the transport that Spring Boot prefers. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder.class)
+    static class ShadedNettyConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeShadedNettyCustomizer")
+        @Order(0)
+        ServerBuilderCustomizer<io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder> ireeShadedNettyCustomizer(
+                IreeServingProperties properties, Environment environment) {
+            return builder -> {
+                GrpcConnectionLimits limits = GrpcConnectionLimits.of(properties);
+                limits.keepAlive(builder, environment);
+                builder.maxConcurrentCallsPerConnection(limits.calls())
+                        .maxRstFramesPerWindow(GrpcConnectionLimits.RESETS, GrpcConnectionLimits.RESETS_SECONDS);
+                if (io.grpc.netty.shaded.io.netty.channel.epoll.Epoll.isAvailable()) {
+                    builder.withChildOption(
+                            io.grpc.netty.shaded.io.netty.channel.epoll.EpollChannelOption.TCP_USER_TIMEOUT,
+                            GrpcConnectionLimits.UNREAD_MILLIS);
+                }
+            };
+        }
+    }
+
+    /** The same limits, of the transport that shares its Netty with the application. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(io.grpc.netty.NettyServerBuilder.class)
+    static class NettyConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeNettyCustomizer")
+        @Order(0)
+        ServerBuilderCustomizer<io.grpc.netty.NettyServerBuilder> ireeNettyCustomizer(
+                IreeServingProperties properties, Environment environment) {
+            return builder -> {
+                GrpcConnectionLimits limits = GrpcConnectionLimits.of(properties);
+                limits.keepAlive(builder, environment);
+                builder.maxConcurrentCallsPerConnection(limits.calls())
+                        .maxRstFramesPerWindow(GrpcConnectionLimits.RESETS, GrpcConnectionLimits.RESETS_SECONDS);
+                if (EPOLL && io.netty.channel.epoll.Epoll.isAvailable()) {
+                    builder.withChildOption(
+                            io.netty.channel.epoll.EpollChannelOption.TCP_USER_TIMEOUT,
+                            GrpcConnectionLimits.UNREAD_MILLIS);
+                }
+            };
+        }
     }
 }

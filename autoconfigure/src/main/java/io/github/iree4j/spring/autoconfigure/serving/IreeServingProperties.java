@@ -34,16 +34,22 @@ public record IreeServingProperties(
      *
      * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
      * @param maxStreams Maximum number of open streams of all clients, which may be silent between messages.
+     * @param maxCalls Maximum number of open calls of all clients and services, streams and refused calls included whose status has not been sent. Clients are told to have at most a quarter of it on each connection.
      */
     public record Grpc(
             @DefaultValue("true") boolean enabled,
-            @DefaultValue("1024") int maxStreams) {
+            @DefaultValue("1024") int maxStreams,
+            @DefaultValue("4096") int maxCalls) {
 
         /** Checks ranges. */
         public Grpc {
             if (maxStreams < 1) {
                 throw new InvalidConfigurationPropertyValueException(
                         "iree.serving.grpc.max-streams", maxStreams, "It must be at least 1.");
+            }
+            if (maxCalls < 4) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.serving.grpc.max-calls", maxCalls, "It must be at least 4.");
             }
         }
     }

@@ -1,0 +1,46 @@
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import io.github.iree4j.spring.autoconfigure.StopOverdueEvent;
+import io.github.iree4j.spring.serving.OpenInferenceGrpcService;
+import io.grpc.Server;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.event.GenericApplicationListener;
+import org.springframework.core.ResolvableType;
+import org.springframework.grpc.server.lifecycle.GrpcServerShutdownEvent;
+import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
+
+/**
+ * Keeps the gRPC server, which waits for its calls before anything else stops, from waiting for streams that are silent,
+ * and for any call for longer than stopping may take.
+ */
+final class GrpcStop implements GenericApplicationListener {
+
+    private final OpenInferenceGrpcService service;
+    private volatile @Nullable Server stopping;
+
+    GrpcStop(OpenInferenceGrpcService service) {
+        this.service = service;
+    }
+
+    @Override
+    public boolean supportsEventType(ResolvableType type) {
+        Class<?> event = type.toClass();
+        return event == GrpcServerStartedEvent.class
+                || event == GrpcServerShutdownEvent.class
+                || event == StopOverdueEvent.class;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        Server server = stopping;
+        if (event instanceof GrpcServerStartedEvent) {
+            service.allowStreams();
+        } else if (event instanceof GrpcServerShutdownEvent shutdown) {
+            stopping = shutdown.getServer();
+            service.endStreams();
+        } else if (event instanceof StopOverdueEvent && server != null) {
+            server.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.iree4j.spring.serving;
+
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Limits the open calls of all connections of a server. A client may begin calls without waiting for the server's
+ * settings, and keep calls that were refused by not reading their status: refusing one more would take memory, too. The
+ * connection that begins it is closed instead. Called by the transport's threads.
+ */
+final class GrpcOpenCalls extends ServerStreamTracer.Factory {
+
+    private final int maximum;
+    private final TooManyCalls failure;
+    private final AtomicInteger open = new AtomicInteger();
+
+    /**
+     * Creates the limit.
+     *
+     * @param maximum maximum number of open calls
+     */
+    GrpcOpenCalls(int maximum) {
+        this.maximum = maximum;
+        this.failure = new TooManyCalls(
+                "%d calls are open; wait for some, or raise 'iree.serving.grpc.max-calls'".formatted(maximum));
+    }
+
+    /** The number of open calls at some moment. */
+    int open() {
+        return open.get();
+    }
+
+    @Override
+    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+        if (open.incrementAndGet() > maximum) {
+            open.decrementAndGet();
+            throw failure;
+        }
+        return new OpenCall();
+    }
+
+    private final class OpenCall extends ServerStreamTracer {
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        @Override
+        public void streamClosed(Status status) {
+            if (closed.compareAndSet(false, true)) {
+                open.decrementAndGet();
+            }
+        }
+    }
+
+    /** An error rather than an exception, for which transports would only reset the call and log it. */
+    private static final class TooManyCalls extends Error {
+        private static final long serialVersionUID = 1L;
+
+        TooManyCalls(String message) {
+            super(message, null, false, false); // one for all, thrown in a flood
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.github.iree4j.spring.serving;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.logging.Filter;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thins what gRPC's transport logs about clients: a warning with a stack trace for each message that is too large, each
+ * call beyond those that a connection may have, and each answer whose client has gone. What remains is a line without a
+ * trace, one in some seconds, with the number of those that were left out. Messages of lower levels stay as they are.
+ */
+final class GrpcTransportLog implements Filter {
+
+    private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Of the transport that shares its Netty with the application, and of the one that does not. */
+    private static final List<String> PREFIXES = List.of("", "io.grpc.netty.shaded.");
+
+    private static final List<String> NAMES =
+            List.of("io.grpc.netty.NettyServerHandler", "io.grpc.netty.NettyServerStream");
+
+    /** The loggers; the log manager forgets those that nothing refers to. */
+    private static final List<Logger> LOGGERS = PREFIXES.stream()
+            .flatMap(prefix -> NAMES.stream().map(name -> Logger.getLogger(prefix + name)))
+            .toList();
+
+    private final LongSupplier clock;
+    private long last; // guarded by this, as are the next
+    private boolean any;
+    private long left;
+
+    /**
+     * Creates the filter.
+     *
+     * @param clock nanoseconds
+     */
+    GrpcTransportLog(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    /** Installs a filter on the loggers of the transport that have none, for the life of the process. */
+    static void install() {
+        Filter filter = new GrpcTransportLog(System::nanoTime);
+        for (Logger each : LOGGERS) {
+            if (each.getFilter() == null) {
+                each.setFilter(filter);
+            }
+        }
+    }
+
+    @Override
+    public boolean isLoggable(LogRecord entry) {
+        if (entry.getLevel().intValue() < Level.WARNING.intValue() || entry.getThrown() == null) {
+            return true;
+        }
+        long leftOut;
+        synchronized (this) {
+            long now = clock.getAsLong();
+            if (any && now - last < EVERY_NANOS) {
+                left++;
+                return false;
+            }
+            any = true;
+            last = now;
+            leftOut = left;
+            left = 0;
+        }
+        entry.setMessage(text(entry.getMessage(), entry.getThrown(), leftOut));
+        entry.setThrown(null);
+        entry.setParameters(null);
+        return true;
+    }
+
+    private static String text(@Nullable String message, Throwable thrown, long leftOut) {
+        String cause = String.valueOf(thrown.getMessage());
+        String text = message + ": " + cause;
+        if (cause.contains("message exceeds maximum size")) { // of the transport, which does not know the property
+            text += "; send less, or raise 'iree.serving.max-request-size'";
+        }
+        return leftOut == 0 ? text : text + " (and %d such warnings since the last one)".formatted(leftOut);
+    }
+}

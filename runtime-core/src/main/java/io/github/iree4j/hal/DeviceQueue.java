@@ -94,6 +94,18 @@ public interface DeviceQueue {
     }
 
     /**
+     * Returns operations that are not held back and will signal points that nothing has promised: those in flight on a queue that
+     * does not order its operations, and those executed in parts. Together with {@link #pending}, asked before, they are all that
+     * may reach a point without a promise.
+     *
+     * @param limit the most to return
+     * @return a snapshot, those that began first; they have no waits, and {@code since} is the time since they began
+     */
+    default List<PendingOperation> inFlight(int limit) {
+        return List.of();
+    }
+
+    /**
      * Returns what the next operation runs after, as far as that is known and has not completed.
      *
      * @return the frontier; for a queue that does not order its operations, its own progress

@@ -10,10 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that waits to be issued, with its waits.
+ * An operation that waits to be issued, with its waits; or one that was issued, which has none.
  *
  * @param name the kind of operation
- * @param since how long it has been waiting
+ * @param since how long it has been waiting, or has run
  * @param forMemory whether it waits for memory; all other waits are reached then
  * @param waits the points that were not reached at the time of the query
  * @param signals the points that it will signal

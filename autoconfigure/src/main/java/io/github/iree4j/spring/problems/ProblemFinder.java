@@ -7,7 +7,6 @@ import io.github.iree4j.Program;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
-import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramSource;
@@ -15,8 +14,9 @@ import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,18 +25,24 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds problems in the state of a runtime at one moment. Each piece of work that has stayed as it is for too long is
- * followed to its root: what it waits for, the operation that would signal that, what that waits for in turn; and a call
+ * followed to its roots: what it waits for, the operation that would signal that, what that waits for in turn; and a call
  * in line, to the call that has the turn. Work with the same root is one problem. Remembers from one look to the next
  * what queues have completed. Thread-safe.
+ *
+ * <p>Work moves while it is looked at. That nothing signals a point is told only when it is so at a second look, which begins
+ * after the first has ended: what was signalled meanwhile is not awaited any more. Where a queue has more operations than are
+ * looked at, it is not told. A look costs time and memory in proportion to the operations and calls, and to those behind each
+ * root.
  */
 public final class ProblemFinder {
 
-    /** The most operations of a queue and calls of a program that are looked at. */
-    private static final int MOST = 1000;
+    /** The most roots of a kind that are told: those of the oldest work. */
+    private static final int ROOTS = 100;
 
     /** The most lines of a chain. */
     private static final int LINES = 50;
@@ -44,7 +50,8 @@ public final class ProblemFinder {
     private final IreeRuntime runtime;
     private final Programs programs;
     private final @Nullable InvocationService invocations;
-    private final Map<Long, Standstill> standstills = new HashMap<>(); // by queue; guarded by this
+    private final int most; // operations of a queue
+    private final Map<Long, Standstill> standstills = new HashMap<>(); // by axis that is awaited; guarded by this
 
     /**
      * Creates a finder.
@@ -54,6 +61,12 @@ public final class ProblemFinder {
      * @param invocations knows the traces of calls; null for none
      */
     public ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations) {
+        this(runtime, programs, invocations, Signallers.MOST);
+    }
+
+    /** Creates one that looks at so many operations of a queue. */
+    ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations, int most) {
+        this.most = most;
         this.runtime = runtime;
         this.programs = programs;
         this.invocations = invocations;
@@ -62,33 +75,28 @@ public final class ProblemFinder {
     /** A call with the name of its program. */
     record ActiveCall(String program, Program instance, PendingCall call) {}
 
-    /** Work whose root is looked for. */
-    private static final class Work {
-        private final Supplier<String> line;
-        private final Duration age;
-        private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // on the way to its roots
-
-        Work(Supplier<String> line, Duration age) {
-            this.line = line;
-            this.age = age;
+    /** A point that is awaited. */
+    private record Point(long semaphore, long value) {
+        static Point of(PendingOperation.Wait wait) {
+            return new Point(wait.semaphore(), wait.value());
         }
     }
 
-    /** Work with one root. */
+    /** What work waits for, through other work or not. */
     private static final class Root {
-        private final List<String> chain = new ArrayList<>();
-        private Duration since = Duration.ZERO;
-        private PendingOperation.@Nullable Wait wait;
-        private int count;
+        private final BitSet first = new BitSet(); // the work that waits for it not through other work
+        private final PendingOperation.@Nullable Wait wait;
+        private final String cause;
         private boolean hasDeadline; // of calls that run
 
-        void add(Work work) {
-            Duration age = work.age;
-            count++;
-            if (chain.size() < LINES) {
-                chain.add(work.line.get());
-            }
-            since = since.compareTo(age) < 0 ? age : since;
+        // What is told of all work that waits for it, for too long.
+        private final List<String> chain = new ArrayList<>();
+        private Duration since = Duration.ZERO;
+        private int count;
+
+        Root(PendingOperation.@Nullable Wait wait, String cause) {
+            this.wait = wait;
+            this.cause = cause;
         }
     }
 
@@ -99,7 +107,8 @@ public final class ProblemFinder {
      * @return the problems of this moment
      */
     public List<Problem> find(Duration patience) {
-        return new Look(patience).problems();
+        Look look = new Look(patience);
+        return look.suspects().isEmpty() ? look.problems(Set.of()) : new Look(patience).problems(look.suspects());
     }
 
     /** The calls in flight, of all programs. */
@@ -112,7 +121,7 @@ public final class ProblemFinder {
         }
         List<ActiveCall> calls = new ArrayList<>();
         for (Program program : runtime.programs()) {
-            for (PendingCall call : program.pendingCalls(MOST)) {
+            for (PendingCall call : program.pendingCalls(Signallers.MOST)) {
                 calls.add(new ActiveCall(names.getOrDefault(program, program.name()), program, call));
             }
         }
@@ -140,134 +149,254 @@ public final class ProblemFinder {
     /** What a queue has completed, and since when it has stayed so. */
     private record Standstill(long completed, long since) {}
 
-    /** A queue that has work in flight of which none has ended for too long; null when there is none. */
-    private synchronized @Nullable DeviceQueue stuckQueue(Duration patience) {
+    /** Returns those of some queues, of this process or another, whose work is awaited and of which none has ended for too long. */
+    private synchronized Set<Long> stuckQueues(Set<Long> awaited, Duration patience, QueueNames names) {
         long now = System.nanoTime();
-        DeviceQueue stuck = null;
-        for (Device device : runtime.devices()) {
-            for (int i = 0; i < device.queueCount(); i++) {
-                DeviceQueue queue = device.queue(i);
-                QueueCounters counters = queue.counters();
-                Standstill before = standstills.get(queue.axis());
-                if (counters.inFlight() == 0) {
-                    standstills.remove(queue.axis());
-                } else if (before == null || before.completed != counters.retired()) {
-                    standstills.put(queue.axis(), new Standstill(counters.retired(), now));
-                } else if (stuck == null && now - before.since >= patience.toNanos()) {
-                    stuck = queue;
-                }
+        standstills.keySet().retainAll(awaited);
+        Set<Long> stuck = new HashSet<>();
+        for (long axis : awaited) {
+            long completed = names.completed(axis);
+            Standstill before = standstills.get(axis);
+            if (before == null || before.completed != completed) {
+                standstills.put(axis, new Standstill(completed, now));
+            } else if (now - before.since >= patience.toNanos()) {
+                stuck.add(axis);
             }
         }
         return stuck;
     }
 
-    /** One look at the runtime. */
+    /** One look at the runtime. Operations have the first numbers, calls the next, each kind the longest waiting first. */
     private final class Look {
         private final Duration patience;
         private final QueueNames names = new QueueNames(runtime);
         private final List<ActiveCall> calls = calls();
-        private final Signallers signallers = new Signallers(runtime, MOST);
-        private final @Nullable DeviceQueue stuck;
-        private final Map<String, Root> fences = new LinkedHashMap<>();
+        private final Signallers signallers = new Signallers(runtime, most, most);
+        private final List<Signallers.Submitted> operations = signallers.operations();
+        private final WaitGraph graph = new WaitGraph(operations.size() + calls.size());
+        private final Map<PendingOperation, Integer> numbers = new IdentityHashMap<>();
+        private final Map<Program, Integer> holders = new IdentityHashMap<>(); // of the turn: the number of the call
+        private final Set<Long> stuck;
+        private final Map<Point, Root> unsignalled = new LinkedHashMap<>();
+        private final List<Root> knots = new ArrayList<>();
+        private final Set<Point> suspects = new HashSet<>(); // the points of both
         private final Map<String, Root> queues = new LinkedHashMap<>();
         private final Map<String, Root> memory = new LinkedHashMap<>();
         private final Map<String, Root> endless = new LinkedHashMap<>();
 
         Look(Duration patience) {
             this.patience = patience;
-            this.stuck = stuckQueue(patience);
+            Set<Long> awaited = new HashSet<>();
+            operations.forEach(each -> producers(each.operation().waits(), awaited));
+            calls.forEach(each -> producers(each.call.waits(), awaited));
+            stuck = stuckQueues(awaited, patience, names);
+            for (int i = 0; i < operations.size(); i++) {
+                numbers.put(operations.get(i).operation(), i);
+            }
+            for (int i = 0; i < calls.size(); i++) {
+                PendingCall.State state = calls.get(i).call.state();
+                if (state == PendingCall.State.RUNNING || state == PendingCall.State.SUSPENDED) {
+                    holders.putIfAbsent(calls.get(i).instance, operations.size() + i);
+                }
+            }
+            for (int i = 0; i < operations.size(); i++) {
+                Signallers.Submitted each = operations.get(i);
+                if (each.operation().forMemory()) {
+                    root(memory, deviceOf(each.queue())).first.set(i);
+                } else {
+                    follow(i, each.operation().waits());
+                }
+            }
+            for (int i = 0; i < calls.size(); i++) {
+                follow(operations.size() + i, calls.get(i));
+            }
+            findKnots();
+        }
+
+        private static void producers(List<PendingOperation.Wait> waits, Set<Long> axes) {
+            for (PendingOperation.Wait each : waits) {
+                if (each.producerEpoch() != 0) {
+                    axes.add(each.producerAxis());
+                }
+            }
         }
 
         private boolean isLong(Duration time) {
             return time.compareTo(patience) >= 0;
         }
 
-        List<Problem> problems() {
-            for (Signallers.Pending each : signallers.operations()) {
-                PendingOperation operation = each.operation();
-                if (isLong(operation.since())) {
-                    follow(each.queue(), operation, new Work(() -> describe(each), operation.since()));
-                }
-            }
-            for (ActiveCall each : calls) {
-                if (isLong(each.call.unchanged())) {
-                    follow(each, new Work(() -> describe(each), each.call.unchanged()));
-                }
-            }
+        private Duration age(int work) {
+            return work < operations.size()
+                    ? operations.get(work).operation().since()
+                    : calls.get(work - operations.size()).call.unchanged();
+        }
+
+        private String line(int work) {
+            return work < operations.size()
+                    ? describe(operations.get(work))
+                    : describe(calls.get(work - operations.size()));
+        }
+
+        /** The points that nothing seems to signal. */
+        Set<Point> suspects() {
+            return suspects;
+        }
+
+        /** Returns the problems; of points that nothing signals, those that an earlier look has found too. */
+        List<Problem> problems(Set<Point> known) {
             List<Problem> problems = new ArrayList<>();
             lostDevices(problems);
             changedFiles(problems);
-            fences.forEach((subject, root) -> {
+            unsignalled.keySet().retainAll(known);
+            Map<String, Root> fences = new LinkedHashMap<>();
+            Stream.concat(unsignalled.values().stream(), knots.stream()).forEach(each -> {
+                PendingOperation.Wait wait = Objects.requireNonNull(each.wait);
+                if (known.contains(Point.of(wait))) {
+                    fences.computeIfAbsent(QueueNames.timeline(wait.semaphore(), wait.timeline()), _ -> each)
+                            .first
+                            .or(each.first);
+                }
+            });
+            affected(fences).forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new UnsignalledFence(
                         subject, wait.value(), wait.reached(), wait.promised(), root.count, root.chain, root.since));
             });
-            queues.forEach((subject, root) ->
-                    problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
-            memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
-            endless.forEach((subject, root) -> problems.add(
-                    new EndlessCall(subject, "runs", root.count, root.chain, root.since, root.hasDeadline)));
+            affected(queues)
+                    .forEach((subject, root) ->
+                            problems.add(new StarvedQueue(subject, root.cause, root.count, root.chain, root.since)));
+            affected(memory).forEach((device, root) -> problems.add(ofMemory(device, root)));
+            affected(endless)
+                    .forEach((subject, root) -> problems.add(
+                            new EndlessCall(subject, "runs", root.count, root.chain, root.since, root.hasDeadline)));
             leaks(problems);
             return problems;
         }
 
-        private String cause(Root root) {
-            PendingOperation.Wait wait = root.wait;
-            return wait == null
-                    ? "it is busy with work that began before"
-                    : "it is at operation %d, and %d is awaited"
-                            .formatted(names.completed(wait.producerAxis()), wait.producerEpoch());
+        /** Returns the first roots for which work has waited too long, with that work. */
+        private Map<String, Root> affected(Map<String, Root> roots) {
+            Map<String, Root> affected = new LinkedHashMap<>();
+            roots.forEach((subject, root) -> {
+                if (affected.size() == ROOTS) {
+                    return;
+                }
+                BitSet behind = graph.behind(root.first);
+                for (int each = behind.nextSetBit(0); each >= 0; each = behind.nextSetBit(each + 1)) {
+                    Duration age = age(each);
+                    if (isLong(age)) {
+                        root.count++;
+                        root.since = root.since.compareTo(age) < 0 ? age : root.since;
+                        if (root.chain.size() < LINES) {
+                            root.chain.add(line(each));
+                        }
+                    }
+                }
+                if (root.count > 0) {
+                    affected.put(subject, root);
+                }
+            });
+            return affected;
         }
 
         // ---- Roots.
 
-        private void follow(DeviceQueue queue, PendingOperation operation, Work work) {
-            if (!work.seen.add(operation)) {
-                return; // on another way, or a cycle, which some wait of it shows
-            }
-            if (operation.forMemory()) {
-                root(memory, deviceOf(queue)).add(work);
-            } else {
-                follow(operation.waits(), work);
-            }
-        }
-
-        private void follow(List<PendingOperation.Wait> waits, Work work) {
+        private void follow(int work, List<PendingOperation.Wait> waits) {
             for (PendingOperation.Wait wait : waits) {
-                Signallers.Pending signaller = signallers.of(wait);
-                if (signaller != null && !work.seen.contains(signaller.operation())) {
-                    follow(signaller.queue(), signaller.operation(), work);
-                } else if (!wait.promised() && stuck != null) { // queues without order make no promises
-                    root(queues, "queue " + names.name(stuck.axis())).add(work);
-                } else if (wait.promised() && wait.producerEpoch() != 0) {
-                    root(queues, "queue " + names.name(wait.producerAxis()), wait)
-                            .add(work);
-                } else {
-                    root(fences, QueueNames.timeline(wait.semaphore(), wait.timeline()), wait)
-                            .add(work);
+                if (!wait.promised()) {
+                    followUnpromised(work, wait);
+                } else if (wait.producerEpoch() == 0) { // promised from outside
+                    unsignalled(wait).first.set(work);
+                } else if (stuck.contains(wait.producerAxis())) {
+                    root(
+                                    queues,
+                                    "queue " + names.name(wait.producerAxis()),
+                                    () -> "it is at operation %d, and %d is awaited"
+                                            .formatted(names.completed(wait.producerAxis()), wait.producerEpoch()))
+                            .first
+                            .set(work);
                 }
             }
         }
 
-        private void follow(ActiveCall call, Work work) {
+        /** Queues without order make no promises. */
+        private void followUnpromised(int work, PendingOperation.Wait wait) {
+            Signallers.Submitted signaller = signallers.of(wait);
+            if (signaller == null) {
+                if (signallers.unread().isEmpty()) {
+                    unsignalled(wait).first.set(work);
+                }
+            } else if (!signaller.issued()) {
+                graph.add(work, numbers.get(signaller.operation()), wait);
+            } else if (isLong(signaller.operation().since())) {
+                PendingOperation operation = signaller.operation();
+                root(
+                                queues,
+                                "%s on queue %s"
+                                        .formatted(
+                                                operation.name(),
+                                                names.name(signaller.queue().axis())),
+                                () -> "it was issued " + operation.since() + " ago")
+                        .first
+                        .set(work);
+            }
+        }
+
+        private Root unsignalled(PendingOperation.Wait wait) {
+            suspects.add(Point.of(wait));
+            return unsignalled.computeIfAbsent(Point.of(wait), _ -> new Root(wait, ""));
+        }
+
+        /** Operations that wait for one another. */
+        private void findKnots() {
+            BitSet knotted = graph.knotted();
+            BitSet left = (BitSet) knotted.clone();
+            for (int start = left.nextSetBit(0);
+                    start >= 0 && knots.size() < ROOTS;
+                    start = left.nextSetBit(start + 1)) {
+                BitSet members = new BitSet();
+                PendingOperation.Wait named = null;
+                for (WaitGraph.Edge each : graph.cycle(start, knotted)) {
+                    members.set(each.waiter());
+                    PendingOperation.Wait wait = each.awaited();
+                    if (wait != null) {
+                        suspects.add(Point.of(wait));
+                        named = named == null || named.timeline().isEmpty() ? wait : named;
+                    }
+                }
+                if (named != null) {
+                    Root knot = new Root(named, "");
+                    knot.first.or(members);
+                    knots.add(knot);
+                }
+                left.andNot(graph.behind(members));
+            }
+        }
+
+        private void follow(int work, ActiveCall call) {
             switch (call.call.state()) {
-                case RUNNING -> endless(call).add(work);
+                case RUNNING -> endless(call).first.set(work);
                 case FOR_MEMORY ->
                     root(memory, runtime.nameOf(call.instance.devices().getFirst()))
-                            .add(work);
+                            .first
+                            .set(work);
                 case IN_LINE -> {
-                    ActiveCall holder = holderOfTurn(call);
-                    if (holder == null || !isLong(holder.call.unchanged())) {
-                        root(queues, "line of program '" + call.program + "'").add(work);
+                    Integer holder = holders.get(call.instance);
+                    if (holder == null || !isLong(age(holder))) {
+                        root(
+                                        queues,
+                                        "line of program '" + call.program + "'",
+                                        () -> "it is busy with work that began before")
+                                .first
+                                .set(work);
                     } else {
-                        follow(holder, work);
+                        graph.add(work, holder, null);
                     }
                 }
                 default -> {
                     if (call.call.waits().isEmpty()) {
-                        endless(call).add(work);
+                        endless(call).first.set(work);
                     } else {
-                        follow(call.call.waits(), work);
+                        follow(work, call.call.waits());
                     }
                 }
             }
@@ -280,28 +409,12 @@ public final class ProblemFinder {
             return root;
         }
 
-        /** The call that has the turn that another waits for. */
-        private @Nullable ActiveCall holderOfTurn(ActiveCall waiting) {
-            for (ActiveCall each : calls) {
-                boolean holds = each.call.state() == PendingCall.State.RUNNING
-                        || each.call.state() == PendingCall.State.SUSPENDED;
-                if (holds && each.instance.equals(waiting.instance)) {
-                    return each;
-                }
-            }
-            return null;
-        }
-
         private static Root root(Map<String, Root> roots, String subject) {
-            return roots.computeIfAbsent(subject, _ -> new Root());
+            return root(roots, subject, () -> "");
         }
 
-        private static Root root(Map<String, Root> roots, String subject, PendingOperation.Wait wait) {
-            Root root = root(roots, subject);
-            if (root.wait == null) {
-                root.wait = wait;
-            }
-            return root;
+        private static Root root(Map<String, Root> roots, String subject, Supplier<String> cause) {
+            return roots.computeIfAbsent(subject, _ -> new Root(null, cause.get()));
         }
 
         // ---- Problems.
@@ -394,7 +507,7 @@ public final class ProblemFinder {
                     + waits(names.waitsOf(work.call, signallers));
         }
 
-        private String describe(Signallers.Pending work) {
+        private String describe(Signallers.Submitted work) {
             PendingOperation operation = work.operation();
             return "%s on queue %s"
                             .formatted(operation.name(), names.name(work.queue().axis()))

@@ -67,7 +67,7 @@ public final class QueueNames {
         String point = "%s to reach %d, currently %d; "
                 .formatted(timeline(wait.semaphore(), wait.timeline()), wait.value(), wait.reached());
         if (!wait.promised()) {
-            return point + unpromised(signallers.of(wait), signallers.busy());
+            return point + unpromised(signallers.of(wait), signallers.unread());
         }
         return wait.producerEpoch() == 0
                 ? point + "promised externally"
@@ -79,17 +79,19 @@ public final class QueueNames {
                                         completed(wait.producerAxis()));
     }
 
-    private String unpromised(Signallers.@Nullable Pending signaller, List<DeviceQueue> busy) {
+    private String unpromised(Signallers.@Nullable Submitted signaller, List<DeviceQueue> unread) {
         if (signaller != null) {
-            return "%s on queue %s will signal it and waits"
+            return "%s on queue %s will signal it and %s"
                     .formatted(
-                            signaller.operation().name(), name(signaller.queue().axis()));
+                            signaller.operation().name(),
+                            name(signaller.queue().axis()),
+                            signaller.issued() ? "is in flight" : "waits");
         }
-        return busy.isEmpty()
+        return unread.isEmpty()
                 ? "no submitted operation that can run signals it"
-                : "no pending operation signals it, those in flight on queue %s may"
+                : "no operation that was looked at signals it, queue %s has more"
                         .formatted(
-                                busy.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
+                                unread.stream().map(queue -> name(queue.axis())).collect(Collectors.joining(", ")));
     }
 
     /** Describes what an operation waits for. */

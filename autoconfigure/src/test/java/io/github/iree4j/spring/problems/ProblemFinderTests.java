@@ -249,7 +249,7 @@ class ProblemFinderTests {
             queue.hostCall(null, done, () -> await(go), 0);
             queue.barrier(done, null, 0);
             StarvedQueue problem = only(StarvedQueue.class, 1);
-            assertThat(problem.subject()).isEqualTo("queue local/0");
+            assertThat(problem.subject()).isEqualTo("host call on queue local/0");
             assertDocumented(problem, "does not advance");
             go.countDown();
             done.await();

@@ -72,6 +72,11 @@ final class CopyingQueue implements DeviceQueue {
     }
 
     @Override
+    public List<PendingOperation> inFlight(int limit) {
+        return queue.inFlight(limit);
+    }
+
+    @Override
     public List<PendingOperation> pending(int limit) {
         return queue.pending(limit);
     }

@@ -1,9 +1,12 @@
 package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -17,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class OperationParts {
     private final QueueScheduler scheduler;
     private final AtomicBoolean over = new AtomicBoolean();
+    private final @Nullable Fence signal;
+    private final long since = System.nanoTime();
     private volatile boolean submitted;
     private volatile boolean issued;
     private final @Nullable MemoryHolder holder = MemoryHolder.current();
@@ -30,6 +35,7 @@ public final class OperationParts {
 
     OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
         this.scheduler = scheduler;
+        this.signal = signal;
         scheduler.inParts.begun.increment();
         if (holder != null) {
             holder.operationBegins(); // between two parts no part is in flight
@@ -42,6 +48,7 @@ public final class OperationParts {
             end(true);
             throw e;
         }
+        scheduler.issuedOnes.add(this); // until it is over, the last part may not be submitted
     }
 
     /**
@@ -70,10 +77,23 @@ public final class OperationParts {
                 scheduler.failed.increment();
             }
             scheduler.inParts.over.increment();
+            scheduler.issuedOnes.remove(this);
             if (holder != null) {
                 holder.operationEnds();
             }
         }
+    }
+
+    /** Describes it, while it is not over. */
+    PendingOperation describe(long now) {
+        return new PendingOperation(
+                "execute",
+                Duration.ofNanos(now - since),
+                false,
+                List.of(),
+                PendingOperation.pointsOf(signal),
+                holder == null ? "" : holder.operations().program(),
+                holder == null ? "" : holder.name());
     }
 
     void issued() {

@@ -78,6 +78,19 @@ public abstract class QueueOperation {
     @Nullable
     List<Premise> premises;
 
+    // Its place among the operations that are issued, guarded by that list.
+    @Nullable
+    QueueOperation previousIssued;
+
+    @Nullable
+    QueueOperation nextIssued;
+
+    /** Whether it is listed as issued; also read by the thread that ends it, without the lock of the list. */
+    boolean listedAsIssued;
+
+    /** When it was issued, in nanoseconds; known while it is listed. */
+    long issuedAt;
+
     /** Given by the observer; 0 while there is none. */
     long number;
 

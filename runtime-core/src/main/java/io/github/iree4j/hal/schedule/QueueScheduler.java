@@ -68,6 +68,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private volatile Runnable idleListener = () -> {};
 
     private final PendingList pending = new PendingList();
+    final IssuedList issuedOnes = new IssuedList();
     private volatile boolean closed; // written under the lock of pending
     volatile @Nullable IreeException lost; // why the device is lost; written before the list is read for the last time
 
@@ -425,6 +426,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
+     * Returns operations that will signal what no promise says, and are not held back: on a queue without order those in flight.
+     *
+     * @param limit the most to return
+     * @return a snapshot, without waits; taken after one of {@link #pending}, it has what has left that meanwhile, unless it is over
+     */
+    public final List<PendingOperation> inFlight(int limit) {
+        return issuedOnes.describe(limit);
+    }
+
+    /**
      * Returns the frontier that the next operation runs after.
      *
      * @return as {@link DeviceQueue#frontier()}
@@ -507,6 +518,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             operation.fail(failure);
             return null;
         }
+        if (operation.listedAsIssued) { // held back again
+            issuedOnes.remove(operation);
+        }
         operation.deferral = deferral;
         if (operation.cancelled && deferral.abandon()) { // cancelled before the deferral was visible
             operation.deferral = null;
@@ -564,12 +578,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             resolved(operation, waitFailure);
             return;
         }
+        issuedOnes.add(operation); // before it leaves the other list
         pending.remove(deferral);
         heldBackNanos.add(System.nanoTime() - deferral.since);
         if (waitFailure != null) {
             refuse(operation, waitFailure);
         } else {
             start(operation);
+        }
+        if (isStream()) { // from here on, promises say what it will signal
+            issuedOnes.remove(operation);
         }
     }
 
@@ -631,6 +649,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         try {
             end(operation, outcome);
         } finally {
+            if (operation.listedAsIssued) {
+                issuedOnes.remove(operation); // after its signals
+            }
             siblings.over(operation, outcome);
             MemoryHolder holder = operation.holder;
             if (holder != null && operation.retained) {

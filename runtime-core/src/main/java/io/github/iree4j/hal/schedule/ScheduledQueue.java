@@ -178,6 +178,11 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     @Override
+    public final List<PendingOperation> inFlight(int limit) {
+        return scheduler.inFlight(limit);
+    }
+
+    @Override
     public final List<PendingOperation> pending(int limit) {
         return scheduler.pending(limit);
     }

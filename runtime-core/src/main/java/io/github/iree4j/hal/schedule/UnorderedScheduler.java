@@ -84,6 +84,7 @@ final class UnorderedScheduler extends QueueScheduler {
             operation.handedOver = true;
             issued.increment();
         }
+        issuedOnes.add(operation);
         try {
             backend.issue(operation);
         } catch (RuntimeException | Error e) {

@@ -226,6 +226,59 @@ class SchedulerRulesTest {
     }
 
     @Test
+    void anOperationIsListedAsPendingOrInFlightFromItsSubmissionToItsEnd() {
+        TimelineSemaphore wait = semaphore();
+        TimelineSemaphore[] done = {semaphore(), semaphore(), semaphore()};
+        for (TimelineSemaphore each : done) {
+            workers.submit(at(wait, 1), at(each, 1), Nothing::new);
+        }
+        assertThat(workers.inFlight(10)).isEmpty();
+        wait.signal(1);
+        assertThat(workers.pending(10)).isEmpty();
+        assertThat(workers.inFlight(10)).hasSize(3).allSatisfy(each -> {
+            assertThat(each.waits()).isEmpty();
+            assertThat(each.since().isNegative()).isFalse();
+        });
+        assertThat(workers.inFlight(2)).hasSize(2);
+        assertThat(workers.inFlight(10))
+                .extracting(each -> each.signals().getFirst().semaphore())
+                .containsExactly(done[0].id(), done[1].id(), done[2].id());
+        workers.completed(issued.remove(1), null);
+        assertThat(workers.inFlight(10))
+                .extracting(each -> each.signals().getFirst().semaphore())
+                .containsExactly(done[0].id(), done[2].id());
+        workers.completed(issued.removeFirst(), new IreeException(StatusCode.DATA_LOSS, "failed"));
+        complete();
+        assertThat(workers.inFlight(10)).isEmpty();
+    }
+
+    @Test
+    void anOperationThatIsResumedIsListedAsInFlightBeforeItIsIssued() {
+        List<QueueScheduler> self = new ArrayList<>();
+        List<Integer> listed = new ArrayList<>();
+        QueueScheduler others = QueueScheduler.create(domain, device, device, new UnorderedBackend() {
+            @Override
+            public boolean execute(QueueOperation operation) {
+                listed.add(self.getFirst().inFlight(10).size());
+                return false;
+            }
+
+            @Override
+            public void issue(QueueOperation operation) {
+                self.getFirst().completed(operation, null);
+            }
+        });
+        self.add(others);
+        TimelineSemaphore wait = semaphore();
+        TimelineSemaphore done = semaphore();
+        others.submit(at(wait, 1), at(done, 1), Nothing::new);
+        wait.signal(1);
+        assertThat(listed).containsExactly(1);
+        assertThat(done.value()).isEqualTo(1);
+        assertThat(others.inFlight(10)).isEmpty();
+    }
+
+    @Test
     void whatIsTakenOutOfTheMiddleLeavesTheOthersWaiting() {
         TimelineSemaphore[] waits = {semaphore(), semaphore(), semaphore()};
         TimelineSemaphore[] done = {semaphore(), semaphore(), semaphore()};

@@ -59,8 +59,8 @@ public record TimelinesDescriptor(
      * @param producer device and number of the queue that signals it; null when it is not known
      * @param epoch number of the operation of that queue; 0 when it is not known
      * @param signaller without a promise, the pending operation that will signal it; null for none
-     * @param inFlight without a promise or such an operation, device and number of the queues whose operations in flight
-     *     may signal it: queues without order promise nothing
+     * @param inFlight without a promise or such an operation, device and number of the queue whose operation in flight
+     *     will signal it; or of the queues whose operations may, because they have more than are looked at
      */
     public record Wait(
             long timeline,
@@ -72,8 +72,11 @@ public record TimelinesDescriptor(
             @Nullable Signaller signaller,
             List<String> inFlight) {
         static Wait of(PendingOperation.Wait wait, QueueNames names, Signallers signallers) {
-            Signallers.Pending signaller = wait.promised() ? null : signallers.of(wait);
-            List<DeviceQueue> busy = wait.promised() || signaller != null ? List.of() : signallers.busy();
+            Signallers.Submitted found = wait.promised() ? null : signallers.of(wait);
+            Signallers.Submitted signaller = found == null || found.issued() ? null : found;
+            List<DeviceQueue> others = wait.promised() || signaller != null
+                    ? List.of()
+                    : found == null ? signallers.unread() : List.of(found.queue());
             return new Wait(
                     wait.semaphore(),
                     wait.value(),
@@ -86,7 +89,7 @@ public record TimelinesDescriptor(
                             : new Signaller(
                                     names.name(signaller.queue().axis()),
                                     signaller.operation().name()),
-                    busy.stream().map(queue -> names.name(queue.axis())).toList());
+                    others.stream().map(queue -> names.name(queue.axis())).toList());
         }
     }
 
@@ -136,7 +139,7 @@ public record TimelinesDescriptor(
                         || !wait.inFlight().isEmpty());
     }
 
-    static Operation operation(Signallers.Pending pending, QueueNames names, Signallers signallers) {
+    static Operation operation(Signallers.Submitted pending, QueueNames names, Signallers signallers) {
         PendingOperation operation = pending.operation();
         return new Operation(
                 names.name(pending.queue().axis()),

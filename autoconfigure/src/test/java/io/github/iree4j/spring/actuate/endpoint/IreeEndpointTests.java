@@ -216,7 +216,36 @@ class IreeEndpointTests {
     }
 
     @Test
-    void workInFlightOfAQueueWithoutOrderMaySignal() {
+    void aSignallerIsNamedAlsoWhenItIsNotListed() {
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            DeviceQueue queue = runtime.device().queue(0);
+            int listed = TimelinesDescriptor.LISTED;
+            try (Timeline begin = runtime.createTimeline();
+                    Timeline steps = runtime.createTimeline();
+                    Fence never = begin.at(1);
+                    Fence done = steps.at(1)) {
+                for (int i = 0; i < listed; i++) {
+                    queue.barrier(done, null, 0);
+                }
+                queue.barrier(never, done, 0);
+                TimelinesDescriptor timelines = (TimelinesDescriptor)
+                        context.getBean(IreeEndpoint.class).part("timelines", null);
+                assertThat(timelines.waiting()).isEqualTo(listed + 1);
+                assertThat(timelines.operations())
+                        .hasSize(listed)
+                        .allSatisfy(each -> assertThat(each.waitsFor())
+                                .singleElement()
+                                .asString()
+                                .endsWith("barrier on queue local/0 will signal it and waits"));
+                begin.semaphore().signal(1);
+                done.await();
+            }
+        });
+    }
+
+    @Test
+    void anOperationInFlightThatWillSignalIsNamed() {
         runner.run(context -> {
             DeviceQueue queue = context.getBean(IreeRuntime.class).device().queue(0);
             CountDownLatch go = new CountDownLatch(1);
@@ -240,7 +269,7 @@ class IreeEndpointTests {
                         .singleElement()
                         .satisfies(wait -> assertThat(wait.inFlight()).containsExactly("local/0"));
                 assertThat(timelines.operations().getFirst().waitsFor().getFirst())
-                        .endsWith("no pending operation signals it, those in flight on queue local/0 may");
+                        .endsWith("host call on queue local/0 will signal it and is in flight");
                 go.countDown();
                 done.await();
             }

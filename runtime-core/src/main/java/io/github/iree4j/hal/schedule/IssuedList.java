@@ -1,0 +1,98 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations of a queue that will signal and are not held back, where no promise says so: those that workers have, and those that are
+ * executed in parts. An operation that is resumed is added here before it leaves the {@link PendingList}, so that it is always on
+ * one of them: read that list first. Safe from any thread.
+ */
+final class IssuedList {
+    private @Nullable QueueOperation first; // guarded by this, as all fields
+    private @Nullable QueueOperation last;
+    private final Set<OperationParts> wholes = new LinkedHashSet<>();
+
+    /** Appends an operation that is not over. Idempotent. */
+    synchronized void add(QueueOperation operation) {
+        if (operation.listedAsIssued) {
+            return;
+        }
+        operation.listedAsIssued = true;
+        operation.issuedAt = System.nanoTime();
+        operation.previousIssued = last;
+        if (last == null) {
+            first = operation;
+        } else {
+            last.nextIssued = operation;
+        }
+        last = operation;
+    }
+
+    /** Removes one, if it is present. */
+    synchronized void remove(QueueOperation operation) {
+        if (!operation.listedAsIssued) {
+            return;
+        }
+        operation.listedAsIssued = false;
+        if (operation.previousIssued == null) {
+            first = operation.nextIssued;
+        } else {
+            operation.previousIssued.nextIssued = operation.nextIssued;
+        }
+        if (operation.nextIssued == null) {
+            last = operation.previousIssued;
+        } else {
+            operation.nextIssued.previousIssued = operation.previousIssued;
+        }
+        operation.previousIssued = null;
+        operation.nextIssued = null;
+    }
+
+    synchronized void add(OperationParts whole) {
+        wholes.add(whole);
+    }
+
+    synchronized void remove(OperationParts whole) {
+        wholes.remove(whole);
+    }
+
+    /** Describes the operations that were issued first, those in parts before others, up to a limit. */
+    List<PendingOperation> describe(int limit) {
+        List<OperationParts> parts = new ArrayList<>();
+        List<QueueOperation> issued = new ArrayList<>();
+        synchronized (this) {
+            for (OperationParts each : wholes) {
+                if (parts.size() < limit) {
+                    parts.add(each);
+                }
+            }
+            for (QueueOperation each = first;
+                    each != null && parts.size() + issued.size() < limit;
+                    each = each.nextIssued) {
+                issued.add(each);
+            }
+        }
+        long now = System.nanoTime();
+        List<PendingOperation> described = new ArrayList<>(parts.size() + issued.size());
+        parts.forEach(each -> described.add(each.describe(now)));
+        for (QueueOperation each : issued) {
+            MemoryHolder call = each.holder;
+            described.add(new PendingOperation(
+                    each.name(),
+                    Duration.ofNanos(now - each.issuedAt),
+                    false,
+                    List.of(),
+                    PendingOperation.pointsOf(each.signal),
+                    call == null ? "" : call.operations().program(),
+                    call == null ? "" : call.name()));
+        }
+        return described;
+    }
+}

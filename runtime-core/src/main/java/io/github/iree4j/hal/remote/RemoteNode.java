@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +46,7 @@ public final class RemoteNode implements AutoCloseable {
     private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
+    private final AtomicLong leftBehind = new AtomicLong();
 
     // Guarded by this.
     private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
@@ -132,6 +134,11 @@ public final class RemoteNode implements AutoCloseable {
 
     ContentCache content() {
         return content;
+    }
+
+    /** Bytes of memory of peers whose sessions have failed, until it is free. It counts against the limit of each peer. */
+    AtomicLong leftBehind() {
+        return leftBehind;
     }
 
     SemaphoreExports exports() {

@@ -233,13 +233,18 @@ public final class RemoteNode implements AutoCloseable {
         synchronized (this) {
             long incarnation = peer.incarnation();
             Long ofSlot = slots.get(slot(peer));
+            NodeIdentity connected = session.connection().peer();
             if (closed != null || leaving != null) {
                 return closed != null ? closed : leaving;
             }
-            if (failed.containsKey(incarnation)) {
+            boolean isOther = connected != null && !connected.equals(peer);
+            if (!isOther && failed.containsKey(incarnation)) {
                 return hasFailed(incarnation);
             }
-            if (peer.clusterId() != identity.clusterId()) {
+            if (isOther) {
+                why = "%s says that it is %s, and its connection is one of %s".formatted(session, peer, connected);
+                code = StatusCode.PERMISSION_DENIED;
+            } else if (peer.clusterId() != identity.clusterId()) {
                 why = "%s is of cluster %x, and %s of cluster %x"
                         .formatted(peer, peer.clusterId(), identity, identity.clusterId());
                 code = StatusCode.INCOMPATIBLE;

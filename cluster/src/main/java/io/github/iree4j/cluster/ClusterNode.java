@@ -41,6 +41,7 @@ public final class ClusterNode implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
     private static final long FIRST_PAUSE_NANOS = 200_000_000;
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
+    private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
     private static final int MOST_SILENT = 64; // a peer has one; more are of peers that mean no good
 
     private final NodeIdentity identity;
@@ -55,10 +56,10 @@ public final class ClusterNode implements AutoCloseable {
     private final List<ClusterListener> listeners;
 
     // Guarded by this.
-    private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; connected, perhaps without a session
-    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted, and nothing heard on them, since when
+    private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; dialed, or with a session
+    private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted, and nothing heard from members, since when
     private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
-    private final Map<Long, IreeException> rejected = new HashMap<>(); // by peers that have failed this node
+    private final Map<Long, IreeException> rejected = new HashMap<>(); // by members that have failed this node
     private final Map<Long, Long> conflicts = new HashMap<>(); // since when a peer is both seen and failed
     private @Nullable ClusterMember self;
     private ClusterView view = new ClusterView(0, List.of(), List.of());
@@ -224,25 +225,27 @@ public final class ClusterNode implements AutoCloseable {
             });
         }
         for (PeerLink each : late) {
+            String why = each.isHeld() ? "%s connected to %s, and was no member within %d ms" : SAID_NOTHING;
             each.drop(new IreeException(
-                    StatusCode.DEADLINE_EXCEEDED,
-                    "%s connected to %s and said nothing within %d ms"
-                            .formatted(each.peer, identity, silentNanos / 1_000_000)));
+                    StatusCode.DEADLINE_EXCEEDED, why.formatted(each.peer, identity, silentNanos / 1_000_000)));
         }
     }
 
     private void see(ClusterView next) {
         ClusterView before;
+        List<PeerLink> waiting;
         synchronized (this) {
             if (closed) {
                 return;
             }
+            waiting = List.copyOf(silent.keySet());
             before = view;
             view = next;
             views++;
             notifyAll();
             attempts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
             conflicts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
+            rejected.keySet().removeIf(incarnation -> next.find(incarnation) == null); // the others have failed
         }
         log.info("{} sees {}", identity, next.members());
         for (ClusterMember each : before.members()) {
@@ -253,6 +256,7 @@ public final class ClusterNode implements AutoCloseable {
             }
         }
         listeners.forEach(each -> each.viewChanged(next));
+        waiting.forEach(PeerLink::look);
         connect();
         if (!next.mergedFrom().isEmpty()) {
             decide(true);
@@ -476,12 +480,8 @@ public final class ClusterNode implements AutoCloseable {
         return peers;
     }
 
-    private PeerLink link(PeerConnection connection, ClusterMember peer) {
-        PeerLink link = new PeerLink(peer, connection, this::ended);
-        synchronized (this) {
-            links.putIfAbsent(peer.identity().incarnation(), link);
-        }
-        return link;
+    private synchronized boolean sees(ClusterMember member) {
+        return member.equals(view.find(member.identity().incarnation()));
     }
 
     /** Watches a connection that a peer opened, and ends it when too many say nothing. */
@@ -506,10 +506,12 @@ public final class ClusterNode implements AutoCloseable {
             long incarnation = link.peer.identity().incarnation();
             links.remove(incarnation, link);
             silent.remove(link);
-            if (!link.open && cause.code() == StatusCode.ABORTED) {
+            if (!link.open && cause.code() == StatusCode.ABORTED && sees(link.peer)) {
                 rejected.put(incarnation, cause);
             }
-            unreachable(link.peer, cause);
+            if (link.dialed) {
+                unreachable(link.peer, cause);
+            }
         }
     }
 
@@ -527,13 +529,16 @@ public final class ClusterNode implements AutoCloseable {
     private final class Connections implements PeerHandler {
         @Override
         public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
-            PeerLink link = link(connection, peer);
+            PeerLink link = new PeerLink(peer, connection, false, ClusterNode.this::sees, ClusterNode.this::ended);
             return admitted(link.attach(node.accept(link)));
         }
 
         @Override
         public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            PeerLink link = link(connection, peer);
+            PeerLink link = new PeerLink(peer, connection, true, _ -> true, ClusterNode.this::ended);
+            synchronized (ClusterNode.this) {
+                links.putIfAbsent(peer.identity().incarnation(), link);
+            }
             return link.attach(node.dial(link, peer.identity().incarnation()));
         }
 
@@ -548,22 +553,12 @@ public final class ClusterNode implements AutoCloseable {
     private final class Sessions implements SessionListener {
         @Override
         public void opened(RemoteSession session) {
-            NodeIdentity peer = session.peer();
-            PeerLink link;
-            synchronized (ClusterNode.this) {
-                link = peer == null ? null : links.get(peer.incarnation());
-            }
-            if (link == null
-                    || !link.peer.identity().equals(peer)
-                    || !session.connection().equals(link)) {
-                session.fail(new IreeException(
-                        StatusCode.PERMISSION_DENIED,
-                        "%s says that it is %s, and its connection was opened by another node"
-                                .formatted(session, peer)));
-                return;
-            }
+            PeerLink link = (PeerLink) session.connection(); // of the peer that the session names
             synchronized (ClusterNode.this) {
                 link.open = true;
+                if (!link.isOver()) {
+                    links.put(link.peer.identity().incarnation(), link);
+                }
                 attempts.remove(link.peer.identity().incarnation());
                 ClusterNode.this.notifyAll();
             }

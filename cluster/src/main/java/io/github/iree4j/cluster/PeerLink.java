@@ -1,28 +1,38 @@
 package io.github.iree4j.cluster;
 
 import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.PeerConnection;
 import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A connection between the transport and the session on it, which says how it ended. */
+/**
+ * A connection between the transport and the session on it, which says how it ended. The session learns what the peer says once membership knows
+ * the peer: until then, the first frame is held, and a peer sends no second one without an answer.
+ */
 final class PeerLink implements PeerConnection, PeerListener {
+    private static final int MOST_HELD = 64 << 10; // bytes
+
     final ClusterMember peer;
+    final boolean dialed;
     private final PeerConnection connection;
+    private final Predicate<ClusterMember> known;
     private final BiConsumer<PeerLink, IreeException> ended;
     private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicReference<Said> said = new AtomicReference<>(Said.NOTHING);
+    private volatile Said said = Said.NOTHING; // changed under the lock of this
+    private @Nullable ByteBuffer held; // the first frame; guarded by this
     private volatile @Nullable PeerListener session;
     volatile boolean open;
 
-    /** What the peer has said: a connection may be dropped only before it says who it is, since what follows fails it for good. */
+    /** What the session has heard: a connection may be dropped only before it hears who the peer is, since what follows fails it for good. */
     private enum Said {
         NOTHING,
         SOMETHING,
@@ -33,11 +43,20 @@ final class PeerLink implements PeerConnection, PeerListener {
      * Creates a link without a session.
      *
      * @param peer whom the transport has authenticated
+     * @param dialed whether this node opened the connection
+     * @param known whether membership knows the peer
      * @param ended called once, with the cause
      */
-    PeerLink(ClusterMember peer, PeerConnection connection, BiConsumer<PeerLink, IreeException> ended) {
+    PeerLink(
+            ClusterMember peer,
+            PeerConnection connection,
+            boolean dialed,
+            Predicate<ClusterMember> known,
+            BiConsumer<PeerLink, IreeException> ended) {
         this.peer = peer;
         this.connection = connection;
+        this.dialed = dialed;
+        this.known = known;
         this.ended = ended;
     }
 
@@ -67,23 +86,79 @@ final class PeerLink implements PeerConnection, PeerListener {
         return connection.describe();
     }
 
-    /** Whether the peer has said nothing yet. */
-    boolean isSilent() {
-        return said.get() == Said.NOTHING;
+    @Override
+    public NodeIdentity peer() {
+        return peer.identity();
     }
 
-    /** Ends the connection if the peer has said nothing yet. */
+    /** Whether the connection has ended. */
+    boolean isOver() {
+        return over.get();
+    }
+
+    /** Whether the session has heard nothing yet. */
+    boolean isSilent() {
+        return said == Said.NOTHING;
+    }
+
+    /** Whether the peer has spoken, and membership did not know it. */
+    synchronized boolean isHeld() {
+        return held != null;
+    }
+
+    /** Ends the connection if the session has heard nothing yet. */
     void drop(IreeException cause) {
-        if (said.compareAndSet(Said.NOTHING, Said.TOO_LATE)) {
-            closed(cause);
+        synchronized (this) {
+            if (said != Said.NOTHING) {
+                return;
+            }
+            said = Said.TOO_LATE;
+            held = null;
+        }
+        closed(cause);
+    }
+
+    /** The view has changed: the session hears what was held, if the peer is known now. */
+    void look() {
+        synchronized (this) {
+            ByteBuffer first = held;
+            if (first != null && known.test(peer)) {
+                held = null;
+                session().received(PeerStream.CONTROL, first); // under the lock, so that what follows comes later
+                said = Said.SOMETHING;
+            }
         }
     }
 
     @Override
     public void received(PeerStream stream, ByteBuffer frame) {
-        if (said.compareAndSet(Said.NOTHING, Said.SOMETHING) || said.get() == Said.SOMETHING) {
+        if (said == Said.SOMETHING || hears(stream, frame)) {
             session().received(stream, frame);
         }
+    }
+
+    /** Whether the session hears a frame now; else it is held, or the connection ends. */
+    private boolean hears(PeerStream stream, ByteBuffer frame) {
+        synchronized (this) {
+            if (said == Said.NOTHING && held == null && (dialed || known.test(peer))) {
+                said = Said.SOMETHING;
+            }
+            if (said != Said.NOTHING) {
+                return said == Said.SOMETHING;
+            }
+            if (held == null && stream == PeerStream.CONTROL && frame.remaining() <= MOST_HELD) {
+                held = ByteBuffer.allocate(frame.remaining())
+                        .order(frame.order())
+                        .put(frame)
+                        .flip();
+                return false;
+            }
+        }
+        drop(new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "%s says more than a greeting of %d bytes, and membership does not know it"
+                        .formatted(peer, MOST_HELD)));
+        return false;
     }
 
     @Override

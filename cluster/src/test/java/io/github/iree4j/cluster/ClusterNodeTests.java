@@ -28,6 +28,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Nodes of one JVM with real connections over loopback. */
 class ClusterNodeTests {
@@ -275,6 +276,120 @@ class ClusterNodeTests {
         @Override
         public void unreachable(ClusterMember peer, IreeException cause) {
             throw new AssertionError(cause);
+        }
+    }
+
+    /** Connects to a node with an identity of its choice, from an address that is not of a member. */
+    private final class Stranger implements AutoCloseable, PeerHandler {
+        final BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
+        final RemoteNode sessions;
+        final ClusterMember self;
+        private final GrpcTransport transport =
+                new GrpcTransport(TransportOptions.of(InetAddress.getLoopbackAddress(), 0), this);
+
+        Stranger(NodeIdentity identity) {
+            sessions = RemoteNode.builder(
+                            identity,
+                            SchedulingDomain.create(
+                                    AxisAllocator.create(identity.session(), identity.machine()),
+                                    FrontierTracker.create(),
+                                    12))
+                    .build();
+            self = transport.listen(identity, "127.0.0.1");
+        }
+
+        void dial(Node victim) {
+            transport.dial(Objects.requireNonNull(victim.node.self()));
+        }
+
+        @Override
+        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
+            throw new AssertionError(peer);
+        }
+
+        @Override
+        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
+            PeerListener session = sessions.dial(connection, peer.identity().incarnation());
+            return new PeerListener() {
+                @Override
+                public void received(PeerStream stream, ByteBuffer frame) {
+                    session.received(stream, frame);
+                }
+
+                @Override
+                public void ready(PeerStream stream) {
+                    session.ready(stream);
+                }
+
+                @Override
+                public void closed(IreeException cause) {
+                    session.closed(cause);
+                    ended.add(cause);
+                }
+            };
+        }
+
+        @Override
+        public void unreachable(ClusterMember peer, IreeException cause) {
+            ended.add(cause);
+        }
+
+        @Override
+        public void close() {
+            sessions.close();
+            transport.close();
+        }
+    }
+
+    @Test
+    void aSessionThatBeginsBeforeTheViewOpensWithIt() throws InterruptedException {
+        Node three = start(3);
+        MemoryMembership membership = new MemoryMembership(network);
+        try (Stranger one = new Stranger(new NodeIdentity(7, 1, 1, 1))) {
+            one.dial(three);
+            assertThat(three.sessions()).isEmpty();
+            membership.join(one.self, _ -> {});
+            assertThat(three.node.awaitSession(each -> each.equals(one.self), SOON))
+                    .isNotNull();
+            membership.leave();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void aStrangerHasNoSessionAndTakesNoIdentity() throws InterruptedException {
+        Node three = start(3);
+        try (Stranger stranger = new Stranger(new NodeIdentity(7, 5, 1, 1))) {
+            stranger.dial(three);
+            IreeException end;
+            do {
+                clock.advance(Duration.ofSeconds(5)); // may come before the connection
+                three.node.look();
+                Thread.onSpinWait();
+                end = stranger.ended.poll();
+            } while (end == null);
+            assertThat(end).hasMessageContaining("connected to node 3");
+            assertThat(three.node.remote().failures()).isEmpty();
+        }
+        Node five = new Node(5, 5);
+        five.node.start();
+        assertThat(five.node.awaitSessions(SOON)).isTrue();
+        assertThat(three.sessions()).containsExactly(5L);
+    }
+
+    @Test
+    void aRejectionOfAStrangerFencesNoNode() throws InterruptedException {
+        Node two = start(2);
+        start(1);
+        try (Stranger impostor = new Stranger(new NodeIdentity(7, 1, 1, 1))) {
+            impostor.sessions.fail(2, new IreeException(StatusCode.UNAVAILABLE, "no thanks"));
+            impostor.dial(two);
+            take(impostor.ended);
+            two.node.look();
+            clock.advance(GRACE);
+            two.node.look();
+            assertThat(two.node.fenced()).isNull();
+            assertThat(two.sessions()).containsExactly(1L);
         }
     }
 

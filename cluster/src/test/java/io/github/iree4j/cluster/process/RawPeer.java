@@ -47,7 +47,7 @@ final class RawPeer implements AutoCloseable {
                 .directExecutor()
                 .build();
         Metadata headers = new Metadata();
-        headers.put(NODE, new ClusterMember(identity, "127.0.0.1", 1).encode());
+        headers.put(NODE, member(identity).encode());
         headers.put(
                 CONNECTION,
                 ByteBuffer.allocate(16)
@@ -57,6 +57,11 @@ final class RawPeer implements AutoCloseable {
         for (int stream = 0; stream < STREAMS.length; stream++) {
             streams[stream] = new Stream(stream, headers);
         }
+    }
+
+    /** As it says of itself. */
+    static ClusterMember member(NodeIdentity identity) {
+        return new ClusterMember(identity, "127.0.0.1", 1);
     }
 
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {

@@ -102,17 +102,7 @@ final class TestNode implements AutoCloseable {
                         usual.connectTimeout(),
                         usual.keepAlive(),
                         usual.keepAliveTimeout()),
-                new JGroupsMembership(new GroupOptions(
-                        "process-test",
-                        own.getAddress(),
-                        own.getPort() + 1,
-                        new GroupOptions.Discovery.Static(addresses.stream()
-                                .map(each -> new InetSocketAddress(each.getAddress(), each.getPort() + 1))
-                                .toList()),
-                        silence,
-                        Duration.ofMillis(500),
-                        Duration.ofMillis(500),
-                        null)),
+                membership(own, addresses, silence),
                 own.getAddress().getHostAddress(),
                 Duration.ofSeconds(6),
                 System::nanoTime,
@@ -121,6 +111,21 @@ final class TestNode implements AutoCloseable {
         node = made;
         made.start();
         timer.scheduleWithFixedDelay(made::look, 500, 500, TimeUnit.MILLISECONDS);
+    }
+
+    /** The membership at an address, of the nodes at some addresses. */
+    static JGroupsMembership membership(InetSocketAddress own, List<InetSocketAddress> addresses, Duration silence) {
+        return new JGroupsMembership(new GroupOptions(
+                "process-test",
+                own.getAddress(),
+                own.getPort() + 1,
+                new GroupOptions.Discovery.Static(addresses.stream()
+                        .map(each -> new InetSocketAddress(each.getAddress(), each.getPort() + 1))
+                        .toList()),
+                silence,
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
     }
 
     /** What the cluster tells, as lines. */

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.status.IreeException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection to one peer, supplied by a transport: three ordered streams of frames in each direction. Frames are delivered whole and in
@@ -38,4 +39,13 @@ public interface PeerConnection {
      * @return for example {@code 10.0.0.7:7071}
      */
     String describe();
+
+    /**
+     * Returns whom the transport takes the peer for. A peer that says that it is another node is rejected.
+     *
+     * @return its identity; null where the transport does not know
+     */
+    default @Nullable NodeIdentity peer() {
+        return null;
+    }
 }

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +46,7 @@ public final class RemoteNode implements AutoCloseable {
     private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
+    private final AtomicLong leftBehind = new AtomicLong();
 
     // Guarded by this.
     private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
@@ -132,6 +134,11 @@ public final class RemoteNode implements AutoCloseable {
 
     ContentCache content() {
         return content;
+    }
+
+    /** Bytes of memory of peers whose sessions have failed, until it is free. It counts against the limit of each peer. */
+    AtomicLong leftBehind() {
+        return leftBehind;
     }
 
     SemaphoreExports exports() {
@@ -226,13 +233,18 @@ public final class RemoteNode implements AutoCloseable {
         synchronized (this) {
             long incarnation = peer.incarnation();
             Long ofSlot = slots.get(slot(peer));
+            NodeIdentity connected = session.connection().peer();
             if (closed != null || leaving != null) {
                 return closed != null ? closed : leaving;
             }
-            if (failed.containsKey(incarnation)) {
+            boolean isOther = connected != null && !connected.equals(peer);
+            if (!isOther && failed.containsKey(incarnation)) {
                 return hasFailed(incarnation);
             }
-            if (peer.clusterId() != identity.clusterId()) {
+            if (isOther) {
+                why = "%s says that it is %s, and its connection is one of %s".formatted(session, peer, connected);
+                code = StatusCode.PERMISSION_DENIED;
+            } else if (peer.clusterId() != identity.clusterId()) {
                 why = "%s is of cluster %x, and %s of cluster %x"
                         .formatted(peer, peer.clusterId(), identity, identity.clusterId());
                 code = StatusCode.INCOMPATIBLE;

@@ -5,6 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -16,13 +17,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command of a client: points to wait for, and steps. Each step is an operation of a queue of this node that waits for the one before, so a
- * failure ends the rest.
+ * failure ends the rest. Few steps are submitted ahead of the one that runs: when the session fails, the others never are.
  */
 final class ServerCommand {
     /** Submits a step. */
     interface Action {
         void submit(DeviceQueue queue, @Nullable Fence wait, Fence signal);
     }
+
+    /** Steps that are submitted and have not ended: one runs, and a queue needs the next ones early. */
+    static final int STEPS_AHEAD = 4;
 
     private final long sequence;
     private final long epoch;
@@ -35,6 +39,7 @@ final class ServerCommand {
     private final AtomicBoolean started = new AtomicBoolean(); // or abandoned before
     private final AtomicBoolean over = new AtomicBoolean();
     private @Nullable IreeException refused; // why it ends without a step
+    private volatile @Nullable IreeException abandoned; // why no more steps are submitted
     private @Nullable TraceParent trace;
     private @Nullable CommandSpan span;
     private String name = ""; // of its first step, or execute
@@ -139,33 +144,19 @@ final class ServerCommand {
         if (steps.isEmpty() && wait != null) {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));
         }
-        Parts parts = new Parts(lane, waits.size() + steps.size() + 1, failure);
+        Run run = new Run(queue, lane, wait, failure);
         for (TimelineSemaphore each : waits) { // all of them, also if one fails
             each.whenReached(1, (_, ended) -> {
                 if (traced != null) {
                     traced.reached();
                 }
-                parts.over(ended);
+                run.over(1, ended);
             });
         }
         if (traced != null) {
             traced.reached();
         }
-        for (int i = 0; i < steps.size(); i++) {
-            TimelineSemaphore done = own(semaphore(queue.device()));
-            parts.last = done;
-            Fence signal = fence(Fence.at(done, 1));
-            try {
-                steps.get(i).submit(queue, wait, signal);
-            } catch (IreeException e) {
-                done.fail(e);
-            } catch (RuntimeException | Error e) { // the client must not hang
-                done.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(i, e), e));
-            }
-            done.whenReached(1, (_, ended) -> parts.over(ended));
-            wait = signal;
-        }
-        parts.over(null);
+        run.submit();
     }
 
     /** The span that begins once the waits and one call more are over; null where nothing traces it. */
@@ -192,26 +183,75 @@ final class ServerCommand {
     }
 
     /**
-     * What has to be over before the command is: its waits, also where a step has failed without them, since later commands may rely on them; each
-     * step, since a later one may fail while it runs; and the submission.
+     * Submits the steps, and counts what has to be over before the command is: its waits, also where a step has failed without them, since later
+     * commands may rely on them; each step, since a later one may fail while it runs; and the submission.
      */
-    private final class Parts {
+    private final class Run {
+        private final DeviceQueue queue;
         private final ServerLane lane;
         private final AtomicInteger left;
+        private final AtomicInteger ended = new AtomicInteger(); // steps
         private final AtomicReference<@Nullable IreeException> failure;
+        private final RunRequests submissions = new RunRequests();
+
+        // Owned by the thread that submits.
+        private int submitted;
+        private @Nullable Fence wait;
+
         private volatile @Nullable TimelineSemaphore last;
 
-        Parts(ServerLane lane, int count, @Nullable IreeException failure) {
+        Run(DeviceQueue queue, ServerLane lane, @Nullable Fence wait, @Nullable IreeException failure) {
+            this.queue = queue;
             this.lane = lane;
-            this.left = new AtomicInteger(count);
+            this.wait = wait;
+            this.left = new AtomicInteger(waits.size() + steps.size() + 1);
             this.failure = new AtomicReference<>(failure);
         }
 
-        void over(@Nullable IreeException cause) {
+        /** Submits the steps that are due. One thread at a time, so that steps that end at once do not nest. */
+        void submit() {
+            if (!submissions.ask()) {
+                return;
+            }
+            do {
+                while (submitted <= steps.size() && submitted - ended.get() < STEPS_AHEAD) {
+                    IreeException cause = abandoned != null ? abandoned : failure.get();
+                    if (cause != null || submitted == steps.size()) {
+                        int rest = steps.size() - submitted + 1;
+                        submitted = steps.size() + 1;
+                        over(rest, cause);
+                    } else {
+                        submitNext();
+                    }
+                }
+            } while (submissions.again());
+        }
+
+        private void submitNext() {
+            int step = submitted++;
+            TimelineSemaphore done = own(semaphore(queue.device()));
+            last = done;
+            Fence signal = fence(Fence.at(done, 1));
+            try {
+                steps.get(step).submit(queue, wait, signal);
+            } catch (IreeException e) {
+                done.fail(e);
+            } catch (RuntimeException | Error e) { // the client must not hang
+                done.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(step, e), e));
+            }
+            wait = signal;
+            done.whenReached(1, (_, cause) -> {
+                ended.incrementAndGet();
+                over(1, cause);
+                submit();
+            });
+        }
+
+        void over(int parts, @Nullable IreeException cause) {
             if (cause != null) {
                 failure.compareAndSet(null, cause);
             }
-            if (left.decrementAndGet() == 0) {
+            if (left.addAndGet(-parts) == 0) {
                 TimelineSemaphore end = last;
                 Frontier frontier = end == null || failure.get() != null ? null : end.frontierAt(1);
                 end(lane, failure.get(), frontier == null ? Frontier.EMPTY : frontier);
@@ -233,8 +273,9 @@ final class ServerCommand {
         lane.ended(this, failure, frontier);
     }
 
-    /** The session has failed: what waits for other nodes fails, what runs continues and is not reported. */
+    /** The session has failed: what waits for other nodes fails, what runs continues and is not reported, the rest does not begin. */
     void abandon(IreeException cause) {
+        abandoned = cause;
         waits.forEach(each -> each.fail(cause));
         if (started.compareAndSet(false, true)) {
             release();

@@ -41,8 +41,7 @@ final class ServerObjects {
 
     // Guarded by this.
     private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
-    private final Map<Long, Long> sizes = new HashMap<>(); // bytes of allocations, by handle
-    private long allocated;
+    private long allocated; // bytes of memory, until they are free
     private long hosted; // bytes of code and recordings, until they are gone
     private @Nullable IreeException failure;
 
@@ -71,10 +70,10 @@ final class ServerObjects {
         throw new IreeException(StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
     }
 
-    /** Adds an object that takes so much memory of the host, or fails for want of it. */
-    private ServerObject add(FrameReader in, long handle, String what, long hostBytes) {
+    /** Adds an object that takes so much memory of the host and of its device, or fails for want of it. */
+    private ServerObject add(FrameReader in, long handle, String what, long hostBytes, long deviceBytes) {
         ServerObject object;
-        long before;
+        IreeException refused;
         synchronized (this) {
             checkNotFailed();
             if (objects.size() + lanes.getAsInt() >= node.options().objectLimit()) {
@@ -90,26 +89,43 @@ final class ServerObjects {
             if (handle == 0 || objects.containsKey(handle)) {
                 throw in.corrupt("handle %d is taken".formatted(handle));
             }
-            before = hosted;
-            boolean fits = hostBytes <= hostLimit - before;
-            hosted += fits ? hostBytes : 0;
-            object = new ServerObject(
-                    "%s %d of %s".formatted(what, handle, session), () -> uncharge(fits ? hostBytes : 0));
+            refused = whyNot(what, hostBytes, deviceBytes);
+            long host = refused == null ? hostBytes : 0;
+            long far = refused == null ? deviceBytes : 0;
+            hosted += host;
+            allocated += far;
+            object = new ServerObject("%s %d of %s".formatted(what, handle, session), () -> uncharge(host, far));
             objects.put(handle, object);
         }
-        if (hostBytes > hostLimit - before) {
-            object.settle(
-                    null,
-                    new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d bytes for a %s of %s, whose code and recordings have %d of the %d bytes that one peer may have"
-                                    .formatted(hostBytes, what, session, before, hostLimit)));
+        if (refused != null) {
+            object.settle(null, refused);
         }
         return object;
     }
 
-    private synchronized void uncharge(long hostBytes) {
-        hosted -= hostBytes;
+    private @Nullable IreeException whyNot(String what, long hostBytes, long deviceBytes) { // under the lock
+        long limit = node.options().memoryLimit();
+        long left = deviceBytes == 0 ? 0 : node.leftBehind().get();
+        String why = null;
+        if (hostBytes > hostLimit - hosted) {
+            why = "%d bytes for a %s of %s, whose code and recordings have %d of the %d bytes that one peer may have"
+                    .formatted(hostBytes, what, session, hosted, hostLimit);
+        } else if (deviceBytes > limit - allocated - left) {
+            why = "%d bytes for %s, which has %d of the %d bytes that one peer may have"
+                    .formatted(deviceBytes, session, allocated, limit);
+            why = left == 0 ? why : why + "; work of lost peers, which has not ended, has %d of them".formatted(left);
+        }
+        return why == null ? null : new IreeException(StatusCode.RESOURCE_EXHAUSTED, why);
+    }
+
+    private void uncharge(long hostBytes, long deviceBytes) {
+        synchronized (this) {
+            hosted -= hostBytes;
+            allocated -= deviceBytes;
+            if (failure != null) {
+                node.leftBehind().addAndGet(-deviceBytes);
+            }
+        }
     }
 
     /** Bytes of the host that code and recordings take. */
@@ -129,26 +145,8 @@ final class ServerObjects {
         Device device = node.device(in);
         long size = in.size("size");
         in.end();
-        ServerObject object = add(in, handle, "memory", 0);
-        long before;
-        synchronized (this) {
-            before = allocated;
-            if (size <= node.options().memoryLimit() - before) {
-                allocated += size;
-                sizes.put(handle, size);
-            }
-        }
-        if (size > node.options().memoryLimit() - before) {
-            object.settle(
-                    null,
-                    new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d bytes for %s, which has %d of the %d bytes that one peer may have"
-                                    .formatted(
-                                            size,
-                                            session,
-                                            before,
-                                            node.options().memoryLimit())));
+        ServerObject object = add(in, handle, "memory", 0, size);
+        if (object.failure() != null) {
             return;
         }
         object.make(node.slow(), () -> {
@@ -164,7 +162,7 @@ final class ServerObjects {
         RecordedCommands commands = RecordedCommands.read(in, this::find);
         try {
             in.end();
-            ServerObject object = add(in, handle, "command buffer", commands.weight());
+            ServerObject object = add(in, handle, "command buffer", commands.weight(), 0);
             if (object.failure() != null) {
                 commands.release();
                 return;
@@ -188,8 +186,6 @@ final class ServerObjects {
         ServerObject object;
         synchronized (this) {
             object = objects.remove(handle);
-            Long size = sizes.remove(handle);
-            allocated -= size == null ? 0 : size;
         }
         if (object == null) {
             throw in.corrupt("%s has nothing under handle %d here".formatted(session, handle));
@@ -210,7 +206,7 @@ final class ServerObjects {
         }
         in.end();
         MemorySegment known = node.content().find(digest);
-        ServerObject object = add(in, handle, "executable", known == null ? length : known.byteSize());
+        ServerObject object = add(in, handle, "executable", known == null ? length : known.byteSize(), 0);
         IreeException none = object.failure();
         if (none != null) {
             session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(none));
@@ -281,9 +277,9 @@ final class ServerObjects {
         List<ServerObject> all;
         synchronized (this) {
             failure = cause;
+            node.leftBehind().addAndGet(allocated); // until what runs has ended
             all = List.copyOf(objects.values());
             objects.clear();
-            sizes.clear();
         }
         all.forEach(Resource::close);
     }

@@ -62,6 +62,9 @@ final class Loopback {
         @Nullable
         Link back;
 
+        @Nullable
+        NodeIdentity peer;
+
         private boolean closed;
         long sent;
 
@@ -115,6 +118,11 @@ final class Loopback {
         @Override
         public String describe() {
             return name;
+        }
+
+        @Override
+        public @Nullable NodeIdentity peer() {
+            return peer;
         }
 
         /** Delays a stream until it is released. */

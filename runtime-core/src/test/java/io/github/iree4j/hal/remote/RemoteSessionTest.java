@@ -67,6 +67,21 @@ class RemoteSessionTest {
     }
 
     @Test
+    void aPeerThatSaysItIsAnotherLeavesNothingBehind() {
+        RemoteNode one = nodes.node(1);
+        RemoteNode two = nodes.node(2);
+        Link link = loopback.connect(one, two);
+        link.back.peer = new NodeIdentity(TestNodes.CLUSTER, 9, 1, 9);
+        loopback.run();
+        assertThat(nodes.events)
+                .containsExactlyInAnyOrder("1: failed PERMISSION_DENIED ?", "2: failed PERMISSION_DENIED ?");
+        assertThat(two.failures()).isEmpty();
+        loopback.connect(one, two);
+        loopback.run();
+        assertThat(one.session(2).isOpen()).isTrue();
+    }
+
+    @Test
     void theLowerIncarnationDials() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);

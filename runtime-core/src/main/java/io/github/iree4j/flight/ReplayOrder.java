@@ -172,10 +172,11 @@ final class ReplayOrder {
         FlightEvent.Over over = operation.over;
         if (completed != null && operation.issued != null) {
             // What holds its signals back, and is not repeated, is over by then.
-            boolean held = over != null
-                    && gaps.hasUnknownWait(operation)
-                    && graph.hasStrayEnd(completed.sequence(), over.sequence());
-            long key = held ? 2 * over.sequence() - 1 : 2 * completed.sequence();
+            long key = over != null
+                            && gaps.hasUnknownWait(operation)
+                            && graph.hasStrayEnd(completed.sequence(), over.sequence())
+                    ? 2 * over.sequence() - 1
+                    : 2 * completed.sequence();
             Action complete = new Action(Kind.COMPLETE, operation, null, key, completed.time());
             completes.put(operation, complete);
             submit.before(complete);

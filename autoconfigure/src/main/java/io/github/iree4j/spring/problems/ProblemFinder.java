@@ -326,7 +326,7 @@ public final class ProblemFinder {
                     unsignalled(wait).first.set(work);
                 }
             } else if (!signaller.issued()) {
-                graph.add(work, numbers.get(signaller.operation()), wait);
+                graph.add(work, Objects.requireNonNull(numbers.get(signaller.operation())), wait);
             } else if (isLong(signaller.operation().since())) {
                 PendingOperation operation = signaller.operation();
                 root(

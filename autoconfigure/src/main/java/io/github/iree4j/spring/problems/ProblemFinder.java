@@ -81,6 +81,7 @@ public final class ProblemFinder {
         private PendingOperation.@Nullable Wait wait;
         private int count;
         private boolean hasDeadline; // of calls that run
+        private String device = ""; // where they run
 
         void add(Work work) {
             Duration age = work.age;
@@ -194,6 +195,9 @@ public final class ProblemFinder {
                     follow(each, new Work(() -> describe(each), each.call.unchanged()));
                 }
             }
+            calls.stream().filter(this::isBehindALongCall).forEach(each -> {
+                follow(each, new Work(() -> describe(each), each.call.unchanged()));
+            });
             List<Problem> problems = new ArrayList<>();
             lostDevices(problems);
             changedFiles(problems);
@@ -205,10 +209,25 @@ public final class ProblemFinder {
             queues.forEach((subject, root) ->
                     problems.add(new StarvedQueue(subject, cause(root), root.count, root.chain, root.since)));
             memory.forEach((device, root) -> problems.add(ofMemory(device, root)));
-            endless.forEach((subject, root) -> problems.add(
-                    new EndlessCall(subject, "runs", root.count, root.chain, root.since, root.hasDeadline)));
+            endless.forEach((subject, root) -> problems.add(new EndlessCall(
+                    subject,
+                    "runs",
+                    root.count,
+                    root.chain,
+                    holders(pools(root.device)),
+                    root.since,
+                    root.hasDeadline)));
             leaks(problems);
             return problems;
+        }
+
+        /** Whether a call came into line too late to be a problem by itself: it is affected by one all the same. */
+        private boolean isBehindALongCall(ActiveCall call) {
+            if (call.call.state() != PendingCall.State.IN_LINE || isLong(call.call.unchanged())) {
+                return false;
+            }
+            ActiveCall holder = holderOfTurn(call);
+            return holder != null && isLong(holder.call.unchanged());
         }
 
         private String cause(Root root) {
@@ -275,6 +294,7 @@ public final class ProblemFinder {
 
         private Root endless(ActiveCall call) {
             Root root = root(endless, subject(call));
+            root.device = runtime.nameOf(call.instance.devices().getFirst());
             root.hasDeadline |= call.instance.callLimit() != null
                     || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
             return root;
@@ -342,15 +362,8 @@ public final class ProblemFinder {
         }
 
         private Problem ofMemory(String device, Root root) {
-            PoolSetStatistics pools =
-                    runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
-            String holders = pools.consumers().stream()
-                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
-                    .map(each -> "%s holds %d bytes"
-                            .formatted(
-                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
-                                    each.bytesTransient() + each.bytesPersistent()))
-                    .collect(Collectors.joining(", "));
+            PoolSetStatistics pools = pools(device);
+            String holders = holders(pools);
             boolean byHost = pools.pools().stream().anyMatch(each -> each.waitingForHost() > 0)
                     || pools.bytesPersistent() > pools.bytesTransient();
             return byHost
@@ -363,6 +376,20 @@ public final class ProblemFinder {
                             root.chain,
                             root.since)
                     : new MemoryKnot("device '" + device + "'", holders, root.count, root.chain, root.since);
+        }
+
+        private PoolSetStatistics pools(String device) {
+            return runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
+        }
+
+        private static String holders(PoolSetStatistics pools) {
+            return pools.consumers().stream()
+                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
+                    .map(each -> "%s holds %d bytes"
+                            .formatted(
+                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
+                                    each.bytesTransient() + each.bytesPersistent()))
+                    .collect(Collectors.joining(", "));
         }
 
         private void leaks(List<Problem> problems) {

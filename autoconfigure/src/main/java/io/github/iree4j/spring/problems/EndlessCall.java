@@ -10,11 +10,18 @@ import java.util.List;
  * @param state what it does
  * @param waiting how much work is affected
  * @param chain the call, and calls in line behind it
+ * @param holders who holds memory of its device; empty for none
  * @param since for how long it has done so
  * @param hasDeadline whether it ends at a deadline
  */
 public record EndlessCall(
-        String subject, String state, int waiting, List<String> chain, Duration since, boolean hasDeadline)
+        String subject,
+        String state,
+        int waiting,
+        List<String> chain,
+        String holders,
+        Duration since,
+        boolean hasDeadline)
         implements Problem {
 
     @Override
@@ -24,7 +31,8 @@ public record EndlessCall(
 
     @Override
     public String summary() {
-        return "%s %s for %s; %d are in line behind it".formatted(subject, state, since, waiting - 1);
+        return "%s %s for %s; %d are in line behind it%s"
+                .formatted(subject, state, since, waiting - 1, holders.isEmpty() ? "" : "; " + holders);
     }
 
     @Override

@@ -88,6 +88,7 @@ public final class ProblemFinder {
         private final PendingOperation.@Nullable Wait wait;
         private final String cause;
         private boolean hasDeadline; // of calls that run
+        private String device = ""; // where they run
 
         // What is told of all work that waits for it, for too long.
         private final List<String> chain = new ArrayList<>();
@@ -267,8 +268,14 @@ public final class ProblemFinder {
                             problems.add(new StarvedQueue(subject, root.cause, root.count, root.chain, root.since)));
             affected(memory).forEach((device, root) -> problems.add(ofMemory(device, root)));
             affected(endless)
-                    .forEach((subject, root) -> problems.add(
-                            new EndlessCall(subject, "runs", root.count, root.chain, root.since, root.hasDeadline)));
+                    .forEach((subject, root) -> problems.add(new EndlessCall(
+                            subject,
+                            "runs",
+                            root.count,
+                            root.chain,
+                            holders(pools(root.device)),
+                            root.since,
+                            root.hasDeadline)));
             leaks(problems);
             return problems;
         }
@@ -283,7 +290,7 @@ public final class ProblemFinder {
                 BitSet behind = graph.behind(root.first);
                 for (int each = behind.nextSetBit(0); each >= 0; each = behind.nextSetBit(each + 1)) {
                     Duration age = age(each);
-                    if (isLong(age)) {
+                    if (isLong(age) || isBehindALongCall(each)) {
                         root.count++;
                         root.since = root.since.compareTo(age) < 0 ? age : root.since;
                         if (root.chain.size() < LINES) {
@@ -296,6 +303,16 @@ public final class ProblemFinder {
                 }
             });
             return affected;
+        }
+
+        /** Whether a call came into line too late to be a problem by itself: it is affected by one all the same. */
+        private boolean isBehindALongCall(int work) {
+            if (work < operations.size()) {
+                return false;
+            }
+            ActiveCall call = calls.get(work - operations.size());
+            Integer holder = call.call.state() == PendingCall.State.IN_LINE ? holders.get(call.instance) : null;
+            return holder != null && isLong(age(holder));
         }
 
         // ---- Roots.
@@ -404,6 +421,7 @@ public final class ProblemFinder {
 
         private Root endless(ActiveCall call) {
             Root root = root(endless, subject(call));
+            root.device = runtime.nameOf(call.instance.devices().getFirst());
             root.hasDeadline |= call.instance.callLimit() != null
                     || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
             return root;
@@ -455,15 +473,8 @@ public final class ProblemFinder {
         }
 
         private Problem ofMemory(String device, Root root) {
-            PoolSetStatistics pools =
-                    runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
-            String holders = pools.consumers().stream()
-                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
-                    .map(each -> "%s holds %d bytes"
-                            .formatted(
-                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
-                                    each.bytesTransient() + each.bytesPersistent()))
-                    .collect(Collectors.joining(", "));
+            PoolSetStatistics pools = pools(device);
+            String holders = holders(pools);
             boolean byHost = pools.pools().stream().anyMatch(each -> each.waitingForHost() > 0)
                     || pools.bytesPersistent() > pools.bytesTransient();
             return byHost
@@ -476,6 +487,20 @@ public final class ProblemFinder {
                             root.chain,
                             root.since)
                     : new MemoryKnot("device '" + device + "'", holders, root.count, root.chain, root.since);
+        }
+
+        private PoolSetStatistics pools(String device) {
+            return runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
+        }
+
+        private static String holders(PoolSetStatistics pools) {
+            return pools.consumers().stream()
+                    .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
+                    .map(each -> "%s holds %d bytes"
+                            .formatted(
+                                    each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
+                                    each.bytesTransient() + each.bytesPersistent()))
+                    .collect(Collectors.joining(", "));
         }
 
         private void leaks(List<Problem> problems) {

@@ -114,9 +114,7 @@ public final class Watchdog implements SmartLifecycle {
                         problem.kind(),
                         problem.summary(),
                         problem.remedy(),
-                        problem.chain().isEmpty()
-                                ? ""
-                                : "; first: " + problem.chain().getFirst());
+                        problem.chain().isEmpty() ? "" : "; affected: " + String.join("; ", problem.chain()));
         events.add("problem." + problem.kind(), problem.subject(), problem.summary());
         publisher.publishEvent(new ProblemEvent(this, problem, false));
     }

@@ -41,6 +41,11 @@ final class GenerateResponse implements Inference.Response {
     }
 
     @Override
+    public long size() {
+        return InferenceOutput.size(outputs);
+    }
+
+    @Override
     public void describe(HeaderSink headers) {
         headers.set(HttpHeaders.CONTENT_TYPE, stream ? EVENTS : MediaType.APPLICATION_JSON_VALUE);
     }

@@ -78,7 +78,7 @@ final class GrpcInference {
                 owner.run();
                 throw failure instanceof RuntimeException e ? e : new IllegalStateException(failure);
             }
-            return answer(request, results, owner);
+            return answer(request, results, body, owner);
         });
         return new GrpcWork(answer, () -> running.cancel(true));
     }
@@ -91,7 +91,7 @@ final class GrpcInference {
         return timeout == null || left.compareTo(timeout) < 0 ? left : timeout;
     }
 
-    private static Answer answer(Request request, Results results, Runnable owner) {
+    private static Answer answer(Request request, Results results, LimitedBody body, Runnable owner) {
         Runnable both = () -> {
             try (results) {
                 owner.run();
@@ -100,6 +100,7 @@ final class GrpcInference {
         boolean made = false;
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
+            body.charge(InferenceOutput.size(outputs)); // the transport keeps what the client does not read
             Answer answer = new Answer(encode(request, outputs), both);
             made = true;
             return answer;

@@ -39,6 +39,9 @@ final class Inference implements AutoCloseable {
 
     /** What is sent to the client. */
     interface Response {
+        /** The memory that it keeps until it is written, in bytes. */
+        long size();
+
         /** Sets the headers. */
         void describe(HeaderSink headers);
 

@@ -96,6 +96,11 @@ record InferenceOutput(
         return texts == null ? tensor.shape() : texts.shape();
     }
 
+    /** The size of outputs in binary, in bytes. */
+    static long size(List<InferenceOutput> outputs) {
+        return outputs.stream().mapToLong(InferenceOutput::size).sum();
+    }
+
     /** Its size in binary, in bytes. */
     long size() {
         return texts == null ? tensor.byteSize() : texts.contents().length;

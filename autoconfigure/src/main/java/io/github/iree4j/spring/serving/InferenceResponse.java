@@ -45,6 +45,11 @@ final class InferenceResponse implements Inference.Response {
     }
 
     @Override
+    public long size() {
+        return InferenceOutput.size(outputs);
+    }
+
+    @Override
     public void describe(HeaderSink headers) {
         byte[] head = header;
         if (head == null) {

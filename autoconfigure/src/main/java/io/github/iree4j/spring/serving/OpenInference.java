@@ -196,7 +196,9 @@ final class OpenInference {
             admit(served, request);
             admitted = true;
             results = call(served, request, body).invoke();
-            answer = new Inference(body, request, results, responder.respond(served, request, results), this::leave);
+            Inference.Response response = responder.respond(served, request, results);
+            body.charge(response.size()); // its client may not read it
+            answer = new Inference(body, request, results, response, this::leave);
             return answer;
         } finally {
             if (answer == null) {

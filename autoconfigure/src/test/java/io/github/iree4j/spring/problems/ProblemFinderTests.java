@@ -277,6 +277,31 @@ class ProblemFinderTests {
         call.cancel(true);
     }
 
+    /** The call has been there for longer than the patience, and those behind it have not. */
+    @Test
+    void callsThatHaveJustComeIntoLineAreBehindALongCall() throws Exception {
+        load("spinning", TestModules.spinner(directory));
+        CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
+        Duration age = Duration.ZERO;
+        while (age.compareTo(Duration.ofSeconds(2)) < 0) {
+            age = finder.calls().stream()
+                    .map(each -> each.call().unchanged())
+                    .findFirst()
+                    .orElse(Duration.ZERO);
+        }
+        List<CompletableFuture<Results>> behind =
+                List.of(invocations.invokeAsync("spinning.spin"), invocations.invokeAsync("spinning.spin"));
+        while (finder.calls().size() != 3) {
+            Thread.onSpinWait();
+        }
+        assertThat(finder.find(Duration.ofSeconds(1))).singleElement().satisfies(each -> {
+            assertThat(each.summary()).contains("2 are in line behind it");
+            assertThat(each.chain()).hasSize(3);
+        });
+        behind.forEach(each -> each.cancel(true));
+        call.cancel(true);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void adviceForACallWithADeadlineIsToLowerIt(boolean isConfigured) throws Exception {

@@ -27,14 +27,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /** The reports of work that does not advance; the tests look, and tell the time. */
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class WatchdogTests {
 
     @TempDir
@@ -93,6 +97,34 @@ class WatchdogTests {
             }
             Thread.onSpinWait();
         }
+    }
+
+    @Test
+    void theLineOfTheLogHasTheWholeChain(CapturedOutput output) throws Exception {
+        programs.load(ProgramSource.of(
+                "spinning", TestModules.spinner(directory).toUri().toString()));
+        CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
+        awaitRunning();
+        List<CompletableFuture<Results>> behind =
+                List.of(invocations.invokeAsync("spinning.spin"), invocations.invokeAsync("spinning.spin"));
+        while (runtime.programs().stream()
+                        .mapToInt(program -> program.pendingCalls(10).size())
+                        .sum()
+                != 3) {
+            Thread.onSpinWait();
+        }
+        watchdog.look();
+        assertThat(output.getAll().lines().filter(line -> line.contains("endless-call: ")))
+                .singleElement()
+                .satisfies(line -> {
+                    assertThat(line).contains("2 are in line behind it");
+                    assertThat(line.split("call of 'spinner.spin' of program 'spinning'", -1))
+                            .as(line)
+                            .hasSize(5); // the subject, and three calls
+                    assertThat(line).contains(" is RUNNING for ").contains(" is IN_LINE for ");
+                });
+        behind.forEach(each -> each.cancel(true));
+        call.cancel(true);
     }
 
     @Test

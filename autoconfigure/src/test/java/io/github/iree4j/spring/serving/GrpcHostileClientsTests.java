@@ -257,6 +257,22 @@ class GrpcHostileClientsTests {
         unread.call.cancel("enough", null);
     }
 
+    @Test
+    void answersThatAreNotReadCountAsMemoryOfTheirRequests() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
+            unread.send(echo(MB));
+            unread.call.halfClose();
+        }
+        while (limits.inFlight() < 4 * MB) { // the request and the answer of each
+            Thread.onSpinWait();
+        }
+        Status refused = client.refused("ModelInfer", echo(MB));
+        assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("iree.http.max-in-flight-size");
+        assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
+    }
+
     /** A call whose answers nobody asks for. */
     static final class UnreadAnswers extends ClientCall.Listener<byte[]> {
         final CompletableFuture<Status> closed = new CompletableFuture<>();

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.TestModules;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -33,6 +39,9 @@ import org.springframework.test.context.DynamicPropertySource;
 @Timeout(600)
 class LargeRequestsTests {
 
+    private static final String HEAD = """
+            {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"parameters":{"binary_data_size":%d}}],\
+            "parameters":{"binary_data_output":true}}""";
     private static final int SMALL = 16;
     private static final int LARGE = 1 << 20; // more than a 64th of the memory
 
@@ -83,6 +92,28 @@ class LargeRequestsTests {
             client.close();
         }
         assertThat(priorities.seen).containsExactly(0, -1);
+    }
+
+    /** An answer of 13 MB fits into 24 MB, but not together with its request. */
+    @Test
+    void answersCountAsMemoryOfTheirRequests() throws Exception {
+        int bytes = 13 << 20;
+        byte[] contents = new byte[bytes];
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://localhost:" + port + "/v2/models/values.echo_ui8/infer"))
+                .header(
+                        "Inference-Header-Content-Length",
+                        Integer.toString(HEAD.formatted(bytes, bytes).length()))
+                .POST(BodyPublishers.concat(
+                        BodyPublishers.ofString(HEAD.formatted(bytes, bytes)), BodyPublishers.ofByteArray(contents)))
+                .build();
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            HttpResponse<String> refused = client.send(request, BodyHandlers.ofString());
+            assertThat(refused.statusCode())
+                    .as(refused.body().substring(0, Math.min(500, refused.body().length())))
+                    .isEqualTo(413);
+            assertThat(refused.body()).contains("iree.http.max-in-flight-size");
+        }
     }
 
     /** Keeps the priorities of calls. */

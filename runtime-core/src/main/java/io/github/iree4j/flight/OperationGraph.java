@@ -408,6 +408,27 @@ public final class OperationGraph {
     }
 
     /**
+     * The wait that an operation that had run was held back for, since the host learnt of what it had waited for after that; -1 when it was
+     * not.
+     */
+    int lateWait(RecordedOperation operation) {
+        int last = -1;
+        long ended = operation.completed == null ? Long.MAX_VALUE : operation.completed.sequence();
+        for (int i = 0; operation.over != null && i < operation.lastDecisions().size(); i++) {
+            RecordedOperation producer = producer(operation, i);
+            if (producer != null
+                    && producer.completed != null
+                    && producer.over != null
+                    && producer.over.sequence() > ended
+                    && producer.over.sequence() < operation.over.sequence()) {
+                ended = producer.over.sequence();
+                last = i;
+            }
+        }
+        return last;
+    }
+
+    /**
      * Whether an operation had signalled or promised a lower value when something was decided. The timeline tells of the oldest signal that it
      * remembers, and while one queue uses it, of the last promise. Otherwise it has jumped over that value.
      */

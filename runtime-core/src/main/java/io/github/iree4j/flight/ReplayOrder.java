@@ -48,6 +48,7 @@ final class ReplayOrder {
         Action with; // a completion with which it came, not after what that caused
 
         private final List<Action> later = new ArrayList<>();
+        private final List<Action> required = new ArrayList<>(); // come before
         private int earlier;
 
         Action(Kind kind, @Nullable RecordedOperation operation, @Nullable Point point, long key, long time) {
@@ -61,8 +62,14 @@ final class ReplayOrder {
         void before(@Nullable Action other) {
             if (other != null && other != this) {
                 later.add(other);
+                other.required.add(this);
                 other.earlier++;
             }
+        }
+
+        /** What must happen before. */
+        List<Action> required() {
+            return required;
         }
     }
 
@@ -78,6 +85,7 @@ final class ReplayOrder {
     private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
     private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
     private final List<Action> actions;
+    private final CallbackOrder callbacks;
     private final Map<Long, NavigableMap<Long, Long>> ranks = new HashMap<>(); // by axis: epoch -> epoch in the replay
     private final Map<Long, List<RecordedOperation>> ranked = new HashMap<>(); // by axis, as epochs in the replay
     private int reordered;
@@ -116,6 +124,11 @@ final class ReplayOrder {
         operations.forEach(this::constrain);
         constrainQueues();
         this.actions = sorted(all);
+        this.callbacks = new CallbackOrder(graph, operations, signals, submits.values());
+    }
+
+    CallbackOrder callbacks() {
+        return callbacks;
     }
 
     List<RecordedOperation> operations() {
@@ -369,6 +382,11 @@ final class ReplayOrder {
                     complete.before(submit);
                 }
                 continue;
+            }
+            if (complete != null
+                    && complete.key < submit.key
+                    && (complete != completes.get(producer) || graph.lateWait(producer) >= 0)) {
+                continue; // made in a callback before the producer ended in another
             }
             submit.before(complete);
             if (complete != null && complete.key < submit.key) { // recorded before it had signalled

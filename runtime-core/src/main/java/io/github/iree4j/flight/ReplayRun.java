@@ -12,11 +12,9 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.NativeTimepoint;
-import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.schedule.FifoBackend;
 import io.github.iree4j.hal.schedule.Issue;
 import io.github.iree4j.hal.schedule.QueueObservation;
-import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.UnorderedBackend;
@@ -25,10 +23,12 @@ import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +58,7 @@ final class ReplayRun implements AutoCloseable {
     private final VirtualClock clock = VirtualClock.stepped();
     private final Explanation explanation;
     private final List<PlayedQueue> played = new ArrayList<>();
+    private final Set<Action> done = new HashSet<>();
 
     ReplayRun(OperationGraph graph, ReplayOrder order) {
         this.graph = graph;
@@ -69,7 +70,7 @@ final class ReplayRun implements AutoCloseable {
                 graph.recording().header().frontierCapacity());
         this.elsewhere =
                 SchedulingDomain.create(AxisAllocator.create(SESSION + 1, 0), tracker, Frontier.DEFAULT_CAPACITY);
-        this.observation = QueueObservation.begin(domain, new Decisions());
+        this.observation = QueueObservation.begin(domain, new ReplayObserver(order.callbacks(), this::performWithin));
         graph.recording().queues().stream()
                 .sorted(Comparator.comparing(
                         RecordedQueue::axis, Long::compareUnsigned)) // frontiers are sorted by axis
@@ -122,6 +123,9 @@ final class ReplayRun implements AutoCloseable {
         List<Action> actions = order.actions();
         for (int i = 0; i < actions.size(); i++) {
             Action action = actions.get(i);
+            if (!done.add(action)) {
+                continue;
+            }
             advance(action);
             boolean held = HeldCallbacks.begin();
             try {
@@ -130,12 +134,29 @@ final class ReplayRun implements AutoCloseable {
                 while (i + 1 < actions.size() && scope.contains(actions.get(i + 1).with)) {
                     Action next = actions.get(++i);
                     scope.add(next);
+                    done.add(next);
                     advance(next);
                     perform(next);
                 }
             } finally {
                 HeldCallbacks.end(held);
             }
+        }
+    }
+
+    /** Performs what a callback did in the middle of another action; not when something that must come before has not happened. */
+    private void performWithin(Action action) {
+        if (done.contains(action)) {
+            return;
+        }
+        for (Action each : action.required()) {
+            if (each.kind == Kind.SIGNAL && done.add(each)) {
+                perform(each);
+            }
+        }
+        if (done.containsAll(action.required())) {
+            done.add(action);
+            perform(action);
         }
     }
 
@@ -157,7 +178,7 @@ final class ReplayRun implements AutoCloseable {
     private void perform(Action action) {
         RecordedOperation operation = action.operation;
         switch (action.kind) {
-            case SIGNAL -> signal(action.point);
+            case SIGNAL -> signal(action);
             case SUBMIT -> submit(operation);
             case COMPLETE -> complete(operation);
             case GRANT -> grant(operation);
@@ -184,9 +205,25 @@ final class ReplayRun implements AutoCloseable {
         }
     }
 
-    private void signal(@Nullable Point point) {
-        if (point != null) {
-            timelines.signal(point);
+    /** The host signals, once it has given the signals that come before. */
+    private void signal(Action last) {
+        ArrayDeque<Action> path = new ArrayDeque<>(List.of(last));
+        ArrayDeque<Iterator<Action>> left = new ArrayDeque<>();
+        left.push(order.callbacks().signalsBefore(last).iterator());
+        while (!path.isEmpty()) {
+            if (left.element().hasNext()) {
+                Action each = left.element().next();
+                if (done.add(each)) {
+                    path.push(each);
+                    left.push(order.callbacks().signalsBefore(each).iterator());
+                }
+                continue;
+            }
+            left.pop();
+            Point point = path.pop().point;
+            if (point != null) {
+                timelines.signal(point);
+            }
         }
     }
 
@@ -321,49 +358,6 @@ final class ReplayRun implements AutoCloseable {
             hardware.add((StandIn) operation, List.of());
             issued(operation);
         }
-    }
-
-    /** Notes the first decisions about each operation. */
-    private static final class Decisions implements QueueObserver {
-        private long numbers;
-
-        @Override
-        public long submitted(
-                QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
-            return ++numbers;
-        }
-
-        @Override
-        public void decided(QueueOperation operation, QueueObserver.Decisions decisions) {
-            List<WaitDecision> all = new ArrayList<>();
-            for (int i = 0; i < decisions.size(); i++) {
-                all.add(decisions.decision(i));
-            }
-            if (operation instanceof StandIn standIn) {
-                standIn.decided(all);
-            }
-        }
-
-        @Override
-        public void waitOver(QueueOperation operation, int index) {}
-
-        @Override
-        public void heldForMemory(QueueOperation operation, long bytes) {}
-
-        @Override
-        public void issued(QueueOperation operation, @Nullable Reservation memory) {}
-
-        @Override
-        public void began(QueueOperation operation) {}
-
-        @Override
-        public void completed(QueueOperation operation) {}
-
-        @Override
-        public void over(QueueOperation operation, @Nullable IreeException failure) {}
-
-        @Override
-        public void lost(QueueScheduler queue, IreeException cause) {}
     }
 
     @Override

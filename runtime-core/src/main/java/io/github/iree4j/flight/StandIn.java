@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 class StandIn extends QueueOperation {
     private final RecordedOperation recorded;
     private @Nullable List<WaitDecision> firstDecisions;
+    private int decisions; // number of times that its waits were decided
     private long endedAt = RecordedOperation.NEVER;
 
     StandIn(RecordedOperation recorded) {
@@ -34,8 +35,10 @@ class StandIn extends QueueOperation {
         return firstDecisions == null ? List.of() : firstDecisions;
     }
 
-    final void decided(List<WaitDecision> decisions) {
-        firstDecisions = firstDecisions == null ? decisions : firstDecisions;
+    /** Its waits were decided; returns how often before. */
+    final int decided(List<WaitDecision> now) {
+        firstDecisions = firstDecisions == null ? now : firstDecisions;
+        return decisions++;
     }
 
     /** When it ended on the virtual clock. */

@@ -137,6 +137,14 @@ final class DomainQueues implements SchedulingDomain.Queues {
         }
     }
 
+    /** Tells the observer, if there is one, that an operation is about to end that was completed before its waits were resolved. */
+    void ending(QueueOperation operation) {
+        QueueObserver observing = observer();
+        if (observing != null && operation.number != 0) {
+            observing.ending(operation);
+        }
+    }
+
     /** Tells the observer that the hardware begins an operation; returns whether there is one. */
     boolean began(QueueOperation operation) {
         QueueObserver observing = observer();

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Follows the operations of a scheduling domain: what the flight recorder implements. See {@link QueueObservation}.
  *
- * <p>Called by the threads that submit, decide and complete, some with a lock of the scheduler held. Methods MUST NOT block, throw, submit
- * or signal, and MUST return within a microsecond or so.
+ * <p>Called by the threads that submit, decide and complete, some with a lock of the scheduler held. Methods MUST NOT block or throw, and
+ * MUST return within a microsecond or so. While the thread holds back its callbacks they MAY signal, and {@link #waitOver} and
+ * {@link #ending}, which are called without locks, MAY submit: as a replay does. Otherwise they MUST NOT.
  */
 public interface QueueObserver {
     /** The decisions about the waits of one operation, valid during the call. */
@@ -99,6 +100,13 @@ public interface QueueObserver {
      * @param operation the operation
      */
     void completed(QueueOperation operation);
+
+    /**
+     * An operation that was completed before its waits were resolved is about to end, in a callback: {@link #over} follows.
+     *
+     * @param operation the operation
+     */
+    default void ending(QueueOperation operation) {}
 
     /**
      * An operation has ended, and has signalled or failed its fence.

@@ -575,6 +575,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         QueueOperation operation = deferral.operation;
         operation.deferral = null;
         if (!deferral.beforeIssue) {
+            siblings.ending(operation);
             resolved(operation, waitFailure);
             return;
         }

@@ -1,0 +1,270 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decided;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.FlightEvent.WaitOver;
+import io.github.iree4j.flight.ReplayOrder.Action;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where callbacks of the application signalled and submitted, among the callbacks of the scheduler.
+ *
+ * <p>A thread runs its callbacks first in, first out. Those of the scheduler resume an operation, or end one that had run before: its turn.
+ * What put a turn in the queue is recorded, the promise or the signal that it waited for, or was a signal of the host, which is not. If a turn
+ * that the host caused came before one that an operation had put in the queue by then, the host had signalled before that: it does so in a
+ * replay immediately before, or as soon as the turns that came earlier are in the queue. Nothing else is put in the queue meanwhile, and
+ * no decision about the value is made, so every time between is as good. A submission is recorded where it was made: while a turn that came
+ * later was in the queue, it was made in a callback before the next turn. Where no such turn waited, the signal or submission came after
+ * all that its thread did, and is an action of its own.
+ *
+ * <p>Exact for one thread. Records do not tell threads apart: of several, a signal may come in another thread's turn. Immutable.
+ */
+final class CallbackOrder {
+    /**
+     * A signal of the host that is repeated in the middle of another action.
+     *
+     * @param action the signal
+     * @param after the sequence number of an event that it must not precede: its value was found open, or an earlier turn was put in the
+     *     queue; 0 for none
+     */
+    record Signal(Action action, long after) {}
+
+    /**
+     * The turn of an operation that resumes, or ends.
+     *
+     * @param sequence the sequence number of its first event
+     * @param signal the signal of the host that put it in the queue; null for an operation
+     * @param point the wait that is over
+     * @param cause what put it in the queue; UNKNOWN for the host
+     */
+    private record Turn(long sequence, @Nullable Action signal, Point point, Cause cause) {}
+
+    /**
+     * What put a turn in the queue: the promise of an operation, which follows its issue, or its signals, between its completion, or late end,
+     * and its being over.
+     *
+     * @param from the sequence number of the event before
+     * @param done that of the event after; of a promise the event before
+     */
+    private record Cause(long from, long done) {}
+
+    private static final Cause UNKNOWN = new Cause(Long.MAX_VALUE, 0);
+
+    private final OperationGraph graph;
+    private final Map<RecordedOperation, Integer> late = new HashMap<>(); // ended in turns of their own: the wait
+    private final Map<Long, List<Signal>> signals = new HashMap<>(); // by event before
+    private final Map<Action, Deque<Action>> before = new HashMap<>(); // signals that were given before others
+    private final Map<Long, List<Action>> submits = new HashMap<>(); // by event before
+
+    CallbackOrder(
+            OperationGraph graph,
+            List<RecordedOperation> operations,
+            Map<Point, Action> hostSignals,
+            Iterable<Action> submissions) {
+        this.graph = graph;
+        Map<Long, TreeMap<Long, Action>> given = firstFrom(hostSignals);
+        List<Turn> all = new ArrayList<>();
+        for (RecordedOperation each : operations) {
+            int wait = graph.lateWait(each);
+            if (wait >= 0) {
+                late.put(each, wait);
+            }
+        }
+        late.forEach((each, wait) -> {
+            RecordedOperation producer = graph.producer(each, wait);
+            if (each.over != null && producer != null) {
+                all.add(new Turn(each.over.sequence(), null, each.waits().get(wait), ended(producer)));
+            }
+        });
+        Map<Long, TreeMap<Long, Long>> open = new HashMap<>(); // by timeline and value: when it was last found open
+        for (RecordedOperation each : operations) {
+            for (WaitOver over : each.waitsOver) {
+                Point point = each.waits().get((int) over.index());
+                Map.Entry<Long, Action> first = hostSignals.containsKey(point)
+                        ? given.getOrDefault(point.timeline(), new TreeMap<>()).ceilingEntry(point.value())
+                        : null;
+                Action signal = first == null ? null : first.getValue();
+                all.add(new Turn(over.sequence(), signal, point, signal == null ? cause(each, over) : UNKNOWN));
+            }
+            each.decided.forEach(decided -> noteOpen(each, decided, open));
+        }
+        open.values().forEach(CallbackOrder::accumulate);
+        all.sort(Comparator.comparingLong(Turn::sequence));
+        placeSignals(all, open);
+        long[] queuedBy = queuedBy(all);
+        for (Action each : submissions) {
+            placeSubmission(each, all, queuedBy);
+        }
+        signals.values().forEach(each -> each.sort(Comparator.comparingLong(signal -> signal.action().key)));
+        submits.values().forEach(each -> each.sort(Comparator.comparingLong(action -> action.key)));
+    }
+
+    /** The signals of the host by timeline and value: that which came first of those for the value and for higher ones. */
+    private static Map<Long, TreeMap<Long, Action>> firstFrom(Map<Point, Action> hostSignals) {
+        Map<Long, TreeMap<Long, Action>> all = new HashMap<>();
+        hostSignals.forEach((point, action) ->
+                all.computeIfAbsent(point.timeline(), unused -> new TreeMap<>()).put(point.value(), action));
+        for (TreeMap<Long, Action> each : all.values()) {
+            Action first = null;
+            for (Map.Entry<Long, Action> next : each.descendingMap().entrySet()) {
+                first = first == null || next.getValue().key < first.key ? next.getValue() : first;
+                next.setValue(first);
+            }
+        }
+        return all;
+    }
+
+    private static void noteOpen(RecordedOperation operation, Decided decided, Map<Long, TreeMap<Long, Long>> open) {
+        for (int i = 0; i < decided.decisions().size(); i++) {
+            if (decided.decisions().get(i).decision().compareTo(WaitDecision.DEVICE_WAIT) > 0) {
+                Point point = operation.waits().get(i);
+                open.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
+                        .merge(point.value(), decided.sequence(), Math::max);
+            }
+        }
+    }
+
+    /** A value is open as long as a lower one is. */
+    private static void accumulate(TreeMap<Long, Long> lastOpen) {
+        long last = 0;
+        for (Map.Entry<Long, Long> each : lastOpen.entrySet()) {
+            last = Math.max(last, each.getValue());
+            each.setValue(last);
+        }
+    }
+
+    private Cause cause(RecordedOperation operation, WaitOver over) {
+        Decided before = null;
+        Decided after = null;
+        for (Decided each : operation.decided) {
+            before = each.sequence() < over.sequence() ? each : before;
+            after = after == null && each.sequence() > over.sequence() ? each : after;
+        }
+        if (before == null || after == null) {
+            return UNKNOWN;
+        }
+        Decision found = after.decisions().get((int) over.index());
+        RecordedOperation producer = found.epoch() == 0 ? null : graph.at(found.axis(), found.epoch());
+        if (producer == null) {
+            return UNKNOWN;
+        }
+        RecordedQueue queue = graph.queue(operation.axis());
+        RecordedQueue other = graph.queue(producer.axis());
+        boolean promised = before.decisions().get((int) over.index()).decision() == WaitDecision.DEFERRED_UNKNOWN
+                && queue != null
+                && queue.stream()
+                && other != null
+                && other.stream();
+        if (promised && producer.issued != null) {
+            return new Cause(producer.issued.sequence(), producer.issued.sequence());
+        }
+        return ended(producer);
+    }
+
+    private Cause ended(RecordedOperation producer) {
+        if (producer.completed == null || producer.over == null) {
+            return UNKNOWN;
+        }
+        long over = producer.over.sequence();
+        return new Cause(late.containsKey(producer) ? over : producer.completed.sequence(), over);
+    }
+
+    private void placeSignals(List<Turn> all, Map<Long, TreeMap<Long, Long>> open) {
+        Map<Action, Turn> first = new HashMap<>();
+        Map<Action, Long> done = new HashMap<>();
+        long last = 0;
+        for (Turn each : all) {
+            if (each.signal == null) {
+                last = Math.max(last, each.cause.done);
+            } else if (first.putIfAbsent(each.signal, each) == null) {
+                done.put(each.signal, last);
+            }
+        }
+        Turn next = null; // put in the queue by an operation
+        Action given = null; // the signal of the host with the smallest key for a turn before that
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Turn each = all.get(i);
+            Action signal = each.signal;
+            if (signal == null) {
+                next = each.cause == UNKNOWN ? next : each;
+                given = each.cause == UNKNOWN ? given : null;
+                continue;
+            }
+            if (first.get(signal) != each) {
+                continue;
+            }
+            Action behind = given;
+            given = given == null || signal.key < given.key ? signal : given;
+            if (behind != null && behind.key < 2 * each.sequence() - 1) {
+                before.computeIfAbsent(behind, unused -> new ArrayDeque<>()).addFirst(signal);
+                continue;
+            }
+            if (next == null || next.cause.from >= each.sequence()) {
+                continue;
+            }
+            Map.Entry<Long, Long> lastOpen =
+                    open.getOrDefault(each.point.timeline(), new TreeMap<>()).floorEntry(each.point.value());
+            long after = Math.max(done.getOrDefault(signal, 0L), lastOpen == null ? 0 : lastOpen.getValue());
+            signals.computeIfAbsent(next.cause.from, unused -> new ArrayList<>())
+                    .add(new Signal(signal, after));
+        }
+    }
+
+    /**
+     * For each turn the smallest key by which it, or one behind it, had been put in the queue, up to the first that an operation put there:
+     * what is behind that came later.
+     */
+    private static long[] queuedBy(List<Turn> all) {
+        long[] keys = new long[all.size() + 1];
+        keys[all.size()] = Long.MAX_VALUE;
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Turn each = all.get(i);
+            keys[i] = each.signal != null
+                    ? Math.min(each.signal.key, keys[i + 1])
+                    : each.cause == UNKNOWN ? keys[i + 1] : 2 * each.cause.from;
+        }
+        return keys;
+    }
+
+    private void placeSubmission(Action submission, List<Turn> all, long[] queuedBy) {
+        int low = 0;
+        for (int high = all.size(); low < high; ) {
+            int middle = (low + high) >>> 1;
+            if (2 * all.get(middle).sequence() > submission.key) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        if (queuedBy[low] < submission.key) {
+            submits.computeIfAbsent(all.get(low).sequence(), unused -> new ArrayList<>())
+                    .add(submission);
+        }
+    }
+
+    /** The signals that were given before the next operation was put in the queue, at the event with this number or after it. */
+    List<Signal> signalsFrom(long sequence) {
+        return signals.getOrDefault(sequence, List.of());
+    }
+
+    /** The signals of the host that were given before another. */
+    Iterable<Action> signalsBefore(Action signal) {
+        Deque<Action> all = before.get(signal);
+        return all == null ? List.of() : all;
+    }
+
+    /** The operations that were submitted before a wait was over, as the event with this number says. */
+    List<Action> submissionsBefore(long sequence) {
+        return submits.getOrDefault(sequence, List.of());
+    }
+}

@@ -188,7 +188,7 @@ final class ReplayOrder {
             boolean held = over != null
                     && gaps.hasUnknownWait(operation)
                     && graph.hasStrayEnd(completed.sequence(), over.sequence());
-            long key = held ? 2 * over.sequence() - 1 : 2 * completed.sequence();
+            long key = held && over != null ? 2 * over.sequence() - 1 : 2 * completed.sequence();
             Action complete = new Action(Kind.COMPLETE, operation, null, key, completed.time());
             completes.put(operation, complete);
             submit.before(complete);

@@ -196,11 +196,11 @@ final class CallbackOrder {
             Turn each = all.get(i);
             Action signal = each.signal;
             if (signal == null) {
-                next = each.cause == UNKNOWN ? next : each;
-                given = each.cause == UNKNOWN ? given : null;
+                next = each.cause.equals(UNKNOWN) ? next : each;
+                given = each.cause.equals(UNKNOWN) ? given : null;
                 continue;
             }
-            if (first.get(signal) != each) {
+            if (!each.equals(first.get(signal))) {
                 continue;
             }
             Action behind = given;
@@ -231,7 +231,7 @@ final class CallbackOrder {
             Turn each = all.get(i);
             keys[i] = each.signal != null
                     ? Math.min(each.signal.key, keys[i + 1])
-                    : each.cause == UNKNOWN ? keys[i + 1] : 2 * each.cause.from;
+                    : each.cause.equals(UNKNOWN) ? keys[i + 1] : 2 * each.cause.from;
         }
         return keys;
     }

@@ -365,8 +365,7 @@ class ClusterNodeTests {
             do {
                 clock.advance(Duration.ofSeconds(5)); // may come before the connection
                 three.node.look();
-                Thread.onSpinWait();
-                end = stranger.ended.poll();
+                end = stranger.ended.poll(10, TimeUnit.MILLISECONDS);
             } while (end == null);
             assertThat(end).hasMessageContaining("connected to node 3");
             assertThat(three.node.remote().failures()).isEmpty();

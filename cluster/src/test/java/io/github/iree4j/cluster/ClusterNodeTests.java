@@ -389,6 +389,10 @@ class ClusterNodeTests {
         Node three = start(3);
         try (Stranger stranger = new Stranger(new NodeIdentity(7, 5, 1, 1))) {
             stranger.dial(three);
+            take(stranger.connections).trySend(PeerStream.CONTROL, ByteBuffer.allocate(8), ByteBuffer.allocate(0));
+            assertThat(take(stranger.ended)).hasMessageContaining("membership does not know it");
+            assertThat(three.node.remote().failures()).isEmpty();
+            stranger.dial(three);
             IreeException end = stranger.awaitEnd(three);
             assertThat(end).hasMessageContaining("connected to node 3");
             assertThat(three.node.remote().failures()).isEmpty();

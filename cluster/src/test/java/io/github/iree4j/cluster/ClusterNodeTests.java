@@ -282,6 +282,7 @@ class ClusterNodeTests {
     /** Connects to a node with an identity of its choice, from an address that is not of a member. */
     private final class Stranger implements AutoCloseable, PeerHandler {
         final BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
+        final BlockingQueue<PeerConnection> connections = new LinkedBlockingQueue<>();
         final RemoteNode sessions;
         final ClusterMember self;
         private final GrpcTransport transport =
@@ -302,6 +303,18 @@ class ClusterNodeTests {
             transport.dial(Objects.requireNonNull(victim.node.self()));
         }
 
+        /** Waits until the victim ends the connection, and lets its time pass. */
+        IreeException awaitEnd(Node victim) throws InterruptedException {
+            while (true) {
+                clock.advance(Duration.ofSeconds(5)); // may come before the connection
+                victim.node.look();
+                IreeException end = ended.poll(10, TimeUnit.MILLISECONDS);
+                if (end != null) {
+                    return end;
+                }
+            }
+        }
+
         @Override
         public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
             throw new AssertionError(peer);
@@ -309,7 +322,22 @@ class ClusterNodeTests {
 
         @Override
         public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            PeerListener session = sessions.dial(connection, peer.identity().incarnation());
+            PeerConnection stays = new PeerConnection() { // until the other ends it
+                        @Override
+                        public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
+                            return connection.trySend(stream, head, body);
+                        }
+
+                        @Override
+                        public void close(IreeException cause) {}
+
+                        @Override
+                        public String describe() {
+                            return connection.describe();
+                        }
+                    };
+            PeerListener session = sessions.dial(stays, peer.identity().incarnation());
+            connections.add(connection);
             return new PeerListener() {
                 @Override
                 public void received(PeerStream stream, ByteBuffer frame) {
@@ -361,13 +389,11 @@ class ClusterNodeTests {
         Node three = start(3);
         try (Stranger stranger = new Stranger(new NodeIdentity(7, 5, 1, 1))) {
             stranger.dial(three);
-            IreeException end;
-            do {
-                clock.advance(Duration.ofSeconds(5)); // may come before the connection
-                three.node.look();
-                Thread.onSpinWait();
-                end = stranger.ended.poll();
-            } while (end == null);
+            take(stranger.connections).trySend(PeerStream.CONTROL, ByteBuffer.allocate(8), ByteBuffer.allocate(0));
+            assertThat(take(stranger.ended)).hasMessageContaining("membership does not know it");
+            assertThat(three.node.remote().failures()).isEmpty();
+            stranger.dial(three);
+            IreeException end = stranger.awaitEnd(three);
             assertThat(end).hasMessageContaining("connected to node 3");
             assertThat(three.node.remote().failures()).isEmpty();
         }
@@ -378,13 +404,15 @@ class ClusterNodeTests {
     }
 
     @Test
+    @Timeout(60)
     void aRejectionOfAStrangerFencesNoNode() throws InterruptedException {
         Node two = start(2);
         start(1);
         try (Stranger impostor = new Stranger(new NodeIdentity(7, 1, 1, 1))) {
             impostor.sessions.fail(2, new IreeException(StatusCode.UNAVAILABLE, "no thanks"));
             impostor.dial(two);
-            take(impostor.ended);
+            take(impostor.connections).trySend(PeerStream.CONTROL, ByteBuffer.allocate(8), ByteBuffer.allocate(0));
+            take(impostor.ended); // after what it said first
             two.node.look();
             clock.advance(GRACE);
             two.node.look();

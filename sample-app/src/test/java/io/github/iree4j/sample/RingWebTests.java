@@ -2,6 +2,7 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -32,6 +33,15 @@ class RingWebTests {
                 .extractingPath("$.stages[*].epoch")
                 .asArray()
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void nodesAreThoseThatWereVisited() {
+        Ring.Stage first = new Ring.Stage(0, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 3);
+        Ring.Stage second = new Ring.Stage(1, "node 257 (m1.s1)", 1, "queue:2@m0.s1", 3);
+        Ring.Stage third = new Ring.Stage(2, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 6);
+        assertThat(Ring.Round.of(1, 2, List.of(first)).nodes()).isEqualTo(1);
+        assertThat(Ring.Round.of(1, 2, List.of(first, second, third)).nodes()).isEqualTo(2);
     }
 
     @Test

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import javax.net.ssl.SSLContext;
 import org.jgroups.Address;
 import org.jgroups.JChannel;
 import org.jgroups.MergeView;
@@ -148,10 +147,8 @@ public final class JGroupsMembership implements ClusterMembership {
         TCP tcp = new TCP();
         Duration connecting = options.timeout().dividedBy(2);
         tcp.setSockConnTimeout((int) connecting.toMillis());
-        SSLContext ssl = options.ssl();
-        if (ssl != null) {
-            tcp.tls(new BoundedTls(ssl, connecting));
-        }
+        tcp.setSocketFactory(new BoundedSockets(
+                options.ssl(), connecting, new ConnectionLog(log, "connection to the membership", System::nanoTime)));
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.transport;
 
+import io.github.iree4j.cluster.membership.ConnectionLog;
 import io.grpc.ServerCredentials;
 import io.grpc.internal.ObjectPool;
 import io.grpc.netty.shaded.io.grpc.netty.GrpcHttp2ConnectionHandler;
@@ -20,7 +21,6 @@ import java.util.function.LongSupplier;
 import java.util.logging.Filter;
 import java.util.logging.LogRecord;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -38,9 +38,6 @@ final class Doorkeeper {
     /** Connections without a peer: more than there are nodes, which may all connect at once. */
     static final int MOST_STRANGERS = 512;
 
-    private static final long PAUSE_NANOS = 10_000_000_000L;
-    private static final int REASON_CHARACTERS = 160;
-    private static final Logger log = LoggerFactory.getLogger(Doorkeeper.class);
     private static final ThreadLocal<@Nullable Visitor> CLOSING = new ThreadLocal<>();
 
     /** Where gRPC logs failures of connections. Held, since the manager of loggers does not hold it. */
@@ -52,14 +49,11 @@ final class Doorkeeper {
         FAILURES.setFilter(each -> !isTold(each) && (before == null || before.isLoggable(each)));
     }
 
-    private final LongSupplier nanoTime;
-    private final Map<SocketAddress, Channel> strangers = new LinkedHashMap<>(); // guarded by this, like the rest
-    private boolean told;
-    private long toldAt;
-    private long untold;
+    private final ConnectionLog log;
+    private final Map<SocketAddress, Channel> strangers = new LinkedHashMap<>(); // guarded by this
 
     Doorkeeper(LongSupplier nanoTime) {
-        this.nanoTime = nanoTime;
+        this.log = new ConnectionLog(LoggerFactory.getLogger(Doorkeeper.class), "connection", nanoTime);
     }
 
     /** Credentials that let each connection pass by here. */
@@ -108,29 +102,7 @@ final class Doorkeeper {
     }
 
     void tell(@Nullable SocketAddress from, String why) {
-        long others;
-        synchronized (this) {
-            long now = nanoTime.getAsLong();
-            if (told && now - toldAt < PAUSE_NANOS) {
-                untold++;
-                return;
-            }
-            told = true;
-            toldAt = now;
-            others = untold;
-            untold = 0;
-        }
-        log.info(
-                "connection from {} ended: {}{}",
-                from,
-                why,
-                others == 0 ? "" : " (and %d others since the last such line)".formatted(others));
-    }
-
-    /** What a stranger sent may be in it. */
-    private static String reason(Throwable cause) {
-        String text = (cause.getClass().getSimpleName() + ": " + cause.getMessage()).replaceAll("\\p{Cntrl}", " ");
-        return text.length() <= REASON_CHARACTERS ? text : text.substring(0, REASON_CHARACTERS) + " ...";
+        log.tell(from, why);
     }
 
     /** Begins the protocol on each connection. */
@@ -185,7 +157,7 @@ final class Doorkeeper {
         }
 
         void tell(Throwable cause) {
-            Doorkeeper.this.tell(from, reason(cause));
+            Doorkeeper.this.tell(from, cause.getClass().getSimpleName() + ": " + cause.getMessage());
         }
     }
 }

@@ -32,13 +32,18 @@ public final class TestCertificates {
 
     /** A key store with a key, its certificate for some hosts ("ip:127.0.0.1,dns:localhost"), and that of the authority. */
     public Path issue(String name, String hosts) {
+        return issue(name, hosts, "-validity 90");
+    }
+
+    /** With other dates, as keytool's {@code -startdate} and {@code -validity} say. */
+    public Path issue(String name, String hosts, String dates) {
         Path store = directory.resolve(name + ".p12");
         try {
             Files.copy(authority, store);
             keytool(
                     store,
                     "-genkeypair -keyalg EC -signer authority -alias " + name + " -dname CN=" + name + " -ext san="
-                            + hosts);
+                            + hosts + " " + dates);
             // Of the authority, nodes have the certificate and not the key.
             KeyStore keys = load(store);
             Certificate certificate = keys.getCertificate("authority");

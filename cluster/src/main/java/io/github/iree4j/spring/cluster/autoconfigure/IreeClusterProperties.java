@@ -154,7 +154,12 @@ public record IreeClusterProperties(
      *
      * @param bundle Name of the SSL bundle with the key of this node and the authorities that it trusts.
      */
-    public record Ssl(@Nullable String bundle) {}
+    public record Ssl(@Nullable String bundle) {
+        /** An empty name is none. */
+        public Ssl {
+            bundle = bundle == null || bundle.isBlank() ? null : bundle;
+        }
+    }
 
     /**
      * Sessions with other nodes.

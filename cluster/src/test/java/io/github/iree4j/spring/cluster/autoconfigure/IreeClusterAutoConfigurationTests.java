@@ -191,6 +191,20 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
+    void anEmptyBundleIsNone() {
+        node().withPropertyValues("iree.cluster.ssl.bundle=")
+                .run(context -> assertThat(context).hasSingleBean(ClusterNode.class));
+        node().withPropertyValues(
+                        "iree.cluster.ssl.bundle=",
+                        "iree.cluster.bind.address=0.0.0.0",
+                        "iree.cluster.advertise=node1.example")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("without TLS any of them could run programs here"));
+    }
+
+    @Test
     void aFileIsNeededToCountSessions() {
         runner.run(context ->
                 assertThat(context).getFailure().rootCause().hasMessageContaining("iree.cluster.identity.file"));

@@ -1,0 +1,218 @@
+package io.github.iree4j.cluster.membership;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ProtocolException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertPathValidatorException.BasicReason;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The port of the membership. JGroups reads the greeting of each connection, and with TLS the handshake, on the thread that accepts them all: a
+ * stranger that says a byte now and then would keep the nodes out. So this accepts each connection on a thread of its own, and passes on those that
+ * have greeted in time. Of the others it keeps {@link #MOST_STRANGERS}, and says why they ended. Thread-safe.
+ */
+final class Entrance extends ServerSocket {
+    /** Connections without a greeting: more than there are nodes, which may all connect at once. */
+    static final int MOST_STRANGERS = 512;
+
+    private static final byte[] COOKIE = "bela".getBytes(StandardCharsets.US_ASCII);
+    private static final int HEAD = COOKIE.length + 2 * Short.BYTES; // and the version, and the length of an address
+    private static final int MOST_ADDRESS_BYTES = 64;
+    private static final int TLS_HANDSHAKE = 22; // the first byte of TLS
+    private static final long PAUSE_NANOS = 100_000_000;
+
+    private final @Nullable SSLContext ssl;
+    private final Duration limit;
+    private final ConnectionLog log;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private final BlockingQueue<Socket> guests = new LinkedBlockingQueue<>();
+    private final Socket end = new Socket(); // the last guest
+    private final Set<Socket> strangers = new LinkedHashSet<>(); // oldest first; guarded by itself
+
+    /**
+     * Creates a port that is to be bound.
+     *
+     * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
+     * @param limit how long a connection may take until it has greeted
+     */
+    Entrance(@Nullable SSLContext ssl, Duration limit, ConnectionLog log) throws IOException {
+        this.ssl = ssl;
+        this.limit = limit;
+        this.log = log;
+    }
+
+    /** Waits for a connection that has greeted. */
+    @Override
+    public Socket accept() throws IOException {
+        if (begun.compareAndSet(false, true)) {
+            Thread.ofVirtual().name("membership-entrance").start(this::meetAll);
+        }
+        try {
+            Socket guest = guests.take();
+            if (!guest.equals(end)) {
+                return guest;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        guests.add(end);
+        throw new SocketException("port %d is closed".formatted(getLocalPort()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        super.close();
+        guests.add(end);
+        List<Socket> all;
+        synchronized (strangers) {
+            all = new ArrayList<>(strangers);
+            strangers.clear();
+        }
+        guests.drainTo(all);
+        guests.add(end);
+        all.forEach(BoundedSockets::end);
+    }
+
+    private void meetAll() {
+        while (!isClosed()) {
+            try {
+                arrived(super.accept());
+            } catch (IOException e) { // closed, or there are too many files
+                if (!isClosed()) {
+                    log.tell("port " + getLocalPort(), e.toString());
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            }
+        }
+    }
+
+    private void arrived(Socket stranger) {
+        Socket oldest = null;
+        synchronized (strangers) {
+            strangers.add(stranger);
+            if (strangers.size() > MOST_STRANGERS) {
+                oldest = strangers.iterator().next();
+                strangers.remove(oldest);
+            }
+        }
+        if (oldest != null) {
+            log.tell(
+                    oldest.getRemoteSocketAddress(),
+                    MOST_STRANGERS + " younger connections have not greeted either, the limit");
+            BoundedSockets.end(oldest);
+        }
+        if (isClosed()) {
+            BoundedSockets.end(stranger);
+        }
+        Thread.startVirtualThread(() -> meet(stranger));
+    }
+
+    private void meet(Socket stranger) {
+        CompletableFuture<Void> met = BoundedSockets.bound(stranger, limit);
+        Socket guest = null;
+        String why;
+        try {
+            guest = greeted(ssl == null ? stranger : secured(ssl, stranger));
+            why = null;
+        } catch (IOException | RuntimeException e) { // of what TLS reads
+            why = reason(e);
+        }
+        if (!met.complete(null)) {
+            why = "no greeting within %d ms".formatted(limit.toMillis());
+            guest = null;
+        }
+        boolean known;
+        synchronized (strangers) {
+            known = strangers.remove(stranger); // else it was closed
+        }
+        if (known && guest != null) {
+            guests.add(guest);
+            return;
+        }
+        BoundedSockets.end(stranger);
+        if (known && why != null) {
+            log.tell(stranger.getRemoteSocketAddress(), why);
+        }
+    }
+
+    private static Socket secured(SSLContext ssl, Socket stranger) throws IOException {
+        SSLSocket secured = (SSLSocket) ssl.getSocketFactory().createSocket(stranger, null, true); // as the server
+        secured.setNeedClientAuth(true);
+        secured.startHandshake();
+        secured.setSoLinger(true, 0); // closing does not wait for the peer
+        return secured;
+    }
+
+    private static Socket greeted(Socket stranger) throws IOException {
+        InputStream in = stranger.getInputStream();
+        ByteBuffer head = ByteBuffer.wrap(exactly(in, HEAD));
+        if (head.get(0) == TLS_HANDSHAKE) {
+            throw new ProtocolException("it speaks TLS, which this node does not");
+        }
+        int length = head.getShort(HEAD - Short.BYTES);
+        if (head.slice(0, COOKIE.length).mismatch(ByteBuffer.wrap(COOKIE)) >= 0
+                || length < 1
+                || length > MOST_ADDRESS_BYTES) {
+            throw new ProtocolException("it does not greet as a node");
+        }
+        byte[] address = exactly(in, length);
+        return new Guest(
+                stranger,
+                ByteBuffer.allocate(HEAD + length).put(head).put(address).array());
+    }
+
+    private static byte[] exactly(InputStream in, int count) throws IOException {
+        byte[] bytes = in.readNBytes(count);
+        if (bytes.length < count) {
+            throw new EOFException();
+        }
+        return bytes;
+    }
+
+    /** Why a connection failed; null where there is nothing to say, such as that a port scanner has left. */
+    private static @Nullable String reason(Exception cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof EOFException) {
+                return null;
+            }
+            if (each instanceof CertificateExpiredException) {
+                return "its certificate has expired: " + each.getMessage();
+            }
+            if (each instanceof CertificateNotYetValidException) {
+                return "its certificate is not valid yet: " + each.getMessage();
+            }
+            if (each instanceof CertPathBuilderException // and where another authority has the same name
+                    || each instanceof CertPathValidatorException invalid
+                            && invalid.getReason() == BasicReason.INVALID_SIGNATURE) {
+                return "its certificate is of an unknown authority";
+            }
+        }
+        String text = String.valueOf(cause.getMessage()).replaceFirst("^\\([a-z_]+\\) ", ""); // the alert that is sent
+        if (text.contains("nrecognized SSL message")) {
+            return "not TLS";
+        }
+        return text.startsWith("Received fatal alert") ? "it does not accept this node's certificate: " + text : text;
+    }
+}

@@ -1,0 +1,276 @@
+package io.github.iree4j.cluster.membership;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import io.github.iree4j.cluster.ManualClock;
+import io.github.iree4j.cluster.transport.TestCertificates;
+import io.github.iree4j.cluster.transport.TransportOptions.Tls;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import org.jgroups.Version;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** What comes to the port of the membership. */
+@Timeout(120)
+class EntranceTests {
+    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+    private static final Duration LONG = Duration.ofMinutes(2);
+    private static final byte[] GREETING = ByteBuffer.allocate(4 + 2 + 2 + 7)
+            .put("bela".getBytes(StandardCharsets.US_ASCII))
+            .putShort(Version.version)
+            .putShort((short) 7)
+            .put(new byte[] {4, 127, 0, 0, 1, 1, 2})
+            .array();
+
+    private final Logger log = (Logger) LoggerFactory.getLogger(EntranceTests.class);
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    private final ManualClock clock = new ManualClock();
+    private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+            lines.add(event.getFormattedMessage());
+        }
+    };
+
+    @BeforeEach
+    void listen() {
+        appender.start();
+        log.addAppender(appender);
+        log.setLevel(Level.INFO);
+    }
+
+    @AfterEach
+    void stop() {
+        log.detachAppender(appender);
+    }
+
+    private Entrance open(@Nullable SSLContext ssl, Duration limit) throws IOException {
+        Entrance entrance = new Entrance(ssl, limit, new ConnectionLog(log, "connection", clock));
+        entrance.bind(new InetSocketAddress(LOOPBACK, 0));
+        return entrance;
+    }
+
+    private static Socket connect(ServerSocket to) throws IOException {
+        Socket socket = new Socket(LOOPBACK, to.getLocalPort());
+        socket.setSoTimeout(60_000);
+        return socket;
+    }
+
+    /** Reads until the connection ends. */
+    private static void drain(Socket socket) throws IOException {
+        try {
+            while (socket.getInputStream().read() >= 0) {
+                // An alert of TLS.
+            }
+        } catch (SocketException | SSLException e) {
+            // Ended by a reset, or by the alert.
+        }
+    }
+
+    /** Accepts until the port is closed, as JGroups does. */
+    private static BlockingQueue<Socket> accepting(Entrance entrance) {
+        BlockingQueue<Socket> guests = new LinkedBlockingQueue<>();
+        Thread.startVirtualThread(() -> {
+            try {
+                while (true) {
+                    guests.add(entrance.accept());
+                }
+            } catch (IOException e) {
+                // Closed.
+            }
+        });
+        return guests;
+    }
+
+    private static SSLContext context(Tls shows, Tls trusts) throws Exception {
+        SSLContext ssl = SSLContext.getInstance("TLS");
+        ssl.init(shows.keys().toArray(KeyManager[]::new), trusts.authorities().toArray(TrustManager[]::new), null);
+        return ssl;
+    }
+
+    @Test
+    void aStrangerThatSaysLittleKeepsNoNodeOut() throws IOException {
+        try (Entrance entrance = open(null, LONG);
+                Socket silent = connect(entrance);
+                Socket slow = connect(entrance);
+                Socket node = connect(entrance)) {
+            slow.getOutputStream().write('b');
+            node.getOutputStream().write(GREETING);
+            node.getOutputStream().write(7);
+            try (Socket guest = entrance.accept()) {
+                assertThat(guest.getPort()).isEqualTo(node.getLocalPort());
+                assertThat(guest.getInputStream().readNBytes(GREETING.length)).isEqualTo(GREETING);
+                assertThat(guest.getInputStream().read()).isEqualTo(7);
+            }
+            slow.getOutputStream().write(GREETING, 1, GREETING.length - 1);
+            try (Socket guest = entrance.accept()) {
+                assertThat(guest.getPort()).isEqualTo(slow.getLocalPort());
+            }
+            assertThat(silent.isConnected()).isTrue();
+        }
+        assertThat(lines).isEmpty();
+    }
+
+    @Test
+    void aConnectionThatDoesNotGreetInTimeEnds() throws Exception {
+        try (Entrance entrance = open(null, Duration.ofMillis(50))) {
+            accepting(entrance);
+            try (Socket slow = connect(entrance)) {
+                slow.getOutputStream().write('b');
+                drain(slow);
+                assertThat(lines.take())
+                        .isEqualTo("connection from /127.0.0.1:%d ended: no greeting within 50 ms"
+                                .formatted(slow.getLocalPort()));
+            }
+        }
+    }
+
+    @Test
+    void theOldestOfTooManyStrangersEnds() throws Exception {
+        List<Socket> strangers = new ArrayList<>();
+        try (Entrance entrance = open(null, LONG)) {
+            accepting(entrance);
+            Socket oldest = connect(entrance);
+            strangers.add(oldest);
+            for (int i = 0; i < Entrance.MOST_STRANGERS; i++) {
+                strangers.add(connect(entrance));
+            }
+            drain(oldest);
+            assertThat(lines.take())
+                    .startsWith("connection from /127.0.0.1:%d ended: 512 younger".formatted(oldest.getLocalPort()));
+        } finally {
+            for (Socket each : strangers) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void closingEndsAWaitAndEveryConnection() throws Exception {
+        Entrance entrance = open(null, LONG);
+        try (Socket silent = connect(entrance);
+                Socket node = connect(entrance)) {
+            node.getOutputStream().write(GREETING);
+            entrance.accept().close(); // so that it has begun
+            CompletableFuture<Void> accepting = CompletableFuture.runAsync(
+                    () -> assertThatThrownBy(entrance::accept).isInstanceOf(SocketException.class));
+            entrance.close();
+            accepting.get(60, TimeUnit.SECONDS);
+            drain(silent);
+        }
+    }
+
+    @Test
+    void aLineSaysWhatIsWrongWithCertificates(@TempDir Path directory) throws Exception {
+        Path other = Files.createDirectory(directory.resolve("other"));
+        TestCertificates authority = new TestCertificates(directory);
+        Tls near = TestCertificates.tls(authority.issue("near", "ip:127.0.0.1"));
+        Tls expired = TestCertificates.tls(authority.issue("expired", "ip:127.0.0.1", "-startdate -9d -validity 5"));
+        Tls early = TestCertificates.tls(authority.issue("early", "ip:127.0.0.1", "-startdate +2d"));
+        Tls foreign = TestCertificates.tls(new TestCertificates(other).issue("foreign", "ip:127.0.0.1"));
+        Tls none = new Tls(List.of(), near.authorities());
+        Map<String, SSLContext> reasons = Map.of(
+                "its certificate has expired: NotAfter", context(expired, near),
+                "its certificate is not valid yet: NotBefore", context(early, near),
+                "its certificate is of an unknown authority", context(foreign, near),
+                "Empty client certificate chain", context(none, near),
+                "it does not accept this node's certificate: Received fatal alert: ", context(near, foreign));
+        for (Map.Entry<String, SSLContext> each : reasons.entrySet()) {
+            try (Entrance entrance = open(context(near, near), LONG)) {
+                BlockingQueue<Socket> guests = accepting(entrance);
+                int first = 0;
+                for (int attempt = 0; attempt < 3; attempt++) {
+                    try (Socket socket = connect(entrance);
+                            SSLSocket node = (SSLSocket) each.getValue()
+                                    .getSocketFactory()
+                                    .createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
+                        first = first == 0 ? socket.getLocalPort() : first;
+                        drain(node);
+                    }
+                }
+                assertThat(lines.take())
+                        .startsWith("connection from /127.0.0.1:%d ended: %s".formatted(first, each.getKey()));
+                assertThat(guests).isEmpty();
+            }
+            assertThat(lines).isEmpty();
+        }
+    }
+
+    @Test
+    void aLineSaysThatOnlyOneSideHasTls(@TempDir Path directory) throws Exception {
+        Tls tls = TestCertificates.tls(new TestCertificates(directory).issue("node", "ip:127.0.0.1"));
+        SSLContext ssl = context(tls, tls);
+        try (Entrance entrance = open(ssl, LONG)) {
+            accepting(entrance);
+            try (Socket plain = connect(entrance)) {
+                plain.getOutputStream().write(GREETING);
+                drain(plain);
+            }
+            assertThat(lines.take()).endsWith(" ended: not TLS");
+        }
+        try (Entrance entrance = open(null, LONG)) {
+            accepting(entrance);
+            try (Socket socket = connect(entrance);
+                    SSLSocket node = (SSLSocket)
+                            ssl.getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
+                drain(node);
+            }
+            assertThat(lines.take()).endsWith(" ended: it speaks TLS, which this node does not");
+        }
+    }
+
+    @Test
+    void aNodeWithACertificateIsLetIn(@TempDir Path directory) throws Exception {
+        Tls tls = TestCertificates.tls(new TestCertificates(directory).issue("node", "ip:127.0.0.1"));
+        SSLContext ssl = context(tls, tls);
+        try (Entrance entrance = open(ssl, LONG);
+                Socket socket = connect(entrance);
+                SSLSocket node =
+                        (SSLSocket) ssl.getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true)) {
+            CompletableFuture<Void> greets = CompletableFuture.runAsync(() -> {
+                try {
+                    node.getOutputStream().write(GREETING);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            try (Socket guest = entrance.accept()) {
+                assertThat(guest.getInputStream().readNBytes(GREETING.length)).isEqualTo(GREETING);
+            }
+            greets.get(60, TimeUnit.SECONDS);
+        }
+    }
+}

@@ -27,7 +27,7 @@ final class IreeStopping implements SmartLifecycle, ApplicationListener<ContextC
 
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-        if (running && event.getApplicationContext() == context) { // children publish theirs here as well
+        if (running && event.getApplicationContext().equals(context)) { // children publish theirs here as well
             begin();
         }
     }

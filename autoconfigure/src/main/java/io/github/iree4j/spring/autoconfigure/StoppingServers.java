@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import org.apache.catalina.core.StandardContext;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -15,6 +16,9 @@ import org.springframework.core.env.Environment;
 
 /** Web servers do not wait for requests that cannot be stopped, each for a phase of its own. */
 final class StoppingServers {
+
+    /** Tomcat waits 20 times for a part of it, and forever for none. */
+    private static final long UNLOAD_MILLIS = 100;
 
     private StoppingServers() {}
 
@@ -36,9 +40,9 @@ final class StoppingServers {
         }
     }
 
-    /** Tomcat waits for threads, for a time of its own. */
+    /** Tomcat waits for threads, and then for servlets, for times of its own. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
+    @ConditionalOnClass({ConfigurableTomcatWebServerFactory.class, StandardContext.class})
     @ConditionalOnWebApplication
     static class TomcatConfiguration {
 
@@ -46,8 +50,15 @@ final class StoppingServers {
         @ConditionalOnMissingBean(name = "ireeTomcatStop")
         WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeTomcatStop(Environment environment) {
             long millis = StopTimes.of(environment).cancelling().toMillis();
-            return factory -> factory.addConnectorCustomizers(
-                    connector -> connector.setProperty("executorTerminationTimeoutMillis", Long.toString(millis)));
+            return factory -> {
+                factory.addConnectorCustomizers(
+                        connector -> connector.setProperty("executorTerminationTimeoutMillis", Long.toString(millis)));
+                factory.addContextCustomizers(context -> {
+                    if (context instanceof StandardContext servlets) {
+                        servlets.setUnloadDelay(UNLOAD_MILLIS); // threads have been waited for
+                    }
+                });
+            };
         }
     }
 }

@@ -82,6 +82,8 @@ class IreeGrpcServingAutoConfigurationTests {
     @Test
     void backsOffWhenUserDefinesOne() {
         runner.withBean("ireeGrpcServerCustomizer", ServerBuilderCustomizer.class, () -> _ -> {})
-                .run(context -> assertThat(context).hasSingleBean(ServerBuilderCustomizer.class));
+                .withBean("ireeNettyCustomizer", ServerBuilderCustomizer.class, () -> _ -> {})
+                .run(context -> assertThat(context.getBeanNamesForType(ServerBuilderCustomizer.class))
+                        .containsExactlyInAnyOrder("ireeGrpcServerCustomizer", "ireeNettyCustomizer"));
     }
 }

@@ -17,6 +17,9 @@ import org.springframework.core.env.Environment;
 /** Web servers do not wait for requests that cannot be stopped, each for a phase of its own. */
 final class StoppingServers {
 
+    /** Tomcat waits 20 times for a part of it, and forever for none. */
+    private static final long UNLOAD_MILLIS = 100;
+
     private StoppingServers() {}
 
     /** Of all kinds. */
@@ -52,7 +55,7 @@ final class StoppingServers {
                         connector -> connector.setProperty("executorTerminationTimeoutMillis", Long.toString(millis)));
                 factory.addContextCustomizers(context -> {
                     if (context instanceof StandardContext servlets) {
-                        servlets.setUnloadDelay(0); // threads have been waited for
+                        servlets.setUnloadDelay(UNLOAD_MILLIS); // threads have been waited for
                     }
                 });
             };

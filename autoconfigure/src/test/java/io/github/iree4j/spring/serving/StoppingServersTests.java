@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Timeout(300)
 class StoppingServersTests {
 
-    private static final Duration PHASE = Duration.ofSeconds(16);
+    private static final Duration PHASE = Duration.ofSeconds(24);
 
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch end = new CountDownLatch(1);

@@ -19,13 +19,13 @@ final class IssuedList {
     private @Nullable QueueOperation last;
     private final Set<OperationParts> wholes = new LinkedHashSet<>();
 
-    /** Appends an operation that is not over. Idempotent. */
-    synchronized void add(QueueOperation operation) {
+    /** Appends an operation that is not over, with the time in nanoseconds. Idempotent. */
+    synchronized void add(QueueOperation operation, long now) {
         if (operation.listedAsIssued) {
             return;
         }
         operation.listedAsIssued = true;
-        operation.issuedAt = System.nanoTime();
+        operation.issuedAt = now;
         operation.previousIssued = last;
         if (last == null) {
             first = operation;

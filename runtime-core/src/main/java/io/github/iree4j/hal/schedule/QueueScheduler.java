@@ -579,9 +579,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             resolved(operation, waitFailure);
             return;
         }
-        issuedOnes.add(operation); // before it leaves the other list
+        long now = System.nanoTime();
+        issuedOnes.add(operation, now); // before it leaves the other list
         pending.remove(deferral);
-        heldBackNanos.add(System.nanoTime() - deferral.since);
+        heldBackNanos.add(now - deferral.since);
         if (waitFailure != null) {
             refuse(operation, waitFailure);
         } else {

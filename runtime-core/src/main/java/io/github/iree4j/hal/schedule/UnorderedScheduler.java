@@ -84,7 +84,9 @@ final class UnorderedScheduler extends QueueScheduler {
             operation.handedOver = true;
             issued.increment();
         }
-        issuedOnes.add(operation);
+        if (!operation.listedAsIssued) { // it is, once it was held back
+            issuedOnes.add(operation, System.nanoTime());
+        }
         try {
             backend.issue(operation);
         } catch (RuntimeException | Error e) {

@@ -2,6 +2,7 @@ package io.github.iree4j.cluster.transport;
 
 import static io.github.iree4j.cluster.transport.GrpcTransportTests.HOST;
 import static io.github.iree4j.cluster.transport.GrpcTransportTests.LOOPBACK;
+import static io.github.iree4j.cluster.transport.GrpcTransportTests.connectingWithin;
 import static io.github.iree4j.cluster.transport.GrpcTransportTests.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -156,19 +157,7 @@ class DoorkeeperTests {
 
     @Test
     void theOldestOfTooManyStrangersGoesAndPeersConnect() throws Exception {
-        TransportOptions usual = TransportOptions.of(LOOPBACK, 0);
-        TransportOptions patient = new TransportOptions(
-                usual.address(),
-                usual.port(),
-                null,
-                false,
-                usual.maximumFrameBytes(),
-                usual.queueWindow(),
-                usual.bulkWindow(),
-                false,
-                Duration.ofMinutes(5), // no stranger goes since it is idle
-                usual.keepAlive(),
-                usual.keepAliveTimeout());
+        TransportOptions patient = connectingWithin(Duration.ofMinutes(5)); // no stranger goes since it is idle
         open(patient, one, 1);
         ClusterMember there = open(patient, two, 2);
         List<Socket> strangers = new ArrayList<>();

@@ -283,10 +283,9 @@ class GrpcTransportTests {
                 .hasMessageContaining("iree.cluster.insecure=true");
     }
 
-    @Test
-    void aPeerThatDoesNotAnswerIsGivenUpHoweverShortTheTime() throws Exception {
+    static TransportOptions connectingWithin(Duration time) {
         TransportOptions usual = TransportOptions.of(LOOPBACK, 0);
-        TransportOptions hasty = new TransportOptions(
+        return new TransportOptions(
                 usual.address(),
                 usual.port(),
                 null,
@@ -295,9 +294,14 @@ class GrpcTransportTests {
                 usual.queueWindow(),
                 usual.bulkWindow(),
                 false,
-                Duration.ofNanos(1),
+                time,
                 usual.keepAlive(),
                 usual.keepAliveTimeout());
+    }
+
+    @Test
+    void aPeerThatDoesNotAnswerIsGivenUpHoweverShortTheTime() throws Exception {
+        TransportOptions hasty = connectingWithin(Duration.ofNanos(1));
         try (ServerSocket silent = new ServerSocket(0, 10, LOOPBACK);
                 GrpcTransport from = new GrpcTransport(hasty, one)) {
             from.listen(identity(1), HOST);

@@ -122,6 +122,11 @@ class ClusterPartitionTests {
         for (NodeProcess each : nodes.subList(1, NODES)) {
             assertThat(millisUntilFailed(each, incarnation(0, 1), cut)).isGreaterThan(PATIENT * 1000L / 2);
         }
+        for (int other = 1;
+                other < NODES;
+                other++) { // else its group still has one that has left it, and is not the smaller
+            lost.await("failed ");
+        }
         network.heal(1);
         lost.awaitOnce("fenced");
         for (NodeProcess each : nodes) {

@@ -200,16 +200,16 @@ final class RemoteServer {
         boolean entered = false;
         try {
             command.trace(TraceParent.read(in));
-            List<long[]> waits = new ArrayList<>(0);
+            List<LanePoint> waits = new ArrayList<>(0);
             int waitCount = in.count("waits", in.u8("waits"), 24);
             for (int i = 0; i < waitCount; i++) {
-                waits.add(new long[] {in.u64("incarnation"), in.u64("axis"), in.size("epoch")});
+                waits.add(new LanePoint(in.u64("incarnation"), in.u64("axis"), in.size("epoch")));
             }
             new CommandReader(this, lane.queue().device(), in, command).read();
             in.end();
             enter(in, command);
             entered = true;
-            waits.forEach(each -> await(command.addWait(), each[0], each[1], each[2]));
+            waits.forEach(each -> await(command.addWait(each), each.incarnation(), each.axis(), each.epoch()));
             IreeException leaving = node.leaving();
             if (leaving != null && command.isNewWork()) {
                 command.refuse(leaving);

@@ -101,9 +101,11 @@ final class ServerCommand {
         return object;
     }
 
-    /** Adds a point: the result reaches 1 when it is reached. */
-    TimelineSemaphore addWait() {
+    /** Adds a point, which a node has accepted to signal or will: the result reaches 1 when it is reached. */
+    TimelineSemaphore addWait(LanePoint point) {
         TimelineSemaphore wait = TimelineSemaphore.create(0);
+        wait.setName(point);
+        wait.promiseExternal(1, point); // else it looks as if the submitter had forgotten to signal it
         waits.add(wait);
         return wait;
     }

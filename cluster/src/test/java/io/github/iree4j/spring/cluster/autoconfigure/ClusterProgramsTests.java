@@ -181,6 +181,32 @@ class ClusterProgramsTests {
         }
     }
 
+    /** Neither sees the memory of the other: what both use goes through this node, in memory that is freed in the order of a queue. */
+    @Test
+    void aProgramOfTwoDevicesMayUseThoseOfTwoOtherNodes() {
+        start(1);
+        start(2);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.devices.other.uri=cluster://2/local",
+                "iree.modules.two.location=" + fixture("3.13.0/cpu-two/two_devices.vmfb"),
+                "iree.modules.two.devices=far,other",
+                "iree.modules.three.location=" + fixture("3.13.0/cpu-three/three_devices.vmfb"),
+                "iree.modules.three.devices=other,far,local");
+        InvocationService invocations = here.getBean(InvocationService.class);
+        for (int i = 0; i < 5; i++) {
+            try (Results results = invocations.invoke("two.both", new float[] {1, -1, 2, 0})) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(5, 3, 18, 0);
+            }
+            try (Results results =
+                    invocations.invoke("three.around", new float[] {1, 2, 3, 4}, new float[] {0.5f, 0.25f, 2, 8})) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(0.875f, 0.984375f, 1 / 3f, -7);
+                assertThat(results.tensor(1).toFloatArray()).containsExactly(2, 4, 6, 8);
+            }
+        }
+    }
+
     @Test
     void startingWithoutTheNodeFailsAndSaysWhoIsThereAndWhatToDo() {
         SpringApplicationBuilder application = application(

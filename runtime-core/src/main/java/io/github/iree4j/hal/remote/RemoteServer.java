@@ -44,7 +44,7 @@ final class RemoteServer {
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
     private int inProgress; // commands
     private int admitted; // those of them that the client counts too: it has not been told of their end
-    private long accepted; // commands so far
+    private long accepted; // commands so far, without those that come while this node drains and read nothing
     private long queuedBytes; // of those
     private @Nullable IreeException failure;
 
@@ -230,6 +230,7 @@ final class RemoteServer {
     }
 
     private void enter(FrameReader in, ServerCommand command) {
+        boolean counts = node.leaving() == null || command.isReading();
         synchronized (this) {
             if (admitted >= node.options().commandWindow() * Math.max(1, lanes.size())) {
                 throw new IreeException(
@@ -249,8 +250,10 @@ final class RemoteServer {
             }
             inProgress++;
             admitted++;
-            accepted++;
-            notifyAll();
+            if (counts) {
+                accepted++;
+                notifyAll();
+            }
             queuedBytes += command.weight();
         }
     }

@@ -40,6 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -328,6 +329,42 @@ class ClusterProgramsTests {
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    @Test
+    void callsGoAroundANodeThatDrainsAndThoseThatDoNotKeepItNoLonger() throws Exception {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far",
+                "iree.modules.spread.location=" + fixture(ADD),
+                "iree.modules.spread.devices=local,far",
+                "iree.modules.spread.placement=least-loaded");
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        assertThat(far.draining()).isNull();
+        ClusterNode leaving = there.getBean(ClusterNode.class);
+        leaving.goAway("it stops");
+        await(() -> far.draining() != null);
+        AtomicBoolean left = new AtomicBoolean();
+        CompletableFuture<Void> refused = CompletableFuture.runAsync(() -> {
+            while (!left.get()) {
+                assertThatThrownBy(() -> add(here, "adder"))
+                        .isInstanceOfSatisfying(
+                                IreeException.class,
+                                failure -> assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE));
+            }
+        });
+        for (int i = 0; i < 20; i++) {
+            assertThat(add(here, "spread")).containsExactly(SUMS);
+        }
+        assertThat(leaving.drain(Duration.ofSeconds(60)))
+                .as("with nothing but work that it refuses")
+                .isTrue();
+        left.set(true);
+        refused.get(60, TimeUnit.SECONDS);
     }
 
     @Test

@@ -84,6 +84,11 @@ final class ServerCommand {
         return changes;
     }
 
+    /** Whether all that it does is to return what is there. */
+    boolean isReading() {
+        return !changes && !steps.isEmpty();
+    }
+
     void add(String kind, Action step) {
         changes |= !kind.equals(Step.DOWNLOAD_NAME);
         name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;

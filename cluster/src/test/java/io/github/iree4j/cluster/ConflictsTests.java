@@ -187,6 +187,73 @@ class ConflictsTests {
         }
     }
 
+    /** Reports are lost, and who yields leaves the view, which is no merge then. */
+    @Test
+    void noTwoThatHaveFailedEachOtherAreLeftWhateverReportsAreLost() {
+        Random random = new Random(6);
+        for (int round = 0; round < 300; round++) {
+            int nodes = 2 + random.nextInt(6);
+            int lossPercent = random.nextInt(3) * 40;
+            boolean merge = random.nextBoolean();
+            Map<Long, Set<Long>> failed = new TreeMap<>();
+            for (long each = 1; each <= nodes; each++) {
+                Set<Long> of = new TreeSet<>(others(nodes, each));
+                of.removeIf(_ -> random.nextInt(3) > 0);
+                failed.put(each, of);
+            }
+            Set<Long> left = leftOver(failed, merge, lossPercent, random);
+            assertThat(left).isNotEmpty();
+            assertThat(isAtPeace(left, failed)).as("%s of %s", left, failed).isTrue();
+            if (merge && lossPercent == 0) {
+                assertThat(left).isEqualTo(Conflicts.stay(symmetric(failed)));
+            }
+        }
+    }
+
+    private static Map<Long, Set<Long>> symmetric(Map<Long, Set<Long>> failed) {
+        Map<Long, Set<Long>> both = new TreeMap<>();
+        failed.keySet().forEach(each -> both.put(each, new TreeSet<>()));
+        failed.forEach((each, of) -> of.forEach(other -> {
+            both.get(each).add(other);
+            both.get(other).add(each);
+        }));
+        return both;
+    }
+
+    private static Set<Long> leftOver(Map<Long, Set<Long>> failed, boolean merge, int lossPercent, Random random) {
+        Map<Long, Conflicts> nodes = new TreeMap<>();
+        long number = 1;
+        for (long each : failed.keySet()) {
+            Conflicts node = new Conflicts(identity(each), GRACE);
+            node.see(view(1, merge, failed.keySet().stream().mapToLong(n -> n).toArray()), 0);
+            nodes.put(each, node);
+        }
+        for (long now = 0; now < 20 * GRACE; now += 500) {
+            for (Map.Entry<Long, Conflicts> each : nodes.entrySet()) {
+                each.getValue().fail(failures(failed.get(each.getKey())), now);
+                FailureReport report = each.getValue().due(now);
+                for (Conflicts other : nodes.values()) {
+                    if (report != null && random.nextInt(100) >= lossPercent) {
+                        other.add(each.getKey(), report, now);
+                    }
+                }
+            }
+            long time = now;
+            if (nodes.values().removeIf(each -> each.whyYield(time) != null)) {
+                number++;
+                for (Conflicts each : nodes.values()) {
+                    each.see(
+                            view(
+                                    number,
+                                    false,
+                                    nodes.keySet().stream().mapToLong(n -> n).toArray()),
+                            now);
+                }
+            }
+        }
+        return new TreeSet<>(nodes.keySet());
+    }
+
     @Test
     void aProcessThatHasDiedFencesNoOther() {
         Conflicts two = new Conflicts(identity(2), GRACE);

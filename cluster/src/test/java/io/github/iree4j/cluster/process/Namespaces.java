@@ -113,6 +113,11 @@ final class Namespaces implements AutoCloseable {
         run(machine, "ip", "neighbor", "replace", address(other), "lladdr", nowhere, "nud", "permanent", "dev", "eth0");
     }
 
+    /** Undoes {@link #block}. */
+    void unblock(int machine, int other) throws IOException, InterruptedException {
+        run(machine, "ip", "neighbor", "delete", address(other), "dev", "eth0");
+    }
+
     /** Limits what a machine receives and sends, for example "20mbit"; each way a queue of 50 ms. */
     void slow(int machine, String rate) throws IOException, InterruptedException {
         String[] limit = {"root", "tbf", "rate", rate, "burst", "64kb", "latency", "50ms"};

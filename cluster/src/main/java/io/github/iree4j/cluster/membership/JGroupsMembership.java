@@ -3,17 +3,15 @@ package io.github.iree4j.cluster.membership;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jgroups.Address;
+import org.jgroups.BytesMessage;
 import org.jgroups.JChannel;
 import org.jgroups.MergeView;
+import org.jgroups.Message;
 import org.jgroups.Receiver;
 import org.jgroups.View;
 import org.jgroups.blocks.cs.NioServer;
@@ -43,8 +41,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link ClusterMembership} by JGroups. Only membership: a node sends no messages of its own through the channel, since load on it delays
- * the detection of failures.
+ * A {@link ClusterMembership} by JGroups. Only membership: a node sends nothing through the channel but reports of failures, since load on it
+ * delays their detection.
  *
  * <p>A node's {@link ClusterMember} is part of its address in the group, so that a view says how to reach its members.
  */
@@ -56,9 +54,8 @@ public final class JGroupsMembership implements ClusterMembership {
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final GroupOptions options;
-    private final AtomicLong views = new AtomicLong();
     private final Object departure = new Object(); // held while the node leaves, without this
-    private @Nullable JChannel channel; // guarded by this
+    private volatile @Nullable JChannel channel; // changed under the lock of this
 
     /**
      * Creates a membership that has not joined.
@@ -70,7 +67,7 @@ public final class JGroupsMembership implements ClusterMembership {
     }
 
     @Override
-    public synchronized void join(ClusterMember self, Consumer<ClusterView> views) {
+    public synchronized void join(ClusterMember self, Listener listener) {
         if (channel != null) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
@@ -79,7 +76,7 @@ public final class JGroupsMembership implements ClusterMembership {
             joining = new JChannel(stack());
             joining.setName(self.identity().toString());
             joining.addAddressGenerator(new Addresses(self));
-            joining.setReceiver(new Views(self, views));
+            joining.setReceiver(new Views(self, listener));
             joining.connect(options.cluster());
             channel = joining;
         } catch (Exception e) { // as declared
@@ -91,6 +88,21 @@ public final class JGroupsMembership implements ClusterMembership {
                     "cannot join cluster '%s' from %s port %d: %s"
                             .formatted(options.cluster(), options.address(), options.port(), e),
                     e);
+        }
+    }
+
+    @Override
+    public void report(FailureReport report) {
+        JChannel joined = channel;
+        if (joined == null) {
+            return;
+        }
+        try {
+            joined.send(new BytesMessage(null, report.encode())
+                    .setFlag(Message.Flag.NO_FC)
+                    .setFlag(Message.TransientFlag.DONT_BLOCK));
+        } catch (Exception e) { // as declared; the node leaves
+            log.debug("{} cannot report: {}", joined.name(), e.toString());
         }
     }
 
@@ -166,55 +178,34 @@ public final class JGroupsMembership implements ClusterMembership {
         };
     }
 
-    private static ClusterView view(long number, View view, ClusterMember self) {
-        List<List<ClusterMember>> mergedFrom = view instanceof MergeView merge
-                ? disjoint(merge.getSubgroups()).stream()
-                        .map(group -> members(group, self))
-                        .toList()
-                : List.of();
-        return new ClusterView(number, members(view.getMembers(), self), mergedFrom);
-    }
-
-    /**
-     * The groups of a merge without those members of which another group knows more. A node that was paused comes with the view it had before,
-     * in which it is together with those that have excluded it since; their view has a higher number.
-     */
-    static List<List<Address>> disjoint(List<View> groups) {
-        List<View> latest = new ArrayList<>(groups);
-        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId())
-                .reversed());
-        Set<Address> seen = new HashSet<>();
-        List<List<Address>> disjoint = new ArrayList<>();
-        for (View group : latest) {
-            List<Address> members =
-                    group.getMembers().stream().filter(seen::add).toList();
-            if (!members.isEmpty()) {
-                disjoint.add(members);
-            }
-        }
-        return disjoint;
-    }
-
-    private static List<ClusterMember> members(List<Address> addresses, ClusterMember self) {
+    private static ClusterView view(View view, ClusterMember self) {
         List<ClusterMember> members = new ArrayList<>();
-        for (Address address : addresses) {
-            byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
-            if (bytes == null) {
-                log.warn("{} is in the group of {} and no node", address, self);
-                continue;
-            }
-            try {
-                ClusterMember member = ClusterMember.decode(bytes);
-                if (member.identity().clusterId() == self.identity().clusterId()) {
-                    members.add(member);
-                } else {
-                    log.warn("{} is in the group of {} and of another causal domain", member, self);
-                }
-            } catch (IreeException e) {
-                log.warn("{} is in the group of {} and no node: {}", address, self, e.getMessage());
+        for (Address address : view.getMembers()) {
+            ClusterMember member = member(address, self);
+            if (member != null) {
+                members.add(member);
             }
         }
-        return members;
+        return new ClusterView(view.getViewId().getId() + 1, members, view instanceof MergeView);
+    }
+
+    /** The member with an address; null, and a warning, when it is none of this cluster. */
+    private static @Nullable ClusterMember member(@Nullable Address address, ClusterMember self) {
+        byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
+        if (bytes == null) {
+            log.warn("{} is in the group of {} and no node", address, self);
+            return null;
+        }
+        try {
+            ClusterMember member = ClusterMember.decode(bytes);
+            if (member.identity().clusterId() == self.identity().clusterId()) {
+                return member;
+            }
+            log.warn("{} is in the group of {} and of another causal domain", member, self);
+        } catch (IreeException e) {
+            log.warn("{} is in the group of {} and no node: {}", address, self, e.getMessage());
+        }
+        return null;
     }
 
     /** Addresses that carry the member. A class of its own, since the interface has two methods of which JGroups calls either. */
@@ -246,18 +237,25 @@ public final class JGroupsMembership implements ClusterMembership {
     }
 
     /** Calls the listener; JGroups installs one view at a time. */
-    private final class Views implements Receiver {
-        private final ClusterMember self;
-        private final Consumer<ClusterView> listener;
-
-        Views(ClusterMember self, Consumer<ClusterView> listener) {
-            this.self = self;
-            this.listener = listener;
+    private record Views(ClusterMember self, Listener listener) implements Receiver {
+        @Override
+        public void viewAccepted(View view) {
+            listener.viewChanged(JGroupsMembership.view(view, self));
         }
 
         @Override
-        public void viewAccepted(View view) {
-            listener.accept(view(views.incrementAndGet(), view, self));
+        public void receive(Message message) {
+            ClusterMember from = member(message.getSrc(), self);
+            if (from == null || !(message instanceof BytesMessage bytes) || !bytes.hasArray()) {
+                return;
+            }
+            try {
+                listener.reported(
+                        from,
+                        FailureReport.decode(ByteBuffer.wrap(bytes.getArray(), bytes.getOffset(), bytes.getLength())));
+            } catch (IreeException e) {
+                log.warn("{} reports to {}: {}", from, self, e.getMessage());
+            }
         }
     }
 }

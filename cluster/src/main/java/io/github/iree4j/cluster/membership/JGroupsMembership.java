@@ -3,6 +3,7 @@ package io.github.iree4j.cluster.membership;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jgroups.Address;
+import org.jgroups.Event;
 import org.jgroups.JChannel;
 import org.jgroups.MergeView;
 import org.jgroups.Receiver;
@@ -26,7 +28,6 @@ import org.jgroups.protocols.MFC;
 import org.jgroups.protocols.SHARED_LOOPBACK;
 import org.jgroups.protocols.SHARED_LOOPBACK_PING;
 import org.jgroups.protocols.TCP;
-import org.jgroups.protocols.TCPPING;
 import org.jgroups.protocols.TP;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
@@ -36,6 +37,7 @@ import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.AddressGenerator;
+import org.jgroups.stack.IpAddress;
 import org.jgroups.stack.Protocol;
 import org.jgroups.util.ExtendedUUID;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,7 @@ public final class JGroupsMembership implements ClusterMembership {
 
     private final GroupOptions options;
     private final AtomicLong views = new AtomicLong();
+    private final Contacts contacts = new Contacts(log, System::nanoTime);
     private final Object departure = new Object(); // held while the node leaves, without this
     private @Nullable JChannel channel; // guarded by this
 
@@ -109,6 +112,25 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
+    @Override
+    public List<Unreached> unreached() {
+        JChannel looking;
+        synchronized (this) {
+            looking = channel;
+        }
+        View view = looking == null ? null : looking.getView();
+        if (looking == null || view == null) {
+            return List.of();
+        }
+        Set<InetSocketAddress> members = new HashSet<>();
+        for (Address each : view.getMembers()) {
+            if (looking.down(new Event(Event.GET_PHYSICAL_ADDRESS, each)) instanceof IpAddress known) {
+                members.add(new InetSocketAddress(known.getIpAddress(), known.getPort()));
+            }
+        }
+        return contacts.unreached(members);
+    }
+
     /** From the transport up. */
     private List<Protocol> stack() throws Exception {
         List<Protocol> stack = new ArrayList<>();
@@ -148,19 +170,22 @@ public final class JGroupsMembership implements ClusterMembership {
         Duration connecting = options.timeout().dividedBy(2);
         tcp.setSockConnTimeout((int) connecting.toMillis());
         tcp.setSocketFactory(new BoundedSockets(
-                options.ssl(), connecting, new ConnectionLog(log, "connection to the membership", System::nanoTime)));
+                options.ssl(),
+                connecting,
+                new ConnectionLog(log, "connection to the membership", System::nanoTime),
+                contacts));
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);
         tcp.setMaxLength(MOST_BYTES);
+        tcp.logDetails(false); // one line on a connection that fails, no stack trace
         tcp.setBundlerType("per-destination"); // a node that does not answer delays no messages to others
         return tcp;
     }
 
     private Protocol discovery() {
         return switch (options.discovery()) {
-            case GroupOptions.Discovery.Static list ->
-                new TCPPING().setInitialHosts(list.hosts()).setPortRange(0);
+            case GroupOptions.Discovery.Static list -> new NamedHosts(list.hosts(), contacts).setPortRange(0);
             case GroupOptions.Discovery.Dns dns -> new DNS_PING().dnsQuery(dns.query());
             case GroupOptions.Discovery.Jvm _ -> new SHARED_LOOPBACK_PING();
         };

@@ -61,7 +61,8 @@ public final class JGroupsMembership implements ClusterMembership {
     private final AtomicLong views = new AtomicLong();
     private final Contacts contacts = new Contacts(log, System::nanoTime);
     private final Object departure = new Object(); // held while the node leaves, without this
-    private @Nullable JChannel channel; // guarded by this
+    private @Nullable JChannel channel; // guarded by this, like the next
+    private @Nullable ClusterMember self;
 
     /**
      * Creates a membership that has not joined.
@@ -79,12 +80,15 @@ public final class JGroupsMembership implements ClusterMembership {
         }
         JChannel joining = null;
         try {
-            joining = new JChannel(stack());
+            List<Protocol> stack = stack();
+            joining = new JChannel(stack);
+            stack.forEach(this::keepAddress);
             joining.setName(self.identity().toString());
             joining.addAddressGenerator(new Addresses(self));
             joining.setReceiver(new Views(self, views));
             joining.connect(options.cluster());
             channel = joining;
+            this.self = self;
         } catch (Exception e) { // as declared
             if (joining != null) {
                 joining.close();
@@ -115,20 +119,45 @@ public final class JGroupsMembership implements ClusterMembership {
     @Override
     public List<Unreached> unreached() {
         JChannel looking;
+        ClusterMember from;
         synchronized (this) {
             looking = channel;
+            from = self;
         }
         View view = looking == null ? null : looking.getView();
-        if (looking == null || view == null) {
+        if (looking == null || from == null || view == null) {
             return List.of();
         }
         Set<InetSocketAddress> members = new HashSet<>();
+        List<Unreached> foreign = new ArrayList<>();
         for (Address each : view.getMembers()) {
             if (looking.down(new Event(Event.GET_PHYSICAL_ADDRESS, each)) instanceof IpAddress known) {
                 members.add(new InetSocketAddress(known.getIpAddress(), known.getPort()));
             }
+            ClusterMember member = decoded(each);
+            if (member != null
+                    && member.identity().clusterId() != from.identity().clusterId()) {
+                foreign.add(new Unreached(
+                        member.host() + ":" + (member.port() + 1),
+                        true,
+                        "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+                                .formatted(
+                                        member.identity().clusterId(),
+                                        from.identity().clusterId())));
+            }
         }
-        return contacts.unreached(members);
+        List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
+        unreached.addAll(foreign);
+        return unreached;
+    }
+
+    private static @Nullable ClusterMember decoded(Address address) {
+        byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
+        try {
+            return bytes == null ? null : ClusterMember.decode(bytes);
+        } catch (IreeException e) { // of a stranger
+            return null;
+        }
     }
 
     /** From the transport up. */
@@ -159,6 +188,24 @@ public final class JGroupsMembership implements ClusterMembership {
         stack.add(new MFC());
         stack.add(new FRAG2());
         return stack;
+    }
+
+    /**
+     * System properties such as {@code jgroups.bind_addr}, which are for other users of JGroups in this process, have replaced the addresses: it
+     * would listen where others reach it, perhaps without TLS.
+     */
+    private void keepAddress(Protocol each) {
+        if (each instanceof TCP tcp) {
+            tcp.setBindAddress(options.address());
+            tcp.setExternalAddr(null);
+            tcp.setExternalPort(0);
+            tcp.setClientBindAddr(null);
+            tcp.setBindPort(options.port());
+        } else if (each instanceof FD_SOCK2 detection) {
+            detection.setBindAddress(options.address());
+            detection.setExternalAddress(null);
+            detection.setExternalPort(0);
+        }
     }
 
     private TP transport() {

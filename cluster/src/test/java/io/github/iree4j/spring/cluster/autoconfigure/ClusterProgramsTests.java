@@ -18,6 +18,7 @@ import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
@@ -42,6 +43,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -329,6 +331,49 @@ class ClusterProgramsTests {
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    /** Its inputs go there first, on the thread that makes the call. */
+    @Test
+    void aCallEndsInTimeAlsoWhileItsInputsAreOnTheirWay() {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        InvocationService invocations = here.getBean(InvocationService.class);
+        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        float[] ones = {1, 1, 1, 1};
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        far.queue(0).hostCall(null, null, over::join, 0); // nothing gets there before its end
+        try (Timeline timeline = Timeline.create();
+                Fence signal = timeline.at(1)) {
+            InvocationSpec call =
+                    invocations.request("adder.add").inputs(ones, ones).deadline(Duration.ofMillis(50));
+            ThrowingConsumer<Throwable> late = failure -> assertThat(failure)
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            assertThatThrownBy(call::invoke).satisfies(late);
+            assertThat(call.invokeAsync())
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .havingCause()
+                    .satisfies(late);
+            assertThatThrownBy(() -> invocations
+                            .function("adder.add")
+                            .invokeWithin(Duration.ofMillis(50), ones, ones)
+                            .close())
+                    .satisfies(late);
+            assertThatThrownBy(call.signal(signal)::invoke).satisfies(late);
+            assertThat(signal.failure()).satisfies(late);
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            assertThat(over).as("nothing was waited for").isNotDone();
+        } finally {
+            over.complete(null);
+        }
+        assertThat(add(here, "adder")).containsExactly(SUMS);
     }
 
     @Test

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +41,6 @@ public final class RemoteNode implements AutoCloseable {
     private final List<String> names; // of the devices, for peers
     private final SessionListener listener;
     private final Executor slow;
-    private final LongPredicate mayJoin;
     private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
@@ -54,7 +52,6 @@ public final class RemoteNode implements AutoCloseable {
     private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever: failing is sticky
     private final Map<Integer, Long> slots =
             new TreeMap<>(); // the incarnation of each (machine, session); never leased twice
-    private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // who waits for a session, by incarnation
     private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
     private @Nullable IreeException closed;
     private @Nullable IreeException leaving;
@@ -67,7 +64,6 @@ public final class RemoteNode implements AutoCloseable {
         this.names = List.copyOf(builder.devices.keySet());
         this.listener = builder.listener;
         this.slow = builder.slow;
-        this.mayJoin = builder.mayJoin;
         this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
         slots.put(slot(identity), identity.incarnation());
@@ -229,7 +225,6 @@ public final class RemoteNode implements AutoCloseable {
         NodeIdentity peer = hello.identity();
         String why = null;
         StatusCode code = StatusCode.FAILED_PRECONDITION;
-        List<Runnable> waiting;
         synchronized (this) {
             long incarnation = peer.incarnation();
             Long ofSlot = slots.get(slot(peer));
@@ -268,9 +263,7 @@ public final class RemoteNode implements AutoCloseable {
             slots.put(slot(peer), incarnation);
             sessions.put(incarnation, session);
             handshakes.remove(session);
-            waiting = expected.remove(incarnation);
         }
-        session.whenOpen(waiting == null ? List.of() : waiting);
         return null;
     }
 
@@ -298,7 +291,6 @@ public final class RemoteNode implements AutoCloseable {
     /** A session has failed: its peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
         NodeIdentity peer = session.peer();
-        List<Runnable> waiting = null;
         synchronized (this) {
             handshakes.remove(session);
             if (peer != null && sessions.remove(peer.incarnation(), session)) {
@@ -306,11 +298,7 @@ public final class RemoteNode implements AutoCloseable {
                 lost.put(
                         peer.incarnation(),
                         session.axes().stream().limit(MOST_LOST).toList());
-                waiting = expected.remove(peer.incarnation());
             }
-        }
-        if (waiting != null) {
-            waiting.forEach(Runnable::run);
         }
     }
 
@@ -327,18 +315,14 @@ public final class RemoteNode implements AutoCloseable {
      */
     public void fail(long incarnation, IreeException cause) {
         RemoteSession session;
-        List<Runnable> waiting = null;
         synchronized (this) {
             session = sessions.get(incarnation);
-            if (session == null && failed.putIfAbsent(incarnation, cause) == null) {
-                waiting = expected.remove(incarnation);
+            if (session == null) {
+                failed.putIfAbsent(incarnation, cause);
             }
         }
         if (session != null) {
             session.fail(cause);
-        }
-        if (waiting != null) {
-            waiting.forEach(Runnable::run);
         }
     }
 
@@ -425,43 +409,6 @@ public final class RemoteNode implements AutoCloseable {
         }
         throw new IreeException(
                 StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
-    }
-
-    /**
-     * Runs an action once there is a session with a peer, or there never will be: now or later.
-     *
-     * @throws IreeException UNAVAILABLE when membership does not know the peer; ABORTED when it has failed; RESOURCE_EXHAUSTED
-     */
-    void whenSession(long incarnation, Runnable action) {
-        RemoteSession session;
-        boolean isMember = mayJoin.test(incarnation); // without the lock: membership has its own, and asks this node
-        synchronized (this) {
-            session = sessions.get(incarnation);
-            if (session == null) {
-                if (failed.containsKey(incarnation)) {
-                    throw hasFailed(incarnation);
-                }
-                if (closed != null) {
-                    throw closed;
-                }
-                if (!isMember) {
-                    throw new IreeException(
-                            StatusCode.UNAVAILABLE,
-                            "%s has no session with node %d, and membership does not know it"
-                                    .formatted(identity, incarnation));
-                }
-                List<Runnable> waiting = expected.computeIfAbsent(incarnation, _ -> new ArrayList<>());
-                if (waiting.size() >= options.objectLimit()) {
-                    throw new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d waits of %s for a session with node %d, the limit"
-                                    .formatted(waiting.size(), identity, incarnation));
-                }
-                waiting.add(action);
-                return;
-            }
-        }
-        session.whenOpen(List.of(action));
     }
 
     /** A lane of this node at any peer; null when it is closed. */
@@ -560,7 +507,6 @@ public final class RemoteNode implements AutoCloseable {
         private RemoteOptions options = RemoteOptions.DEFAULT;
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
-        private LongPredicate mayJoin = _ -> false;
         private RemoteTracer tracer = RemoteTracer.NONE;
 
         private Builder(NodeIdentity identity, SchedulingDomain domain) {
@@ -639,17 +585,6 @@ public final class RemoteNode implements AutoCloseable {
          */
         public Builder executor(Executor executor) {
             this.slow = Objects.requireNonNull(executor, "executor");
-            return this;
-        }
-
-        /**
-         * Sets what membership knows: work that waits for a peer without a session is kept while the peer may still join, and {@link #fail} ends it.
-         *
-         * @param known whether an incarnation is a member; none unless set
-         * @return this builder
-         */
-        public Builder membership(LongPredicate known) {
-            this.mayJoin = Objects.requireNonNull(known, "known");
             return this;
         }
 

@@ -112,7 +112,7 @@ public final class ClusterNode implements AutoCloseable {
         this.executor = executor;
         this.listeners = List.of(listeners);
         this.transport = new GrpcTransport(transport, new Connections());
-        this.node = builder.membership(this::sees).listener(new Sessions()).build();
+        this.node = builder.listener(new Sessions()).build();
     }
 
     /**
@@ -385,16 +385,6 @@ public final class ClusterNode implements AutoCloseable {
         membership.leave();
         node.close();
         transport.close();
-    }
-
-    /**
-     * Returns whether an incarnation is in the view.
-     *
-     * @param incarnation a node
-     * @return true if this node sees it
-     */
-    public synchronized boolean sees(long incarnation) {
-        return view.find(incarnation) != null;
     }
 
     /**

@@ -37,6 +37,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One incarnation of a {@link NodeMain}: a lease, a domain with a device, and a place in the cluster, which says what it learns. */
@@ -132,7 +133,10 @@ final class TestNode implements AutoCloseable {
     private static final class Told implements ClusterListener {
         @Override
         public void viewChanged(ClusterView view) {
-            NodeMain.say("view", view.members().size());
+            String machines = view.members().stream()
+                    .map(each -> String.valueOf(each.identity().machine()))
+                    .collect(Collectors.joining(" "));
+            NodeMain.say("view", view.members().size(), machines);
         }
 
         @Override

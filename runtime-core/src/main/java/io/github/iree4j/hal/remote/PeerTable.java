@@ -13,34 +13,27 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peers of a node: those with a session, those that have failed, and those that work waits for. A peer is known by its incarnation, which
- * has one session at most, and none after that: failing is sticky. Safe from any thread.
+ * The peers of a node: those with a session, and those that have failed. A peer is known by its incarnation, which has one session at most,
+ * and none after that: failing is sticky. Safe from any thread.
  */
 final class PeerTable {
     /** Axes of a failed peer that are kept, to be shown. */
     private static final int MOST_LOST = 64;
 
     private final NodeIdentity identity;
-    private final int mostWaiting; // for one peer
 
     // Guarded by this.
     private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
     private final Set<RemoteSession> handshakes = new HashSet<>(); // whose peer is not known yet
     private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever
     private final Map<Integer, Long> slots = new TreeMap<>(); // the incarnation of each (machine, session), leased once
-    private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // what waits for a session, by incarnation
     private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
     private @Nullable IreeException closed;
     private @Nullable IreeException leaving;
 
-    /**
-     * Creates the table of a node.
-     *
-     * @param mostWaiting how many actions may wait for a session with one peer
-     */
-    PeerTable(NodeIdentity identity, int mostWaiting) {
+    /** Creates the table of a node. */
+    PeerTable(NodeIdentity identity) {
         this.identity = identity;
-        this.mostWaiting = mostWaiting;
         slots.put(slot(identity), identity.incarnation());
     }
 
@@ -76,7 +69,6 @@ final class PeerTable {
         NodeIdentity peer = hello.identity();
         String why = null;
         StatusCode code = StatusCode.FAILED_PRECONDITION;
-        List<Runnable> waiting;
         synchronized (this) {
             long incarnation = peer.incarnation();
             Long ofSlot = slots.get(slot(peer));
@@ -115,9 +107,7 @@ final class PeerTable {
             slots.put(slot(peer), incarnation);
             sessions.put(incarnation, session);
             handshakes.remove(session);
-            waiting = expected.remove(incarnation);
         }
-        session.whenOpen(waiting == null ? List.of() : waiting);
         return null;
     }
 
@@ -133,7 +123,6 @@ final class PeerTable {
     /** A session has failed: its peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
         NodeIdentity peer = session.peer();
-        List<Runnable> waiting = null;
         synchronized (this) {
             handshakes.remove(session);
             if (peer != null && sessions.remove(peer.incarnation(), session)) {
@@ -141,29 +130,21 @@ final class PeerTable {
                 lost.put(
                         peer.incarnation(),
                         session.axes().stream().limit(MOST_LOST).toList());
-                waiting = expected.remove(peer.incarnation());
             }
-        }
-        if (waiting != null) {
-            waiting.forEach(Runnable::run);
         }
     }
 
     /** Fails a peer, known or not. */
     void fail(long incarnation, IreeException cause) {
         RemoteSession session;
-        List<Runnable> waiting = null;
         synchronized (this) {
             session = sessions.get(incarnation);
-            if (session == null && failed.putIfAbsent(incarnation, cause) == null) {
-                waiting = expected.remove(incarnation);
+            if (session == null) {
+                failed.putIfAbsent(incarnation, cause);
             }
         }
         if (session != null) {
             session.fail(cause);
-        }
-        if (waiting != null) {
-            waiting.forEach(Runnable::run);
         }
     }
 
@@ -228,43 +209,6 @@ final class PeerTable {
             throw hasFailed(incarnation);
         }
         throw new IreeException(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
-    }
-
-    /**
-     * Runs an action once there is a session with a peer, or there never will be: now or later.
-     *
-     * @param isMember whether the peer may still come
-     * @throws IreeException UNAVAILABLE when it may not; ABORTED when it has failed; RESOURCE_EXHAUSTED
-     */
-    void whenSession(long incarnation, boolean isMember, Runnable action) {
-        RemoteSession session;
-        synchronized (this) {
-            session = sessions.get(incarnation);
-            if (session == null) {
-                if (failed.containsKey(incarnation)) {
-                    throw hasFailed(incarnation);
-                }
-                if (closed != null) {
-                    throw closed;
-                }
-                if (!isMember) {
-                    throw new IreeException(
-                            StatusCode.UNAVAILABLE,
-                            "%s has no session with node %d, and membership does not know it"
-                                    .formatted(identity, incarnation));
-                }
-                List<Runnable> waiting = expected.computeIfAbsent(incarnation, _ -> new ArrayList<>());
-                if (waiting.size() >= mostWaiting) {
-                    throw new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%d waits of %s for a session with node %d, the limit"
-                                    .formatted(waiting.size(), identity, incarnation));
-                }
-                waiting.add(action);
-                return;
-            }
-        }
-        session.whenOpen(List.of(action));
     }
 
     /** Why peers have failed, by incarnation. */

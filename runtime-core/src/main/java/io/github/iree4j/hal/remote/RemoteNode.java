@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,6 @@ public final class RemoteNode implements AutoCloseable {
     private final List<String> names; // of the devices, for peers
     private final SessionListener listener;
     private final Executor slow;
-    private final LongPredicate mayJoin;
     private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
@@ -50,10 +48,9 @@ public final class RemoteNode implements AutoCloseable {
         this.names = List.copyOf(builder.devices.keySet());
         this.listener = builder.listener;
         this.slow = builder.slow;
-        this.mayJoin = builder.mayJoin;
         this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
-        this.peers = new PeerTable(identity, options.objectLimit());
+        this.peers = new PeerTable(identity);
         if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(this::trace);
         }
@@ -288,16 +285,6 @@ public final class RemoteNode implements AutoCloseable {
         return peers.session(incarnation);
     }
 
-    /**
-     * Runs an action once there is a session with a peer, or there never will be: now or later.
-     *
-     * @throws IreeException UNAVAILABLE when membership does not know the peer; ABORTED when it has failed; RESOURCE_EXHAUSTED
-     */
-    void whenSession(long incarnation, Runnable action) {
-        boolean isMember = mayJoin.test(incarnation); // without the lock: membership has its own, and asks this node
-        peers.whenSession(incarnation, isMember, action);
-    }
-
     /** A lane of this node at any peer; null when it is closed. */
     @Nullable
     RemoteLane lane(long axis) {
@@ -378,7 +365,6 @@ public final class RemoteNode implements AutoCloseable {
         private RemoteOptions options = RemoteOptions.DEFAULT;
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
-        private LongPredicate mayJoin = _ -> false;
         private RemoteTracer tracer = RemoteTracer.NONE;
 
         private Builder(NodeIdentity identity, SchedulingDomain domain) {
@@ -457,17 +443,6 @@ public final class RemoteNode implements AutoCloseable {
          */
         public Builder executor(Executor executor) {
             this.slow = Objects.requireNonNull(executor, "executor");
-            return this;
-        }
-
-        /**
-         * Sets what membership knows: work that waits for a peer without a session is kept while the peer may still join, and {@link #fail} ends it.
-         *
-         * @param known whether an incarnation is a member; none unless set
-         * @return this builder
-         */
-        public Builder membership(LongPredicate known) {
-            this.mayJoin = Objects.requireNonNull(known, "known");
             return this;
         }
 

@@ -351,7 +351,7 @@ final class RemoteServer {
             return;
         }
         try {
-            node.whenSession(incarnation, () -> {
+            node.session(incarnation).whenOpen(List.of(() -> {
                 try {
                     TimelineSemaphore proxy =
                             node.session(incarnation).proxies().subscribe(axis, epoch, true);
@@ -366,8 +366,8 @@ final class RemoteServer {
                 } catch (IreeException e) {
                     ask(wait, axis, epoch);
                 }
-            });
-        } catch (IreeException e) {
+            }));
+        } catch (IreeException e) { // also when there may be one later: the network between the two may be cut for long
             ask(wait, axis, epoch);
         }
     }

@@ -185,6 +185,25 @@ class RemotePipelineTest {
         }
     }
 
+    /** As where the network between them is cut when one of them starts; it may stay so. */
+    @Test
+    @SuppressWarnings("try") // closing may be interrupted
+    void aPipelineOverTwoNodesThatHaveNoSessionWithEachOtherEnds() throws Exception {
+        int stages = 16;
+        try (ThreeCpus apart = ThreeCpus.apart(9, 1);
+                TimelineSemaphore line = TimelineSemaphore.create(0)) {
+            Device two = apart.far(2, 1);
+            Device three = apart.far(3, 1);
+            for (int stage = 0; stage < stages; stage++) {
+                try (Fence before = stage == 0 ? null : Fence.at(line, stage);
+                        Fence after = Fence.at(line, stage + 1)) {
+                    (stage % 2 == 0 ? two : three).queue(0).barrier(before, after, 0);
+                }
+            }
+            line.await(stages, LIMIT);
+        }
+    }
+
     /** A command has room for 255 points; the client waits for the others before it sends the command. */
     @Test
     void anOperationWaitsForMorePointsThanACommandHasRoomFor() {

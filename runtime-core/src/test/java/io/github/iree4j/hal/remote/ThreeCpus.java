@@ -22,8 +22,17 @@ final class ThreeCpus implements AutoCloseable {
         this(seed, queues, _ -> RemoteTracer.NONE);
     }
 
+    /** Nodes 2 and 3 have no session with each other. */
+    static ThreeCpus apart(long seed, int queues) {
+        return new ThreeCpus(seed, queues, _ -> RemoteTracer.NONE, 1);
+    }
+
     /** With the tracer of each node, by its number. */
     ThreeCpus(long seed, int queues, IntFunction<RemoteTracer> tracers) {
+        this(seed, queues, tracers, 2);
+    }
+
+    private ThreeCpus(long seed, int queues, IntFunction<RemoteTracer> tracers, int dialers) {
         loopback = new Loopback(seed).repeats(5);
         for (int i = 1; i <= 3; i++) {
             NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, i, 1, i);
@@ -36,7 +45,7 @@ final class ThreeCpus implements AutoCloseable {
                     .tracer(tracers.apply(i))
                     .build()));
         }
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < dialers; i++) {
             for (int j = i + 1; j < 3; j++) {
                 links.add(loopback.connect(nodes.get(i), nodes.get(j)));
             }

@@ -80,7 +80,7 @@ public final class Program implements AutoCloseable {
         this.calls = new ProgramCalls(
                 name,
                 loaded.context(),
-                new DeviceMemory(devices.getFirst(), loaded.consumer()),
+                new DeviceMemory(devices, loaded.consumer()),
                 loaded.operations(),
                 runtime.executor(),
                 loaded.hasJava(),

@@ -44,7 +44,7 @@ final class TensorReferences implements ReferenceAdapter<Tensor> {
     public Object lend(Tensor value) {
         value.elements().enter();
         try {
-            return memory.upload(value.elements());
+            return memory.uploadEarly(value.elements());
         } finally {
             value.elements().exit();
         }

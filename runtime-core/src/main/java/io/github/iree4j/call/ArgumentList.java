@@ -24,6 +24,7 @@ final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
     private final MemoryHolder holder;
+    private final boolean ready;
     /** First the caller's inputs, then boxed primitives by the calling convention and references as passed. */
     private final @Nullable Object[] values;
     /** References that this list owns and releases. Their buffers are on loan: the program cannot deallocate them. */
@@ -35,10 +36,17 @@ final class ArgumentList implements AutoCloseable {
 
     private List<RefCounted> given = List.of();
 
-    ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
+    /**
+     * Converts the inputs.
+     *
+     * @param ready whether tensors have their contents; a call that waits for a fence may take them before
+     */
+    ArgumentList(
+            Signature signature, DeviceMemory memory, MemoryHolder holder, boolean ready, @Nullable Object[] inputs) {
         this.signature = signature;
         this.memory = memory;
         this.holder = holder;
+        this.ready = ready;
         this.values = inputs;
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
@@ -242,9 +250,11 @@ final class ArgumentList implements AutoCloseable {
         if (wanted != null && !elements.fit(wanted)) {
             throw mismatch(index, null, elements.header());
         }
+        // Caller-provided storage for a result is declared as a buffer, without a shape.
+        boolean storage = declared != null && declared.type().equals("!hal.buffer");
         BufferView view;
         try {
-            view = memory.upload(elements);
+            view = ready && !storage ? memory.upload(elements) : memory.uploadEarly(elements);
         } catch (IllegalStateException | WrongThreadException e) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
@@ -257,8 +267,7 @@ final class ArgumentList implements AutoCloseable {
         } else {
             own(view);
         }
-        // Caller-provided storage for a result is declared as a buffer, without a shape.
-        return declared != null && declared.type().equals("!hal.buffer") ? view.buffer() : view;
+        return storage ? view.buffer() : view;
     }
 
     private String where(int index) {

@@ -95,7 +95,7 @@ public final class FunctionCalls {
 
     private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
         holder.calledHere();
-        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, true, inputs)) {
             return program.run(this, Call.confined(fullName, arguments));
         } finally {
             holder.end();
@@ -179,7 +179,7 @@ public final class FunctionCalls {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            arguments = new ArgumentList(signature, program.memory(), holder(), inputs);
+            arguments = new ArgumentList(signature, program.memory(), holder(), terms.after() == null, inputs);
             call = new Call(fullName, arguments);
             return new Submission<>(program, this, call, terms, begun, results, discard).start();
         } catch (RuntimeException | Error e) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
 public final class DeviceMemory {
@@ -45,6 +46,7 @@ public final class DeviceMemory {
     }
 
     private final Device device;
+    private final List<Device> users; // which pass memory on to each other
     private final BufferParams input;
     private final List<AdmissionGate> gates;
 
@@ -55,7 +57,17 @@ public final class DeviceMemory {
 
     /** Creates an instance whose memory is charged to a program. */
     public DeviceMemory(Device device, String consumer) {
-        this.device = device;
+        this(List.of(device), consumer);
+    }
+
+    /**
+     * Creates an instance for the first device of a program.
+     *
+     * @param users its devices; memory of one of them reaches the others by the program's own means
+     */
+    public DeviceMemory(List<Device> users, String consumer) {
+        this.device = users.getFirst();
+        this.users = List.copyOf(users);
         this.input = INPUT.withConsumer(consumer);
         this.gates = device.allocator().gates(consumer);
     }
@@ -104,17 +116,47 @@ public final class DeviceMemory {
 
     /**
      * Creates a view that the device can use: the tensor's own view if it has one, otherwise over its memory where possible,
-     * otherwise over a copy.
+     * otherwise over a copy. So is one of memory that this device cannot use, such as that of another machine.
      *
      * @return the view; the caller releases it
      */
     public BufferView upload(TensorElements elements) {
         BufferView own = elements.view();
-        if (own != null) {
-            own.retain();
-            return own;
+        if (own == null) {
+            return elements.adopt(buffer(elements));
         }
-        return elements.adopt(buffer(elements));
+        if (mayBeApart(elements.memory())) {
+            return elements.adopt(read(own, bytes -> device.allocator().allocate(input, bytes)));
+        }
+        own.retain();
+        return own;
+    }
+
+    /**
+     * The same for a tensor that may not have its contents yet: its own view if it has one.
+     *
+     * @return the view; the caller releases it
+     */
+    public BufferView uploadEarly(TensorElements elements) {
+        BufferView own = elements.view();
+        if (own == null) {
+            return elements.adopt(buffer(elements));
+        }
+        own.retain();
+        return own;
+    }
+
+    /** Whether memory of other users may be of a device whose memory does not reach this one. */
+    private boolean mayBeApart(@Nullable DeviceMemory other) {
+        if (other == null || other == this) {
+            return false;
+        }
+        for (Device each : other.users) {
+            if (!users.contains(each) && device.memoryObstacle(each) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

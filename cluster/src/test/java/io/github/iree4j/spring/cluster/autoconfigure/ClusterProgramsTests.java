@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.cluster.ClusterNode;
@@ -331,6 +332,42 @@ class ClusterProgramsTests {
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    @Test
+    void resultsOfOneDeviceAreInputsOfAnother() {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.spread.location=" + fixture(ADD),
+                "iree.modules.spread.devices=local,far",
+                "iree.modules.spread.placement=least-loaded");
+        InvocationService invocations = here.getBean(InvocationService.class);
+        float[] start = {1, 2, 3, 4};
+        float[] step = {10, 20, 30, 40};
+        for (int chain = 0; chain < 4; chain++) { // each call on the other device
+            Tensor sum = Tensor.of(start, 4);
+            for (int i = 0; i < 4; i++) {
+                Object input = i % 2 == 0 ? sum.transfer() : sum;
+                Tensor before = sum;
+                try (Results results = invocations.invoke("spread.add", input, step)) {
+                    sum = results.take(0);
+                }
+                before.close();
+            }
+            try (Tensor last = sum) {
+                assertThat(last.toFloatArray()).containsExactly(41, 82, 123, 164);
+            }
+        }
+        try (Tensor given = Tensor.of(start, 4);
+                Tensor uploaded = here.getBean(IreeRuntime.class).upload(given)) {
+            for (int i = 0; i < 4; i++) {
+                try (Results results = invocations.invoke("spread.add", uploaded, step)) {
+                    assertThat(results.tensor(0).toFloatArray()).containsExactly(SUMS);
+                }
+            }
+        }
     }
 
     /** Its inputs go there first, on the thread that makes the call. */

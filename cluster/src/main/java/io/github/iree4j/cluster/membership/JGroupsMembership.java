@@ -303,8 +303,13 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
-    /** Bounds what it allocates for a length that a connection names, since its port has no TLS. */
+    /** Bounds what it allocates for a length that a connection names, and what it logs of connections, since its port has no TLS. */
     private static final class Detection extends FD_SOCK2 {
+        private final StrangersLog strangers = new StrangersLog(
+                JGroupsMembership.log,
+                new ConnectionLog(
+                        JGroupsMembership.log, "connection to the port of failure detection", System::nanoTime));
+
         Detection() {
             setId(ClassConfigurator.getProtocolId(FD_SOCK2.class));
         }
@@ -313,6 +318,7 @@ public final class JGroupsMembership implements ClusterMembership {
         protected NioServer createServer(int[] ports) {
             NioServer server = super.createServer(ports);
             server.setMaxLength(MOST_BYTES);
+            server.log(strangers);
             return server;
         }
     }

@@ -138,7 +138,7 @@ public final class JGroupsMembership implements ClusterMembership {
             if (member != null
                     && member.identity().clusterId() != from.identity().clusterId()) {
                 foreign.add(new Unreached(
-                        member.host() + ":" + (member.port() + 1),
+                        membership(member),
                         true,
                         "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
                                 .formatted(
@@ -147,8 +147,14 @@ public final class JGroupsMembership implements ClusterMembership {
             }
         }
         List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
+        unreached.removeIf(each -> each.address().equals(membership(from))); // by a name with another address
         unreached.addAll(foreign);
         return unreached;
+    }
+
+    /** Host and port of the membership of a node. */
+    private static String membership(ClusterMember of) {
+        return of.host() + ":" + (of.port() + 1);
     }
 
     private static @Nullable ClusterMember decoded(Address address) {

@@ -151,6 +151,34 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
         }
     }
 
+    /** Its own name has another address for it behind a router, say. */
+    @Test
+    @Timeout(60)
+    void aNodeThatDoesNotReachItselfMissesNone() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        int port = FreePorts.three(25_000 + (int) (ProcessHandle.current().pid() % 900));
+        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
+                group,
+                loopback,
+                port,
+                new GroupOptions.Discovery.Static(
+                        List.of(new InetSocketAddress("127.0.0.3", port), new InetSocketAddress("127.0.0.4", port))),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
+        membership.join(new ClusterMember(new NodeIdentity(-5, 1, 1, 1), "127.0.0.3", port - 1), _ -> {});
+        try {
+            while (membership.unreached().isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(membership.unreached())
+                    .containsExactly(new Unreached("127.0.0.4:" + port, false, "Connection refused"));
+        } finally {
+            membership.leave();
+        }
+    }
+
     /** It has no TLS, so anyone who reaches it could fill the disk. */
     @Test
     @Timeout(90)

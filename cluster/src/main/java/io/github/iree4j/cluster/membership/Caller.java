@@ -7,7 +7,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -52,9 +51,6 @@ final class Caller extends WrappedSocket {
         InetSocketAddress to = (InetSocketAddress) address;
         try {
             socket().connect(to, millis);
-        } catch (UnknownHostException e) {
-            contacts.absent(to, "unknown host");
-            throw e;
         } catch (IOException e) {
             contacts.absent(to, String.valueOf(e.getMessage()));
             throw e;

@@ -21,6 +21,7 @@ final class Contacts {
      * JGroups dials an address every few seconds for as long as it looks there. That the connection is made says little: with TLS 1.3 the other side
      * looks at the certificate afterwards, and one that is paused never answers. So an address is reached when something came from there.
      */
+    private static final String UNKNOWN_HOST = "unknown host";
     private static final int MOST = 256; // addresses
     private static final int MOST_CAUSES = 8; // in the log, of one address
     private static final int MOST_ENDINGS = 3; // without a word, as connections end that both sides make at once
@@ -55,6 +56,19 @@ final class Contacts {
     synchronized void configured(Map<InetSocketAddress, String> configured) {
         names.clear();
         names.putAll(configured);
+    }
+
+    /** No address is known of a host. */
+    synchronized void unknown(InetSocketAddress host) {
+        failed(host, false, UNKNOWN_HOST);
+    }
+
+    /** An address is known of a host. */
+    synchronized void known(InetSocketAddress host) {
+        Contact contact = contacts.get(host);
+        if (contact != null && UNKNOWN_HOST.equals(contact.cause)) {
+            contacts.remove(host);
+        }
     }
 
     /** Nothing answers there. */

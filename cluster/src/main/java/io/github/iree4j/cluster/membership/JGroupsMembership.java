@@ -151,7 +151,7 @@ public final class JGroupsMembership implements ClusterMembership {
             ClusterMember member = decoded(each);
             if (member != null && !isPeer(member, from)) {
                 foreign.add(new Unreached(
-                        member.host() + ":" + (member.port() + 1),
+                        membership(member),
                         true,
                         "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
                                 .formatted(
@@ -160,8 +160,14 @@ public final class JGroupsMembership implements ClusterMembership {
             }
         }
         List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
+        unreached.removeIf(each -> each.address().equals(membership(from))); // by a name with another address
         unreached.addAll(foreign);
         return unreached;
+    }
+
+    /** Host and port of the membership of a node. */
+    private static String membership(ClusterMember of) {
+        return of.host() + ":" + (of.port() + 1);
     }
 
     /** From the transport up. */
@@ -285,8 +291,13 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
-    /** Bounds what it allocates for a length that a connection names, since its port has no TLS. */
+    /** Bounds what it allocates for a length that a connection names, and what it logs of connections, since its port has no TLS. */
     private static final class Detection extends FD_SOCK2 {
+        private final StrangersLog strangers = new StrangersLog(
+                JGroupsMembership.log,
+                new ConnectionLog(
+                        JGroupsMembership.log, "connection to the port of failure detection", System::nanoTime));
+
         Detection() {
             setId(ClassConfigurator.getProtocolId(FD_SOCK2.class));
         }
@@ -295,6 +306,7 @@ public final class JGroupsMembership implements ClusterMembership {
         protected NioServer createServer(int[] ports) {
             NioServer server = super.createServer(ports);
             server.setMaxLength(MOST_BYTES);
+            server.log(strangers);
             return server;
         }
     }

@@ -64,8 +64,9 @@ final class NamedHosts extends TCPPING {
                 synchronized (known) {
                     known.put(each, address);
                 }
+                contacts.known(each);
             } catch (UnknownHostException e) { // nor was it, or it has one still
-                contacts.absent(each, "unknown host");
+                contacts.unknown(each);
             }
         }
         Map<InetSocketAddress, String> named = new HashMap<>();

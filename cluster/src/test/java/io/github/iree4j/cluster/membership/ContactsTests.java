@@ -285,7 +285,10 @@ class ContactsTests {
             hosts.lookUp().stream().map(PhysicalAddress::printIpAddress).forEach(found::add);
         }
         assertThat(found).containsExactly("10.0.0.7:7601", "10.0.0.8:7601", "10.0.0.8:7601");
-        contacts.reached(InetSocketAddress.createUnresolved("node1.vision.example", 7601));
+        assertThat(unreached()).hasSize(1);
+        address.set(InetAddress.ofLiteral("10.0.0.8"));
+        hosts.lookUp();
+        assertThat(unreached()).isEmpty();
         contacts.refused(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.8"), 7601), "not TLS");
         assertThat(unreached())
                 .as("with its name")

@@ -3,6 +3,9 @@ package io.github.iree4j.cluster.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.cluster.transport.TransportOptions;
@@ -35,6 +38,7 @@ import org.jgroups.Version;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** In one JVM, without a network. */
 class JGroupsMembershipTests extends ClusterMembershipContract {
@@ -130,6 +134,82 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 membership.leave();
             }
         }
+    }
+
+    /** Its own name has another address for it behind a router, say. */
+    @Test
+    @Timeout(60)
+    void aNodeThatDoesNotReachItselfMissesNone() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        int port = FreePorts.three(25_000 + (int) (ProcessHandle.current().pid() % 900));
+        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
+                group,
+                loopback,
+                port,
+                new GroupOptions.Discovery.Static(
+                        List.of(new InetSocketAddress("127.0.0.3", port), new InetSocketAddress("127.0.0.4", port))),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
+        membership.join(new ClusterMember(new NodeIdentity(-5, 1, 1, 1), "127.0.0.3", port - 1), _ -> {});
+        try {
+            while (membership.unreached().isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(membership.unreached())
+                    .containsExactly(new Unreached("127.0.0.4:" + port, false, "Connection refused"));
+        } finally {
+            membership.leave();
+        }
+    }
+
+    /** It has no TLS, so anyone who reaches it could fill the disk. */
+    @Test
+    @Timeout(90)
+    void strangersAtThePortOfFailureDetectionAreALineOfTheLog() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        int port = FreePorts.three(26_000 + (int) (ProcessHandle.current().pid() % 900));
+        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
+                group,
+                loopback,
+                port,
+                new GroupOptions.Discovery.Static(List.of()),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
+        Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        root.addAppender(lines);
+        try {
+            membership.join(ClusterViewTests.member(1), _ -> {});
+            for (int i = 0; i < 50; i++) {
+                try (Socket socket = new Socket(loopback, port + 1)) {
+                    socket.setSoTimeout(20_000);
+                    socket.getOutputStream().write("no cookie, but something else".getBytes(StandardCharsets.US_ASCII));
+                    while (socket.getInputStream().read() >= 0) {
+                        // Its own greeting.
+                    }
+                } catch (SocketException e) {
+                    assertThat(e).as("ended by a reset").isNotInstanceOf(ConnectException.class);
+                }
+            }
+        } finally {
+            membership.leave();
+            root.detachAppender(lines);
+        }
+        List<ILoggingEvent> told = List.copyOf(lines.list).stream()
+                .filter(each -> each.getFormattedMessage().contains("cookie")
+                        || each.getFormattedMessage().contains("failed handling"))
+                .toList();
+        assertThat(told).hasSizeBetween(1, 9); // in ten seconds each
+        assertThat(told).allSatisfy(each -> {
+            assertThat(each.getFormattedMessage())
+                    .startsWith("connection to the port of failure detection from another process ended: ");
+            assertThat(each.getThrowableProxy()).isNull();
+        });
     }
 
     /** They are for other users of JGroups; the node would be reached from where it must not be. */

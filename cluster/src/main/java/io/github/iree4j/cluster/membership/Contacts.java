@@ -154,7 +154,7 @@ final class Contacts {
     synchronized List<Unreached> unreached(Set<InetSocketAddress> members) {
         long now = nanoTime.getAsLong();
         List<Unreached> unreached = new ArrayList<>();
-        members.forEach(this::reached);
+        contacts.keySet().removeAll(members);
         contacts.values().removeIf(each -> each.open == 0 && now - each.tried > FORGOTTEN_NANOS);
         contacts.forEach((address, contact) -> {
             if (contact.open > 0 && now - contact.tried >= SILENCE_NANOS) {

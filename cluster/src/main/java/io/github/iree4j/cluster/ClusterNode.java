@@ -3,6 +3,7 @@ package io.github.iree4j.cluster;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.ClusterView;
+import io.github.iree4j.cluster.membership.FailureReport;
 import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.cluster.transport.GrpcTransport;
 import io.github.iree4j.cluster.transport.PeerHandler;
@@ -32,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * This process as a member of a cluster: has a session with each node that membership shows, and fails those that it loses.
  *
  * <p>The end of a connection, a view without the node, and a farewell all fail the node's incarnation, once and for good. Two nodes that have
- * failed each other and still see each other cannot talk under these names; {@link ClusterView#yields} decides which one is fenced and takes a
- * new identity. Thread-safe.
+ * failed each other and still see each other cannot talk under these names: the members of a view tell each other whom they have failed, and all
+ * but the largest number of them that can stay together are fenced and take new identities. Thread-safe.
  */
 public final class ClusterNode implements AutoCloseable {
     /*
@@ -51,7 +52,6 @@ public final class ClusterNode implements AutoCloseable {
     private final GrpcTransport transport;
     private final ClusterMembership membership;
     private final String host;
-    private final long graceNanos;
     private final long silentNanos;
     private final LongSupplier nanoTime;
     private final Executor executor;
@@ -62,9 +62,9 @@ public final class ClusterNode implements AutoCloseable {
     private final Map<PeerLink, Long> silent = new HashMap<>(); // accepted, and nothing heard from members, since when
     private final Map<Long, Attempt> attempts = new HashMap<>(); // of peers that this node dials
     private final Map<Long, IreeException> rejected = new HashMap<>(); // by members that have failed this node
-    private final Map<Long, Long> conflicts = new HashMap<>(); // since when a peer is both seen and failed
+    private final Conflicts conflicts;
     private @Nullable ClusterMember self;
-    private ClusterView view = new ClusterView(0, List.of(), List.of());
+    private ClusterView view = new ClusterView(0, List.of(), false);
     private @Nullable IreeException fenced;
     private boolean closed;
     private long views;
@@ -106,7 +106,7 @@ public final class ClusterNode implements AutoCloseable {
         this.identity = identity;
         this.membership = membership;
         this.host = host;
-        this.graceNanos = grace.toNanos();
+        this.conflicts = new Conflicts(identity, grace.toNanos());
         this.silentNanos = transport.connectTimeout().toNanos();
         this.nanoTime = nanoTime;
         this.executor = executor;
@@ -128,7 +128,7 @@ public final class ClusterNode implements AutoCloseable {
         synchronized (this) {
             self = member;
         }
-        membership.join(member, next -> executor.execute(() -> see(next)));
+        membership.join(member, new Views());
         if (fenced() != null) { // in between
             depart();
         }
@@ -212,7 +212,8 @@ public final class ClusterNode implements AutoCloseable {
         node.sessions().forEach(RemoteSession::measure);
         executor.execute(this::connect);
         executor.execute(this::endSilent);
-        executor.execute(() -> decide(false));
+        executor.execute(this::report);
+        executor.execute(this::decide);
     }
 
     private void endSilent() {
@@ -246,7 +247,7 @@ public final class ClusterNode implements AutoCloseable {
             views++;
             notifyAll();
             attempts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
-            conflicts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
+            conflicts.see(next, nanoTime.getAsLong());
             rejected.keySet().removeIf(incarnation -> next.find(incarnation) == null); // the others have failed
         }
         log.info("{} sees {}", identity, next.members());
@@ -260,8 +261,8 @@ public final class ClusterNode implements AutoCloseable {
         listeners.forEach(each -> each.viewChanged(next));
         waiting.forEach(PeerLink::look);
         connect();
-        if (!next.mergedFrom().isEmpty()) {
-            decide(true);
+        if (next.merge()) {
+            report();
         }
     }
 
@@ -295,40 +296,38 @@ public final class ClusterNode implements AutoCloseable {
         due.forEach(transport::dial);
     }
 
-    /** Fences this node if it and a peer that it sees have failed each other, and it is the one that yields. */
-    private void decide(boolean atOnce) {
-        IreeException cause = null;
+    /** Tells the members whom of them this node has failed, if they should know. */
+    private void report() {
+        FailureReport due;
         synchronized (this) {
             if (closed || fenced != null) {
                 return;
             }
             long now = nanoTime.getAsLong();
-            Map<Long, IreeException> failures = node.failures();
-            for (ClusterMember each : view.members()) {
-                long other = each.identity().incarnation();
-                IreeException failure = failures.getOrDefault(other, rejected.get(other));
-                boolean twin = each.identity().machine() == identity.machine() && !each.equals(self);
-                if (failure == null && !twin) {
-                    continue;
-                }
-                long since = conflicts.computeIfAbsent(other, _ -> now);
-                // A former session of this machine is seen until its silence is noticed; a merge says nothing about it.
-                if ((twin || !atOnce) && now - since < graceNanos) {
-                    continue;
-                }
-                if (twin && view.members().indexOf(each) < view.members().indexOf(self)) {
-                    cause = new IreeException(
-                            StatusCode.ALREADY_EXISTS,
-                            "%s and %s have the same machine index; give each node one of its own"
-                                    .formatted(each, self));
-                } else if (!twin && failure != null && view.yields(identity.incarnation(), other)) {
-                    cause = new IreeException(
-                            StatusCode.ABORTED,
-                            "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
-                                    .formatted(each, identity, failure.getMessage()),
-                            failure);
-                }
+            conflicts.fail(rejected, now);
+            conflicts.fail(node.failures(), now);
+            due = conflicts.due(now);
+        }
+        if (due != null) {
+            membership.report(due);
+        }
+    }
+
+    private void hear(ClusterMember member, FailureReport report) {
+        synchronized (this) {
+            conflicts.add(member.identity().incarnation(), report, nanoTime.getAsLong());
+        }
+        decide();
+    }
+
+    /** Fences this node if it is in conflict with a peer that it sees, and it is the one that yields. */
+    private void decide() {
+        IreeException cause;
+        synchronized (this) {
+            if (closed || fenced != null) {
+                return;
             }
+            cause = conflicts.whyYield(nanoTime.getAsLong());
         }
         if (cause != null) {
             fence(cause);
@@ -538,6 +537,19 @@ public final class ClusterNode implements AutoCloseable {
         attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
         attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
         return before == null || !Objects.equals(before.getMessage(), cause.getMessage());
+    }
+
+    /** What membership tells. */
+    private final class Views implements ClusterMembership.Listener {
+        @Override
+        public void viewChanged(ClusterView next) {
+            executor.execute(() -> see(next));
+        }
+
+        @Override
+        public void reported(ClusterMember member, FailureReport report) {
+            executor.execute(() -> hear(member, report));
+        }
     }
 
     /** What the transport tells. */

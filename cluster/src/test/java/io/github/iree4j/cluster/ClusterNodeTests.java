@@ -147,6 +147,45 @@ class ClusterNodeTests {
         assertThat(again.sessions()).containsExactlyInAnyOrder(2L, 3L);
     }
 
+    /** The network heals between its two suspicions, as views of JGroups have it: both groups have node 3, and the numbers are equal. */
+    @Test
+    void aNodeThatWasCutOffYieldsAloneAlsoWhenItHasNotLostAllOthersYet() throws InterruptedException {
+        Node one = start(1);
+        Node cut = start(2);
+        Node three = start(3);
+        network.show(List.of(cut.membership), List.of(cut.membership, three.membership));
+        assertThat(take(cut.failed)).isEqualTo(1);
+        network.show(List.of(one.membership, three.membership), List.of(one.membership, three.membership));
+        network.heal();
+        assertThat(take(cut.fenced).code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(one.node.fenced()).isNull();
+        assertThat(three.node.fenced()).isNull();
+        assertThat(one.sessions()).containsExactly(3L);
+    }
+
+    /** Its streams ended, and its silence was too short for the others to exclude it. */
+    @Test
+    void ofNodesThatHaveFailedEachOtherWithinAViewThoseStayThatAreMore() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        Node three = start(3);
+        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "cable");
+        one.node.remote().fail(2, cause);
+        one.node.remote().fail(3, cause);
+        assertThat(take(two.failed)).isEqualTo(1);
+        assertThat(take(three.failed)).isEqualTo(1);
+        for (int look = 0; look < 3; look++) {
+            assertThat(one.node.fenced()).isNull();
+            nodes.forEach(each -> each.node.look());
+            clock.advance(GRACE.dividedBy(2));
+        }
+        nodes.forEach(each -> each.node.look());
+        assertThat(take(one.fenced)).hasMessageContaining("needs a new identity");
+        assertThat(two.sessions()).containsExactly(3L);
+        assertThat(two.node.fenced()).isNull();
+        assertThat(three.node.fenced()).isNull();
+    }
+
     @Test
     void aLostConnectionBetweenLivingNodesFencesTheYoungerAfterAWhile() throws InterruptedException {
         Node one = start(1);

@@ -1,22 +1,21 @@
 package io.github.iree4j.cluster.membership;
 
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes that are alive as far as one node knows.
  *
- * @param number increases from view to view of one node
+ * @param number increases from view to view of one node; the same for all members of the view
  * @param members the members, the observer included, in the order that all of the view's members agree on
- * @param mergedFrom the groups that became one with this view, none of which knew the others; empty for a view that is no merge
+ * @param merge whether groups that did not see each other became one with this view. Which ones they were does not say who has failed whom:
+ *     a node may be in the views of two groups, each of which has excluded the other
  */
-public record ClusterView(long number, List<ClusterMember> members, List<List<ClusterMember>> mergedFrom) {
+public record ClusterView(long number, List<ClusterMember> members, boolean merge) {
 
-    /** Copies the lists. */
+    /** Copies the list. */
     public ClusterView {
         members = List.copyOf(members);
-        mergedFrom = mergedFrom.stream().map(List::copyOf).toList();
     }
 
     /**
@@ -32,39 +31,5 @@ public record ClusterView(long number, List<ClusterMember> members, List<List<Cl
             }
         }
         return null;
-    }
-
-    /**
-     * Returns whether, of two members that have failed each other, the first takes a new slot and the other stays. All members of a view
-     * answer alike. After a merge the larger group stays, of equal ones the one with the lowest incarnation; within a group the lower
-     * incarnation stays. Which one it is does not matter for correctness: neither comes back under its old name.
-     *
-     * @param incarnation a member
-     * @param other another one
-     * @return true if the first one yields
-     */
-    public boolean yields(long incarnation, long other) {
-        List<ClusterMember> group = groupOf(incarnation);
-        List<ClusterMember> others = groupOf(other);
-        if (group.equals(others)) {
-            return incarnation > other;
-        }
-        return group.size() == others.size() ? lowest(group) > lowest(others) : group.size() < others.size();
-    }
-
-    private List<ClusterMember> groupOf(long incarnation) {
-        for (List<ClusterMember> group : mergedFrom) {
-            if (group.stream().anyMatch(each -> each.identity().incarnation() == incarnation)) {
-                return group;
-            }
-        }
-        return List.of();
-    }
-
-    private static long lowest(List<ClusterMember> group) {
-        return group.stream()
-                .map(each -> each.identity().incarnation())
-                .min(Comparator.naturalOrder())
-                .orElse(Long.MAX_VALUE);
     }
 }

@@ -4,18 +4,18 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jgroups.Address;
+import org.jgroups.BytesMessage;
 import org.jgroups.Event;
 import org.jgroups.JChannel;
 import org.jgroups.MergeView;
+import org.jgroups.Message;
 import org.jgroups.Receiver;
 import org.jgroups.View;
 import org.jgroups.blocks.cs.NioServer;
@@ -45,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@link ClusterMembership} by JGroups. Only membership: a node sends no messages of its own through the channel, since load on it delays
- * the detection of failures.
+ * A {@link ClusterMembership} by JGroups. Only membership: a node sends nothing through the channel but reports of failures, since load on it
+ * delays their detection.
  *
  * <p>A node's {@link ClusterMember} is part of its address in the group, so that a view says how to reach its members.
  */
@@ -58,11 +58,10 @@ public final class JGroupsMembership implements ClusterMembership {
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final GroupOptions options;
-    private final AtomicLong views = new AtomicLong();
     private final Contacts contacts = new Contacts(log, System::nanoTime);
     private final Object departure = new Object(); // held while the node leaves, without this
-    private @Nullable JChannel channel; // guarded by this, like the next
-    private @Nullable ClusterMember self;
+    private volatile @Nullable JChannel channel; // changed under the lock of this
+    private @Nullable ClusterMember self; // guarded by this
 
     /**
      * Creates a membership that has not joined.
@@ -74,7 +73,7 @@ public final class JGroupsMembership implements ClusterMembership {
     }
 
     @Override
-    public synchronized void join(ClusterMember self, Consumer<ClusterView> views) {
+    public synchronized void join(ClusterMember self, Listener listener) {
         if (channel != null) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
@@ -85,7 +84,7 @@ public final class JGroupsMembership implements ClusterMembership {
             stack.forEach(this::keepAddress);
             joining.setName(self.identity().toString());
             joining.addAddressGenerator(new Addresses(self));
-            joining.setReceiver(new Views(self, views));
+            joining.setReceiver(new Views(self, listener));
             joining.connect(options.cluster());
             channel = joining;
             this.self = self;
@@ -98,6 +97,21 @@ public final class JGroupsMembership implements ClusterMembership {
                     "cannot join cluster '%s' from %s port %d: %s"
                             .formatted(options.cluster(), options.address(), options.port(), e),
                     e);
+        }
+    }
+
+    @Override
+    public void report(FailureReport report) {
+        JChannel joined = channel;
+        if (joined == null) {
+            return;
+        }
+        try {
+            joined.send(new BytesMessage(null, report.encode())
+                    .setFlag(Message.Flag.NO_FC)
+                    .setFlag(Message.TransientFlag.DONT_BLOCK));
+        } catch (Exception e) { // as declared; the node leaves
+            log.debug("{} cannot report: {}", joined.name(), e.toString());
         }
     }
 
@@ -135,8 +149,7 @@ public final class JGroupsMembership implements ClusterMembership {
                 members.add(new InetSocketAddress(known.getIpAddress(), known.getPort()));
             }
             ClusterMember member = decoded(each);
-            if (member != null
-                    && member.identity().clusterId() != from.identity().clusterId()) {
+            if (member != null && !isPeer(member, from)) {
                 foreign.add(new Unreached(
                         membership(member),
                         true,
@@ -155,15 +168,6 @@ public final class JGroupsMembership implements ClusterMembership {
     /** Host and port of the membership of a node. */
     private static String membership(ClusterMember of) {
         return of.host() + ":" + (of.port() + 1);
-    }
-
-    private static @Nullable ClusterMember decoded(Address address) {
-        byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
-        try {
-            return bytes == null ? null : ClusterMember.decode(bytes);
-        } catch (IreeException e) { // of a stranger
-            return null;
-        }
     }
 
     /** From the transport up. */
@@ -244,55 +248,33 @@ public final class JGroupsMembership implements ClusterMembership {
         };
     }
 
-    private static ClusterView view(long number, View view, ClusterMember self) {
-        List<List<ClusterMember>> mergedFrom = view instanceof MergeView merge
-                ? disjoint(merge.getSubgroups()).stream()
-                        .map(group -> members(group, self))
-                        .toList()
-                : List.of();
-        return new ClusterView(number, members(view.getMembers(), self), mergedFrom);
-    }
-
-    /**
-     * The groups of a merge without those members of which another group knows more. A node that was paused comes with the view it had before,
-     * in which it is together with those that have excluded it since; their view has a higher number.
-     */
-    static List<List<Address>> disjoint(List<View> groups) {
-        List<View> latest = new ArrayList<>(groups);
-        latest.sort(Comparator.comparingLong((View group) -> group.getViewId().getId())
-                .reversed());
-        Set<Address> seen = new HashSet<>();
-        List<List<Address>> disjoint = new ArrayList<>();
-        for (View group : latest) {
-            List<Address> members =
-                    group.getMembers().stream().filter(seen::add).toList();
-            if (!members.isEmpty()) {
-                disjoint.add(members);
-            }
-        }
-        return disjoint;
-    }
-
-    private static List<ClusterMember> members(List<Address> addresses, ClusterMember self) {
+    private static ClusterView view(View view, ClusterMember self) {
         List<ClusterMember> members = new ArrayList<>();
-        for (Address address : addresses) {
-            byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
-            if (bytes == null) {
+        for (Address address : view.getMembers()) {
+            ClusterMember member = decoded(address);
+            if (member == null) {
                 log.warn("{} is in the group of {} and no node", address, self);
-                continue;
-            }
-            try {
-                ClusterMember member = ClusterMember.decode(bytes);
-                if (member.identity().clusterId() == self.identity().clusterId()) {
-                    members.add(member);
-                } else {
-                    log.warn("{} is in the group of {} and of another causal domain", member, self);
-                }
-            } catch (IreeException e) {
-                log.warn("{} is in the group of {} and no node: {}", address, self, e.getMessage());
+            } else if (!isPeer(member, self)) {
+                log.warn("{} is in the group of {} and of another causal domain", member, self);
+            } else {
+                members.add(member);
             }
         }
-        return members;
+        return new ClusterView(view.getViewId().getId() + 1, members, view instanceof MergeView);
+    }
+
+    private static boolean isPeer(ClusterMember member, ClusterMember self) {
+        return member.identity().clusterId() == self.identity().clusterId();
+    }
+
+    /** The member with an address; null when it is none, but a stranger. */
+    private static @Nullable ClusterMember decoded(@Nullable Address address) {
+        byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
+        try {
+            return bytes == null ? null : ClusterMember.decode(bytes);
+        } catch (IreeException e) {
+            return null;
+        }
     }
 
     /** Addresses that carry the member. A class of its own, since the interface has two methods of which JGroups calls either. */
@@ -330,18 +312,25 @@ public final class JGroupsMembership implements ClusterMembership {
     }
 
     /** Calls the listener; JGroups installs one view at a time. */
-    private final class Views implements Receiver {
-        private final ClusterMember self;
-        private final Consumer<ClusterView> listener;
-
-        Views(ClusterMember self, Consumer<ClusterView> listener) {
-            this.self = self;
-            this.listener = listener;
+    private record Views(ClusterMember self, Listener listener) implements Receiver {
+        @Override
+        public void viewAccepted(View view) {
+            listener.viewChanged(JGroupsMembership.view(view, self));
         }
 
         @Override
-        public void viewAccepted(View view) {
-            listener.accept(view(views.incrementAndGet(), view, self));
+        public void receive(Message message) {
+            ClusterMember from = decoded(message.getSrc());
+            if (from == null || !isPeer(from, self) || !(message instanceof BytesMessage bytes) || !bytes.hasArray()) {
+                return;
+            }
+            try {
+                listener.reported(
+                        from,
+                        FailureReport.decode(ByteBuffer.wrap(bytes.getArray(), bytes.getOffset(), bytes.getLength())));
+            } catch (IreeException e) {
+                log.warn("{} reports to {}: {}", from, self, e.getMessage());
+            }
         }
     }
 }

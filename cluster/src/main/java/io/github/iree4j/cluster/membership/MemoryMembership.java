@@ -4,7 +4,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The membership of nodes in one JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
@@ -37,21 +36,36 @@ public final class MemoryMembership implements ClusterMembership {
             for (List<MemoryMembership> part : parts) {
                 if (!part.isEmpty()) {
                     groups.add(part);
-                    report(part, List.of());
+                    report(part, false);
                 }
+            }
+        }
+
+        /**
+         * Shows some nodes a view of their own. It may have nodes that see others, as where a cut ends while it is being noticed.
+         *
+         * @param nodes those that see it
+         * @param members the members of the view
+         */
+        public synchronized void show(List<MemoryMembership> nodes, List<MemoryMembership> members) {
+            groups.forEach(each -> each.removeAll(nodes));
+            groups.removeIf(List::isEmpty);
+            groups.add(new ArrayList<>(nodes));
+            ClusterView view = new ClusterView(++views, members(members), false);
+            for (MemoryMembership each : nodes) {
+                each.report(view);
             }
         }
 
         /** Makes all nodes see each other again. */
         public synchronized void heal() {
-            List<List<ClusterMember>> merged =
-                    groups.stream().map(Network::members).toList();
+            boolean merge = groups.size() > 1;
             List<MemoryMembership> all = new ArrayList<>();
             groups.forEach(all::addAll);
             groups.clear();
             if (!all.isEmpty()) {
                 groups.add(all);
-                report(all, merged.size() < 2 ? List.of() : merged);
+                report(all, merge);
             }
         }
 
@@ -60,13 +74,13 @@ public final class MemoryMembership implements ClusterMembership {
                 groups.add(new ArrayList<>());
             }
             groups.getFirst().add(node);
-            report(groups.getFirst(), List.of());
+            report(groups.getFirst(), false);
         }
 
         private synchronized void remove(MemoryMembership node) {
             for (List<MemoryMembership> group : List.copyOf(groups)) {
                 if (group.remove(node)) {
-                    report(group, List.of());
+                    report(group, false);
                 }
                 if (group.isEmpty()) {
                     groups.remove(group);
@@ -74,10 +88,21 @@ public final class MemoryMembership implements ClusterMembership {
             }
         }
 
-        private void report(List<MemoryMembership> group, List<List<ClusterMember>> mergedFrom) {
-            ClusterView view = new ClusterView(++views, members(group), mergedFrom);
+        private void report(List<MemoryMembership> group, boolean merge) {
+            ClusterView view = new ClusterView(++views, members(group), merge);
             for (MemoryMembership each : List.copyOf(group)) {
                 each.report(view);
+            }
+        }
+
+        private synchronized void tell(MemoryMembership from, FailureReport report) {
+            for (List<MemoryMembership> group : List.copyOf(groups)) {
+                if (group.contains(from)) {
+                    ClusterMember member = from.self(); // it may leave when it hears itself
+                    for (MemoryMembership each : List.copyOf(group)) {
+                        each.tell(member, report);
+                    }
+                }
             }
         }
 
@@ -88,7 +113,7 @@ public final class MemoryMembership implements ClusterMembership {
 
     private final Network network;
     private volatile @Nullable ClusterMember self;
-    private volatile @Nullable Consumer<ClusterView> views;
+    private volatile @Nullable Listener listener;
 
     /**
      * Creates the membership of one node.
@@ -100,18 +125,23 @@ public final class MemoryMembership implements ClusterMembership {
     }
 
     @Override
-    public void join(ClusterMember self, Consumer<ClusterView> views) {
+    public void join(ClusterMember self, Listener listener) {
         if (this.self != null) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
         this.self = self;
-        this.views = views;
+        this.listener = listener;
         network.add(this);
     }
 
     @Override
+    public void report(FailureReport report) {
+        network.tell(this, report);
+    }
+
+    @Override
     public void leave() {
-        views = null;
+        listener = null;
         network.remove(this);
         self = null;
     }
@@ -125,9 +155,16 @@ public final class MemoryMembership implements ClusterMembership {
     }
 
     private void report(ClusterView view) {
-        Consumer<ClusterView> listener = views;
-        if (listener != null) {
-            listener.accept(view);
+        Listener told = listener;
+        if (told != null) {
+            told.viewChanged(view);
+        }
+    }
+
+    private void tell(ClusterMember from, FailureReport report) {
+        Listener told = listener;
+        if (told != null) {
+            told.reported(from, report);
         }
     }
 }

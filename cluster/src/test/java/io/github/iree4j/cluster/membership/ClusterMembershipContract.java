@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -23,14 +25,25 @@ abstract class ClusterMembershipContract {
     abstract ClusterMembership node(int number);
 
     /** A node that has joined, and the views that it saw. */
-    final class Joined {
+    final class Joined implements ClusterMembership.Listener {
         final ClusterMembership membership;
         final BlockingQueue<ClusterView> views = new LinkedBlockingQueue<>();
+        final BlockingQueue<Map.Entry<ClusterMember, FailureReport>> reports = new LinkedBlockingQueue<>();
 
         Joined(int number) {
             membership = node(number);
             opened.add(membership);
-            membership.join(member(number), views::add);
+            membership.join(member(number), this);
+        }
+
+        @Override
+        public void viewChanged(ClusterView view) {
+            views.add(view);
+        }
+
+        @Override
+        public void reported(ClusterMember member, FailureReport report) {
+            reports.add(Map.entry(member, report));
         }
 
         /** Waits for a view with these members, and checks those before it. */
@@ -56,7 +69,7 @@ abstract class ClusterMembershipContract {
 
     @Test
     void theFirstNodeIsAlone() throws InterruptedException {
-        assertThat(new Joined(1).await(1).mergedFrom()).isEmpty();
+        assertThat(new Joined(1).await(1).merge()).isFalse();
     }
 
     @Test
@@ -65,8 +78,29 @@ abstract class ClusterMembershipContract {
         Joined two = new Joined(2);
         Joined three = new Joined(3);
         ClusterView view = one.await(1, 2, 3);
-        assertThat(two.await(1, 2, 3).members()).isEqualTo(view.members());
-        assertThat(three.await(1, 2, 3).members()).isEqualTo(view.members());
+        for (Joined each : List.of(two, three)) {
+            ClusterView same = each.await(1, 2, 3);
+            assertThat(same.members()).isEqualTo(view.members());
+            assertThat(same.number()).isEqualTo(view.number());
+        }
+    }
+
+    @Test
+    void whatANodeReportsReachesAllMembersInOrder() throws InterruptedException {
+        List<Joined> nodes = List.of(new Joined(1), new Joined(2), new Joined(3));
+        for (Joined each : nodes) {
+            each.await(1, 2, 3);
+        }
+        FailureReport none = new FailureReport(7, Set.of());
+        FailureReport some = new FailureReport(7, Set.of(1L, 3L));
+        nodes.get(1).membership.report(none);
+        nodes.get(1).membership.report(some);
+        for (Joined each : nodes) {
+            assertThat(each.reports.poll(30, TimeUnit.SECONDS)).isEqualTo(Map.entry(member(2), none));
+            assertThat(each.reports.poll(30, TimeUnit.SECONDS)).isEqualTo(Map.entry(member(2), some));
+        }
+        nodes.get(1).membership.leave();
+        nodes.get(1).membership.report(some);
     }
 
     @Test
@@ -89,7 +123,7 @@ abstract class ClusterMembershipContract {
         one.await(1, 2);
         two.membership.leave();
         one.await(1);
-        two.membership.join(member(3), two.views::add);
+        two.membership.join(member(3), two);
         one.await(1, 3);
         two.await(1, 3);
     }

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ClusterViewTests {
@@ -19,10 +20,6 @@ class ClusterViewTests {
 
     static List<ClusterMember> members(int... incarnations) {
         return Arrays.stream(incarnations).mapToObj(ClusterViewTests::member).toList();
-    }
-
-    private static ClusterView merge(List<List<ClusterMember>> groups) {
-        return new ClusterView(1, groups.stream().flatMap(List::stream).toList(), groups);
     }
 
     @Test
@@ -56,47 +53,21 @@ class ClusterViewTests {
     }
 
     @Test
-    void withinAGroupTheLowerIncarnationStays() {
-        ClusterView view = new ClusterView(1, members(4, 9), List.of());
-        assertThat(view.yields(9, 4)).isTrue();
-        assertThat(view.yields(4, 9)).isFalse();
-    }
-
-    @Test
-    void afterAMergeTheLargerGroupStaysEvenIfAPausedNodeIsOlder() {
-        ClusterView view = merge(List.of(members(1), members(2, 3)));
-        assertThat(view.yields(1, 2)).isTrue();
-        assertThat(view.yields(1, 3)).isTrue();
-        assertThat(view.yields(2, 1)).isFalse();
-    }
-
-    @Test
-    void ofEqualGroupsTheOneWithTheLowestIncarnationStays() {
-        ClusterView view = merge(List.of(members(3, 2), members(1, 4)));
-        assertThat(view.yields(3, 4)).isTrue();
-        assertThat(view.yields(4, 3)).isFalse();
-    }
-
-    @Test
-    void exactlyOneOfTwoYieldsWhateverTheGroups() {
-        Random random = new Random(2);
-        for (int round = 0; round < 500; round++) {
-            List<List<ClusterMember>> groups = Stream.generate(
-                            () -> (List<ClusterMember>) new java.util.ArrayList<ClusterMember>())
-                    .limit(1 + random.nextInt(4))
-                    .toList();
-            int members = 2 + random.nextInt(8);
-            for (int i = 1; i <= members; i++) {
-                if (random.nextInt(8) > 0) {
-                    groups.get(random.nextInt(groups.size())).add(member(i));
-                }
-            }
-            ClusterView view = merge(groups);
-            int one = 1 + random.nextInt(members);
-            int other = 1 + random.nextInt(members);
-            if (one != other) {
-                assertThat(view.yields(one, other)).as("%s", view).isNotEqualTo(view.yields(other, one));
-            }
+    void reportsSurviveEncoding() {
+        for (Set<Long> failed : List.of(Set.<Long>of(), Set.of(-1L), Set.of(Long.MIN_VALUE, 0L, Long.MAX_VALUE))) {
+            FailureReport report = new FailureReport(failed.size() - 2L, failed);
+            ByteBuffer bytes = ByteBuffer.wrap(report.encode());
+            assertThat(FailureReport.decode(bytes)).isEqualTo(report);
         }
+    }
+
+    @Test
+    void damagedReportsAreRefused() {
+        for (int length : new int[] {0, 1, 7, 9, 15, 8 * 1025 + 1, 8 * 1026, 1 << 20}) {
+            assertThatThrownBy(() -> FailureReport.decode(ByteBuffer.allocate(length)))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining(length + " bytes are not a report");
+        }
+        assertThat(FailureReport.decode(ByteBuffer.allocate(8 * 1025)).failed()).containsExactly(0L);
     }
 }

@@ -34,10 +34,7 @@ import java.util.stream.IntStream;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
-import org.jgroups.Address;
 import org.jgroups.Version;
-import org.jgroups.View;
-import org.jgroups.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,18 +58,6 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 Duration.ofMillis(500),
                 Duration.ofMillis(500),
                 null));
-    }
-
-    @Test
-    void aNodeThatWasPausedIsNoMemberOfTheGroupThatHasExcludedIt() {
-        Address paused = UUID.randomUUID();
-        Address two = UUID.randomUUID();
-        Address three = UUID.randomUUID();
-        View before = View.create(two, 5, two, three, paused);
-        View since = View.create(two, 6, two, three);
-        for (List<View> groups : List.of(List.of(before, since), List.of(since, before))) {
-            assertThat(JGroupsMembership.disjoint(groups)).containsExactly(List.of(two, three), List.of(paused));
-        }
     }
 
     @Test

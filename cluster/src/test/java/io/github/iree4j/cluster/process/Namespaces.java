@@ -107,6 +107,17 @@ final class Namespaces implements AutoCloseable {
         }
     }
 
+    /** Makes vanish what a machine sends to another one, which it is not told; what comes from there still arrives. */
+    void block(int machine, int other) throws IOException, InterruptedException {
+        String nowhere = "02:00:00:00:00:01";
+        run(machine, "ip", "neighbor", "replace", address(other), "lladdr", nowhere, "nud", "permanent", "dev", "eth0");
+    }
+
+    /** Undoes {@link #block}. */
+    void unblock(int machine, int other) throws IOException, InterruptedException {
+        run(machine, "ip", "neighbor", "delete", address(other), "dev", "eth0");
+    }
+
     /** Limits what a machine receives and sends, for example "20mbit"; each way a queue of 50 ms. */
     void slow(int machine, String rate) throws IOException, InterruptedException {
         String[] limit = {"root", "tbf", "rate", rate, "burst", "64kb", "latency", "50ms"};
@@ -118,10 +129,11 @@ final class Namespaces implements AutoCloseable {
         run(machine, sends.toArray(String[]::new));
     }
 
-    /** Undoes what was done to the links of a machine, except its rate. */
+    /** Undoes what was done to the links of a machine and what it sends, except its rate. */
     void heal(int machine) throws IOException, InterruptedException {
         run(0, "ip", "link", "set", link(machine), "master", "bridge", "up");
         run(0, "ip", "link", "set", link(machine), "type", "bridge_slave", "isolated", "off");
+        run(machine, "ip", "neighbor", "flush", "dev", "eth0", "nud", "permanent");
     }
 
     @Override

@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A node in a process of its own, which a test commands through its standard input and whose history it reads from its standard output:
@@ -32,6 +33,7 @@ import java.util.TreeMap;
  * <pre>{@code
  * load MILLIS         -> pipelines through all nodes, one after the other, for so long; "ran" when done
  * load MILLIS rejoin  -> the same; when the node is fenced it takes a new session in between
+ * load MILLIS rejoin N -> the same, with N milliseconds after each
  * bulk MILLIS BYTES   -> in the background, so many bytes to each other node and back, again and again; "carried" when done
  * state               -> "state MEMBERS SESSIONS", after a new session if the node is fenced
  * ready               -> "ready", when what was commanded before is done
@@ -76,7 +78,7 @@ final class NodeMain {
         node = new TestNode(index, addresses, directory, silence);
     }
 
-    private void load(int millis, boolean rejoins) {
+    private void load(int millis, boolean rejoins, int pause) throws InterruptedException {
         long end = System.nanoTime() + millis * 1_000_000L;
         while (System.nanoTime() - end < 0) {
             if (rejoins && node.isFenced()) {
@@ -88,6 +90,7 @@ final class NodeMain {
             } catch (IreeException e) {
                 say("refused", id, e.code()); // while it was being submitted
             }
+            TimeUnit.MILLISECONDS.sleep(pause);
         }
         say("ran", millis);
     }
@@ -267,9 +270,10 @@ final class NodeMain {
         say("fill", warm[warm.length / 2] / 1000, warm[warm.length * 99 / 100] / 1000);
     }
 
-    private void obey(String[] words) {
+    private void obey(String[] words) throws InterruptedException {
         switch (words[0]) {
-            case "load" -> load(Integer.parseInt(words[1]), words.length > 2);
+            case "load" ->
+                load(Integer.parseInt(words[1]), words.length > 2, words.length > 3 ? Integer.parseInt(words[3]) : 0);
             case "bulk" ->
                 Thread.ofPlatform().daemon().start(() -> bulk(Integer.parseInt(words[1]), Integer.parseInt(words[2])));
             case "rejoin" -> rejoin();
@@ -287,7 +291,7 @@ final class NodeMain {
     }
 
     /** Machine index, addresses of all nodes, directory of the identities, seconds of silence. */
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] arguments) throws IOException, InterruptedException {
         NodeMain main = new NodeMain(
                 Integer.parseInt(arguments[0]),
                 Arrays.stream(arguments[1].split(","))

@@ -101,7 +101,7 @@ final class NodeProcess implements AutoCloseable {
         return history.subList(Math.max(0, history.size() - 10), history.size());
     }
 
-    List<String> history() throws InterruptedException {
+    List<String> history() {
         lines.drainTo(history);
         return history;
     }

@@ -1,0 +1,67 @@
+package io.github.iree4j.cluster.membership;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What a node tells the other members of a view: which of them it has failed.
+ *
+ * @param view the number of the view
+ * @param failed the incarnations of members that it cannot have a session with any more; at most 1024
+ */
+public record FailureReport(long view, Set<Long> failed) {
+
+    private static final int MOST = 1024; // more than there are machine indices
+
+    /**
+     * Copies the set.
+     *
+     * @throws IreeException INVALID_ARGUMENT when it has more than 1024
+     */
+    public FailureReport {
+        if (failed.size() > MOST) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a report of failures names %d nodes, the limit is %d".formatted(failed.size(), MOST));
+        }
+        failed = Set.copyOf(failed);
+    }
+
+    /**
+     * Encodes the report.
+     *
+     * @return at most 8200 bytes
+     */
+    public byte[] encode() {
+        ByteBuffer into = ByteBuffer.allocate(Long.BYTES * (1 + failed.size())).putLong(view);
+        new TreeSet<>(failed).forEach(into::putLong);
+        return into.array();
+    }
+
+    /**
+     * Decodes a report. For untrusted input.
+     *
+     * @param bytes what {@link #encode()} returned
+     * @return the report
+     * @throws IreeException DATA_LOSS when the bytes are not a report
+     */
+    public static FailureReport decode(ByteBuffer bytes) {
+        int length = bytes.remaining();
+        if (length < Long.BYTES || length % Long.BYTES != 0 || length > Long.BYTES * (1 + MOST)) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "%d bytes are not a report of failures, which has 8 to %d in steps of 8"
+                            .formatted(length, Long.BYTES * (1 + MOST)));
+        }
+        ByteBuffer from = bytes.slice();
+        long view = from.getLong();
+        Set<Long> failed = new TreeSet<>();
+        while (from.hasRemaining()) {
+            failed.add(from.getLong());
+        }
+        return new FailureReport(view, failed);
+    }
+}

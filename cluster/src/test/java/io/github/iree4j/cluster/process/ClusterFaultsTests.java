@@ -1,0 +1,95 @@
+package io.github.iree4j.cluster.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Random faults that overlap, on three and five machines. When they are over, all nodes come together again in a while, pipelines through all
+ * of them succeed, and what was accepted in between has ended once.
+ */
+@Tag("nightly")
+class ClusterFaultsTests {
+    private static final int SILENCE = 4;
+    private static final int SCHEDULES = Integer.getInteger("iree4j.test.schedules", 4);
+
+    @TempDir
+    private Path directory;
+
+    /** Faults of a minority, as seen by all others. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void aMinorityThatFailsFencesNoOther(int count) throws Exception {
+        run(count, true);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void whateverLinksFailAllComeTogetherAgain(int count) throws Exception {
+        run(count, false);
+    }
+
+    private void run(int count, boolean minority) throws Exception {
+        long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
+        Random random = new Random(seed);
+        try (Machines machines = new Machines(count, directory)) {
+            machines.startAll(SILENCE);
+            for (int schedule = 0; schedule < SCHEDULES; schedule++) {
+                System.out.println("random: seed %d, schedule %d of %d nodes".formatted(seed, schedule, count));
+                List<Integer> victims =
+                        new ArrayList<>(IntStream.range(0, count).boxed().toList());
+                Collections.shuffle(victims, random);
+                victims.subList(1 + random.nextInt(count / 2), count).clear();
+                int[] told = machines.nodes.stream()
+                        .mapToInt(each -> each.history().size())
+                        .toArray();
+                Faults faults = new Faults(machines, count, SILENCE, random);
+                if (minority) {
+                    faults.addOf(victims);
+                } else {
+                    faults.addAny();
+                }
+                faults.run();
+                long healed = System.nanoTime();
+                machines.awaitWhole();
+                List<Integer> fenced = new ArrayList<>();
+                for (int node = 0; node < count; node++) {
+                    List<String> history = machines.nodes.get(node).history();
+                    int from = Math.min(told[node], history.size()); // another process, if it was killed
+                    if (history.subList(from, history.size()).stream().anyMatch(line -> line.startsWith("fenced"))) {
+                        fenced.add(node);
+                    }
+                }
+                System.out.println("random: whole after %d ms; fenced %s"
+                        .formatted(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed), fenced));
+                if (minority) {
+                    assertThat(victims).as("nodes that failed").containsAll(fenced);
+                }
+                succeed(machines);
+            }
+            machines.checkHistories();
+        }
+    }
+
+    private static void succeed(Machines machines) throws InterruptedException {
+        for (NodeProcess each : machines.nodes) {
+            int told = each.history().size();
+            each.command("load 300");
+            each.await("ran 300");
+            assertThat(each.history().subList(told, each.history().size()))
+                    .filteredOn(line -> line.startsWith("end "))
+                    .isNotEmpty()
+                    .allMatch(line -> line.contains(" OK "));
+        }
+    }
+}

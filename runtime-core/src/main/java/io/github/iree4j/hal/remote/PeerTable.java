@@ -1,0 +1,279 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The peers of a node: those with a session, those that have failed, and those that work waits for. A peer is known by its incarnation, which
+ * has one session at most, and none after that: failing is sticky. Safe from any thread.
+ */
+final class PeerTable {
+    /** Axes of a failed peer that are kept, to be shown. */
+    private static final int MOST_LOST = 64;
+
+    private final NodeIdentity identity;
+    private final int mostWaiting; // for one peer
+
+    // Guarded by this.
+    private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
+    private final Set<RemoteSession> handshakes = new HashSet<>(); // whose peer is not known yet
+    private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever
+    private final Map<Integer, Long> slots = new TreeMap<>(); // the incarnation of each (machine, session), leased once
+    private final Map<Long, List<Runnable>> expected = new TreeMap<>(); // what waits for a session, by incarnation
+    private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
+    private @Nullable IreeException closed;
+    private @Nullable IreeException leaving;
+
+    /**
+     * Creates the table of a node.
+     *
+     * @param mostWaiting how many actions may wait for a session with one peer
+     */
+    PeerTable(NodeIdentity identity, int mostWaiting) {
+        this.identity = identity;
+        this.mostWaiting = mostWaiting;
+        slots.put(slot(identity), identity.incarnation());
+    }
+
+    private static int slot(NodeIdentity of) {
+        return of.machine() << 8 | of.session();
+    }
+
+    /**
+     * Begins the handshake of a session.
+     *
+     * @param peer the incarnation that is expected; 0 for any
+     * @return why there must be none; null otherwise
+     */
+    synchronized @Nullable IreeException begin(RemoteSession session, long peer) {
+        if (closed != null || leaving != null) {
+            return closed != null ? closed : leaving;
+        }
+        if (failed.containsKey(peer)) {
+            return hasFailed(peer);
+        }
+        handshakes.add(session);
+        return null;
+    }
+
+    /**
+     * Accepts a peer for a session, or says why not.
+     *
+     * @param dialed whether this node dialed
+     * @return why the peer is rejected; null when it is accepted, and no other session will be with it
+     */
+    @Nullable
+    IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
+        NodeIdentity peer = hello.identity();
+        String why = null;
+        StatusCode code = StatusCode.FAILED_PRECONDITION;
+        List<Runnable> waiting;
+        synchronized (this) {
+            long incarnation = peer.incarnation();
+            Long ofSlot = slots.get(slot(peer));
+            NodeIdentity connected = session.connection().peer();
+            if (closed != null || leaving != null) {
+                return closed != null ? closed : leaving;
+            }
+            boolean isOther = connected != null && !connected.equals(peer);
+            if (!isOther && failed.containsKey(incarnation)) {
+                return hasFailed(incarnation);
+            }
+            if (isOther) {
+                why = "%s says that it is %s, and its connection is one of %s".formatted(session, peer, connected);
+                code = StatusCode.PERMISSION_DENIED;
+            } else if (peer.clusterId() != identity.clusterId()) {
+                why = "%s is of cluster %x, and %s of cluster %x"
+                        .formatted(peer, peer.clusterId(), identity, identity.clusterId());
+                code = StatusCode.INCOMPATIBLE;
+            } else if (hello.expected() != 0 && hello.expected() != identity.incarnation()) {
+                why = "%s looks for node %d, and this is %s".formatted(peer, hello.expected(), identity);
+                code = StatusCode.NOT_FOUND;
+            } else if (peer.incarnation() == identity.incarnation()) {
+                why = "both sides are %s; identities are leased once".formatted(peer);
+            } else if (dialed != identity.incarnation() < incarnation) {
+                why = "%s and %s: the one with the lower incarnation dials".formatted(peer, identity);
+            } else if (sessions.containsKey(incarnation)) {
+                why = "%s has a session with %s already".formatted(peer, identity);
+                code = StatusCode.ALREADY_EXISTS;
+            } else if (ofSlot != null && ofSlot != incarnation) {
+                why = "%s has the machine and session of node %d; a slot is leased once".formatted(peer, ofSlot);
+                code = StatusCode.ALREADY_EXISTS;
+            }
+            if (why != null) {
+                return new IreeException(code, why);
+            }
+            slots.put(slot(peer), incarnation);
+            sessions.put(incarnation, session);
+            handshakes.remove(session);
+            waiting = expected.remove(incarnation);
+        }
+        session.whenOpen(waiting == null ? List.of() : waiting);
+        return null;
+    }
+
+    private IreeException hasFailed(long incarnation) { // under the lock
+        IreeException cause = Objects.requireNonNull(failed.get(incarnation));
+        return new IreeException(
+                StatusCode.ABORTED,
+                "node %d has failed for %s and cannot come back; it needs a new identity: %s"
+                        .formatted(incarnation, identity, cause.getMessage()),
+                cause);
+    }
+
+    /** A session has failed: its peer, if accepted, will never be accepted again. */
+    void ended(RemoteSession session, IreeException cause) {
+        NodeIdentity peer = session.peer();
+        List<Runnable> waiting = null;
+        synchronized (this) {
+            handshakes.remove(session);
+            if (peer != null && sessions.remove(peer.incarnation(), session)) {
+                failed.putIfAbsent(peer.incarnation(), cause);
+                lost.put(
+                        peer.incarnation(),
+                        session.axes().stream().limit(MOST_LOST).toList());
+                waiting = expected.remove(peer.incarnation());
+            }
+        }
+        if (waiting != null) {
+            waiting.forEach(Runnable::run);
+        }
+    }
+
+    /** Fails a peer, known or not. */
+    void fail(long incarnation, IreeException cause) {
+        RemoteSession session;
+        List<Runnable> waiting = null;
+        synchronized (this) {
+            session = sessions.get(incarnation);
+            if (session == null && failed.putIfAbsent(incarnation, cause) == null) {
+                waiting = expected.remove(incarnation);
+            }
+        }
+        if (session != null) {
+            session.fail(cause);
+        }
+        if (waiting != null) {
+            waiting.forEach(Runnable::run);
+        }
+    }
+
+    /** The node accepts no more work and no more sessions. Returns the sessions to tell; none if that was known. */
+    synchronized List<RemoteSession> leave(IreeException cause) {
+        if (leaving != null) {
+            return List.of();
+        }
+        leaving = cause;
+        return sessions();
+    }
+
+    synchronized @Nullable IreeException leaving() {
+        return leaving;
+    }
+
+    /** The node is closed. Returns the sessions to end; null if it was. */
+    synchronized @Nullable List<RemoteSession> close(IreeException cause) {
+        if (closed != null) {
+            return null;
+        }
+        closed = cause;
+        List<RemoteSession> all = new ArrayList<>(sessions.values());
+        all.addAll(handshakes);
+        return all;
+    }
+
+    /** The sessions with known peers, by incarnation. */
+    synchronized List<RemoteSession> sessions() {
+        return List.copyOf(sessions.values());
+    }
+
+    /**
+     * Returns the session with a peer.
+     *
+     * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
+     */
+    synchronized RemoteSession session(long incarnation) {
+        RemoteSession session = sessions.get(incarnation);
+        if (session != null) {
+            return session;
+        }
+        if (failed.containsKey(incarnation)) {
+            throw hasFailed(incarnation);
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
+    }
+
+    /**
+     * Returns the session with the peer that allocated an axis.
+     *
+     * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
+     */
+    synchronized RemoteSession ofAxis(long axis) {
+        Long incarnation = slots.get(Axis.machine(axis) << 8 | Axis.session(axis));
+        RemoteSession session = incarnation == null ? null : sessions.get(incarnation);
+        if (session != null) {
+            return session;
+        }
+        if (incarnation != null && failed.containsKey(incarnation)) {
+            throw hasFailed(incarnation);
+        }
+        throw new IreeException(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
+    }
+
+    /**
+     * Runs an action once there is a session with a peer, or there never will be: now or later.
+     *
+     * @param isMember whether the peer may still come
+     * @throws IreeException UNAVAILABLE when it may not; ABORTED when it has failed; RESOURCE_EXHAUSTED
+     */
+    void whenSession(long incarnation, boolean isMember, Runnable action) {
+        RemoteSession session;
+        synchronized (this) {
+            session = sessions.get(incarnation);
+            if (session == null) {
+                if (failed.containsKey(incarnation)) {
+                    throw hasFailed(incarnation);
+                }
+                if (closed != null) {
+                    throw closed;
+                }
+                if (!isMember) {
+                    throw new IreeException(
+                            StatusCode.UNAVAILABLE,
+                            "%s has no session with node %d, and membership does not know it"
+                                    .formatted(identity, incarnation));
+                }
+                List<Runnable> waiting = expected.computeIfAbsent(incarnation, _ -> new ArrayList<>());
+                if (waiting.size() >= mostWaiting) {
+                    throw new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%d waits of %s for a session with node %d, the limit"
+                                    .formatted(waiting.size(), identity, incarnation));
+                }
+                waiting.add(action);
+                return;
+            }
+        }
+        session.whenOpen(List.of(action));
+    }
+
+    /** Why peers have failed, by incarnation. */
+    synchronized Map<Long, IreeException> failures() {
+        return new TreeMap<>(failed);
+    }
+
+    /** Axes of peers that failed with them, by incarnation. */
+    synchronized Map<Long, List<Long>> failedAxes() {
+        return new TreeMap<>(lost);
+    }
+}

@@ -515,14 +515,18 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    private synchronized void unreachable(ClusterMember peer, IreeException cause) {
+    /** Returns whether the attempt before has not failed in the same way; else each attempt would be in the log. */
+    private synchronized boolean unreachable(ClusterMember peer, IreeException cause) {
         Attempt attempt = attempts.get(peer.identity().incarnation());
-        if (attempt != null) {
-            attempt.dialing = false;
-            attempt.failure = cause;
-            attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
-            attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
+        if (attempt == null) {
+            return true;
         }
+        IreeException before = attempt.failure;
+        attempt.dialing = false;
+        attempt.failure = cause;
+        attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
+        attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
+        return before == null || !Objects.equals(before.getMessage(), cause.getMessage());
     }
 
     /** What membership tells. */
@@ -536,13 +540,6 @@ public final class ClusterNode implements AutoCloseable {
         public void reported(ClusterMember member, FailureReport report) {
             executor.execute(() -> hear(member, report));
         }
-    }
-
-    /** Whether the attempt before has failed in another way; else the log would have the same line with each attempt. */
-    private synchronized boolean isNew(ClusterMember peer, IreeException cause) {
-        Attempt attempt = attempts.get(peer.identity().incarnation());
-        IreeException before = attempt == null ? null : attempt.failure;
-        return before == null || !Objects.equals(before.getMessage(), cause.getMessage());
     }
 
     /** What the transport tells. */
@@ -564,10 +561,9 @@ public final class ClusterNode implements AutoCloseable {
 
         @Override
         public void unreachable(ClusterMember peer, IreeException cause) {
-            if (isNew(peer, cause)) {
+            if (ClusterNode.this.unreachable(peer, cause)) {
                 log.warn("{} cannot connect to {}: {}", identity, peer, cause.getMessage());
             }
-            ClusterNode.this.unreachable(peer, cause);
         }
     }
 

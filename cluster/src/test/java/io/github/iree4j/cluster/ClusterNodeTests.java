@@ -2,6 +2,9 @@ package io.github.iree4j.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.MemoryMembership;
@@ -29,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Nodes of one JVM with real connections over loopback. */
 class ClusterNodeTests {
@@ -461,7 +465,11 @@ class ClusterNodeTests {
     }
 
     @Test
-    void anUnreachablePeerIsTriedAgainWhileItIsSeen() throws InterruptedException {
+    void anUnreachablePeerIsTriedAgainWhileItIsSeenAndTheLogHasItOnce() throws InterruptedException {
+        Logger log = (Logger) LoggerFactory.getLogger(ClusterNode.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.addAppender(lines);
         Node one = start(1);
         MemoryMembership ghost = new MemoryMembership(network);
         ghost.join(new ClusterMember(new NodeIdentity(7, 5, 1, 5), "127.0.0.1", 1), _ -> {});
@@ -478,6 +486,10 @@ class ClusterNodeTests {
             clock.advance(Duration.ofSeconds(5));
             one.node.look();
         }
+        log.detachAppender(lines);
+        assertThat(List.copyOf(lines.list))
+                .filteredOn(each -> each.getFormattedMessage().contains("cannot connect to node 5"))
+                .hasSize(1);
         ghost.leave();
         assertThat(one.node.peers()).isEmpty();
         assertThat(one.node.awaitSessions(SOON)).isTrue();

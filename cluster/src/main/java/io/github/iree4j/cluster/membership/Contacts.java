@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -56,6 +57,11 @@ final class Contacts {
     synchronized void configured(Map<InetSocketAddress, String> configured) {
         names.clear();
         names.putAll(configured);
+    }
+
+    /** Whether a host is configured. */
+    synchronized boolean isConfigured(InetAddress host) {
+        return names.keySet().stream().anyMatch(each -> host.equals(each.getAddress()));
     }
 
     /** No address is known of a host. */
@@ -154,7 +160,7 @@ final class Contacts {
     synchronized List<Unreached> unreached(Set<InetSocketAddress> members) {
         long now = nanoTime.getAsLong();
         List<Unreached> unreached = new ArrayList<>();
-        members.forEach(this::reached);
+        contacts.keySet().removeAll(members);
         contacts.values().removeIf(each -> each.open == 0 && now - each.tried > FORGOTTEN_NANOS);
         contacts.forEach((address, contact) -> {
             if (contact.open > 0 && now - contact.tried >= SILENCE_NANOS) {

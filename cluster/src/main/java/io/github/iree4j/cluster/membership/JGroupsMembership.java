@@ -229,7 +229,7 @@ public final class JGroupsMembership implements ClusterMembership {
         tcp.setSocketFactory(new BoundedSockets(
                 options.ssl(),
                 connecting,
-                new ConnectionLog(log, "connection to the membership", System::nanoTime),
+                new ConnectionLog(log, "connection to the membership", System::nanoTime, contacts::isConfigured),
                 contacts));
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());

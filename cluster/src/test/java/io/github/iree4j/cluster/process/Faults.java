@@ -38,19 +38,16 @@ final class Faults {
         down = new boolean[count];
     }
 
-    /** Adds faults of some nodes, each of which is off the network, mute, deaf, paused or dead for all others. */
+    /** Adds a fault of each of some nodes: it is off the network, mute, deaf, paused or dead for all others. */
     void addOf(List<Integer> victims) {
         for (int victim : victims) {
-            long begin = random.nextInt(3000);
-            for (int fault = 1 + random.nextInt(2); fault > 0; fault--) {
-                begin = addOf(victim, begin) + random.nextInt(2000);
-            }
+            addOf(victim, random.nextInt(3000), random.nextInt(6));
         }
     }
 
-    private long addOf(int victim, long begin) {
+    private void addOf(int victim, long begin, int fault) {
         long until = begin + duration();
-        switch (random.nextInt(7)) {
+        switch (fault) {
             case 0 -> during(begin, until, "cut " + victim, () -> cut(victim, 1), () -> cut(victim, -1));
             case 1 ->
                 during(
@@ -87,7 +84,6 @@ final class Faults {
                 }
             }
         }
-        return until;
     }
 
     /** Adds faults of any nodes and of links between two of them, in one direction or both, or between two parts. */
@@ -121,7 +117,7 @@ final class Faults {
                             () -> split(part, 1),
                             () -> split(part, -1));
                 }
-                default -> addOf(one, begin);
+                default -> addOf(one, begin, random.nextInt(7));
             }
         }
     }

@@ -68,7 +68,7 @@ final class ClusterSettings {
     private static boolean hasKey(SslBundle bundle) {
         for (KeyManager each : bundle.getManagers().getKeyManagers()) {
             if (!(each instanceof X509KeyManager keys)) {
-                return true; // who knows
+                return true; // and cannot be asked
             }
             for (String type : KEY_TYPES) {
                 if (keys.getServerAliases(type, null) != null) {

@@ -108,11 +108,13 @@ final class CompiledFunction extends ProgramFunction {
      */
     CompletableFuture<Results> callHere(
             CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
-        return calls.submit(
-                new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit),
-                Tensor.inputs(inputs),
-                values -> cut.apply(returned(values)),
-                Results::close);
+        CallTerms terms =
+                new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit);
+        return startWithin(
+                options.timeout() == null ? limit : options.timeout(),
+                options.signal(),
+                () -> calls.submit(
+                        terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));
     }
 
     private Results returned(@Nullable Object[] values) {

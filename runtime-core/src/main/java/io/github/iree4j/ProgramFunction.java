@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -178,6 +179,37 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         return results;
     }
 
+    /**
+     * Starts a call, whose inputs are copied before, on this thread: to memory that the host does not see, which may be that of another machine.
+     * That takes no longer than the call may.
+     */
+    final CompletableFuture<Results> startWithin(
+            @Nullable Duration time, @Nullable Fence signal, Supplier<CompletableFuture<Results>> start) {
+        if (time == null || program.devices().getFirst().isMemoryOfHost()) {
+            return start.get();
+        }
+        ThreadDeadlines.Deadline deadline = program.deadlines().begin(time);
+        CompletableFuture<Results> started;
+        try {
+            started = start.get();
+        } catch (IreeException e) {
+            deadline.end();
+            if (!deadline.isLate()) {
+                throw e;
+            }
+            IreeException late = late(time, e);
+            if (signal != null) {
+                signal.fail(late);
+            }
+            return CompletableFuture.failedFuture(late);
+        } catch (RuntimeException | Error e) {
+            deadline.end();
+            throw e;
+        }
+        deadline.end();
+        return started;
+    }
+
     private IreeException late(Duration limit, Exception cause) {
         return new IreeException(
                 StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), limit), cause);
@@ -193,7 +225,8 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *     {@link #invoke}
      */
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
-        CompletableFuture<Results> future = call(CallOptions.DEFAULTS, false, inputs); // has a limit of its own
+        CompletableFuture<Results> future =
+                startWithin(timeout, null, () -> call(CallOptions.DEFAULTS, false, inputs)); // has a limit of its own
         try {
             return future.get(Math.max(0, CallTerms.saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {

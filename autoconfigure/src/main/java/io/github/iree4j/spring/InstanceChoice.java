@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses the instance of a program for a call. Safe from any thread. */
 final class InstanceChoice {
-    private static final long LOST = 1L << 62; // more than any load: no calls while another instance works
+    // More than any load: no calls while another instance works.
+    private static final long LOST = 1L << 62;
+    private static final long DRAINING = 1L << 61;
 
     private final IreeRuntime runtime;
     private final AtomicInteger turn = new AtomicInteger();
@@ -22,7 +24,7 @@ final class InstanceChoice {
     }
 
     /**
-     * Chooses the least loaded instance of the least loaded device. One whose device is lost only if there is no other.
+     * Chooses the least loaded instance of the least loaded device. One whose device is lost, or takes no new work, only if there is no other.
      *
      * @param device the name of the required device; null for any
      * @throws IreeException NOT_FOUND when none runs on the device
@@ -62,13 +64,21 @@ final class InstanceChoice {
             }
             long load = instance.activeCalls()
                     + (severalDevices ? (calls(instance.devices().getFirst()) << 32) : 0)
-                    + (instance.devices().stream().anyMatch(each -> each.failure() != null) ? LOST : 0);
+                    + obstacle(instance.devices());
             if (load < least) {
                 least = load;
                 best = instance;
             }
         }
         return best;
+    }
+
+    private static long obstacle(List<Device> devices) {
+        long most = 0;
+        for (Device each : devices) {
+            most = Math.max(most, each.failure() != null ? LOST : each.draining() != null ? DRAINING : 0);
+        }
+        return most;
     }
 
     private long calls(Device device) {

@@ -4,6 +4,7 @@ import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.cluster.membership.FailureReport;
+import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.cluster.transport.GrpcTransport;
 import io.github.iree4j.cluster.transport.PeerHandler;
 import io.github.iree4j.cluster.transport.TransportOptions;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -469,6 +471,15 @@ public final class ClusterNode implements AutoCloseable {
         return peers;
     }
 
+    /**
+     * Returns where the membership looks for nodes and reaches none.
+     *
+     * @return the addresses with the causes
+     */
+    public List<Unreached> unreached() {
+        return membership.unreached();
+    }
+
     private synchronized boolean sees(ClusterMember member) {
         return member.equals(view.find(member.identity().incarnation()));
     }
@@ -527,6 +538,13 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
+    /** Whether the attempt before has failed in another way; else the log would have the same line with each attempt. */
+    private synchronized boolean isNew(ClusterMember peer, IreeException cause) {
+        Attempt attempt = attempts.get(peer.identity().incarnation());
+        IreeException before = attempt == null ? null : attempt.failure;
+        return before == null || !Objects.equals(before.getMessage(), cause.getMessage());
+    }
+
     /** What the transport tells. */
     private final class Connections implements PeerHandler {
         @Override
@@ -546,7 +564,9 @@ public final class ClusterNode implements AutoCloseable {
 
         @Override
         public void unreachable(ClusterMember peer, IreeException cause) {
-            log.warn("{} cannot connect to {}: {}", identity, peer, cause.getMessage());
+            if (isNew(peer, cause)) {
+                log.warn("{} cannot connect to {}: {}", identity, peer, cause.getMessage());
+            }
             ClusterNode.this.unreachable(peer, cause);
         }
     }

@@ -175,12 +175,13 @@ public final class FunctionCalls {
     public <R> CompletableFuture<R> submit(
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
         program.enter();
+        long begun = System.nanoTime();
         ArgumentList arguments = null;
         Call call = null;
         try {
             arguments = new ArgumentList(signature, program.memory(), holder(), inputs);
             call = new Call(fullName, arguments);
-            return new Submission<>(program, this, call, terms, results, discard).start();
+            return new Submission<>(program, this, call, terms, begun, results, discard).start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program.untrack(call);

@@ -34,6 +34,7 @@ final class Submission<R> {
     private final Call call;
     private final @Nullable Fence signal;
     private final CallTerms terms;
+    private final long begun;
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
@@ -47,6 +48,7 @@ final class Submission<R> {
     /**
      * Creates the submission of a call with its arguments.
      *
+     * @param begun when its time began, by {@link System#nanoTime}
      * @param results converts the results for the future; on a thread where arbitrary code may run
      * @param discard frees the converted results if they have no receiver
      */
@@ -55,12 +57,14 @@ final class Submission<R> {
             FunctionCalls function,
             Call call,
             CallTerms terms,
+            long begun,
             Function<@Nullable Object[], R> results,
             Consumer<R> discard) {
         this.program = program;
         this.function = function;
         this.call = call;
         this.terms = terms;
+        this.begun = begun;
         this.signal = terms.signal();
         this.results = results;
         this.discard = discard;
@@ -125,7 +129,8 @@ final class Submission<R> {
 
     /** Abandons the call at the timeout. The clock's thread only starts the thread that does so. */
     private void limit(Duration timeout) {
-        if (timeout.isZero()) { // a timer would give it some time
+        long left = CallTerms.saturatedNanos(timeout) - (System.nanoTime() - begun); // its inputs may have taken some
+        if (timeout.isZero() || left <= 0) { // a timer would give it some time
             future.completeExceptionally(late(timeout));
             return;
         }
@@ -136,7 +141,7 @@ final class Submission<R> {
             }
         });
         future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
-        clock.orTimeout(CallTerms.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+        clock.orTimeout(left, TimeUnit.NANOSECONDS);
     }
 
     private IreeException late(Duration timeout) {

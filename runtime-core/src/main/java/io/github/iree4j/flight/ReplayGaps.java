@@ -45,15 +45,25 @@ final class ReplayGaps {
             }
         }
         this.lacksSome = !missing.isEmpty() || repeated.stream().anyMatch(this::hasUnknownWait);
-        List<RecordedOperation> issued = new ArrayList<>(order.operations());
-        issued.removeIf(each -> each.issued == null);
-        issued.sort(Comparator.comparingLong(OperationGraph::issueNumber));
-        Map<Long, RecordedOperation> last = new HashMap<>(); // by axis
-        for (RecordedOperation each : issued) {
-            if (isBehind(each, last.put(each.axis(), each))) {
+        List<RecordedOperation> decided = new ArrayList<>(order.operations());
+        decided.removeIf(each -> each.issued == null && each.decided.isEmpty());
+        decided.sort(Comparator.comparingLong(ReplayGaps::decisionNumber));
+        Map<Long, RecordedOperation> last = new HashMap<>(); // that was issued, by axis
+        for (RecordedOperation each : decided) {
+            if (isBehind(each, last.get(each.axis()))) {
                 behind.add(each);
             }
+            if (each.issued != null) {
+                last.put(each.axis(), each);
+            }
         }
+    }
+
+    /** When it was issued; else when its waits were decided, by what the queue knew then. */
+    private static long decisionNumber(RecordedOperation operation) {
+        return operation.issued != null
+                ? OperationGraph.issueNumber(operation)
+                : operation.decided.getFirst().sequence();
     }
 
     private void lacks(RecordedFrontier frontier) {
@@ -96,18 +106,7 @@ final class ReplayGaps {
     }
 
     private boolean isBehind(RecordedOperation operation, @Nullable RecordedOperation previous) {
-        if (operation.frontier().tainted() && lacksSome) { // entries that were evicted for others are not known
-            return true;
-        }
-        for (Decided decided : operation.decided) {
-            for (Decision each : decided.decisions()) {
-                if (each.epoch() > 0 && carries(each.axis(), each.epoch())) {
-                    return true;
-                }
-            }
-        }
-        FlightEvent.Reserved memory = operation.reserved;
-        if (memory != null && memory.marks().stream().anyMatch(mark -> carries(mark.axis(), mark.epoch()))) {
+        if (operation.issued != null && learns(operation)) {
             return true;
         }
         RecordedQueue queue = graph.queue(operation.axis());
@@ -125,12 +124,29 @@ final class ReplayGaps {
             return true;
         }
         long from = previous == null ? 0 : previous.epoch();
+        long to = operation.issued == null ? Long.MAX_VALUE : operation.epoch();
         return missing
                 .getOrDefault(operation.axis(), new TreeMap<>())
-                .subMap(from, true, Math.max(from, operation.epoch()), false) // less in a file that was altered
+                .subMap(from, true, Math.max(from, to), false) // less in a file that was altered
                 .values()
                 .stream()
                 .anyMatch(frontier -> carriesOthers(frontier, operation.axis()));
+    }
+
+    /** Whether it knows, by what it waited for or its memory, what a replay does not. */
+    private boolean learns(RecordedOperation operation) {
+        if (operation.frontier().tainted() && lacksSome) { // entries that were evicted for others are not known
+            return true;
+        }
+        for (Decided decided : operation.decided) {
+            for (Decision each : decided.decisions()) {
+                if (each.epoch() > 0 && carries(each.axis(), each.epoch())) {
+                    return true;
+                }
+            }
+        }
+        FlightEvent.Reserved memory = operation.reserved;
+        return memory != null && memory.marks().stream().anyMatch(mark -> carries(mark.axis(), mark.epoch()));
     }
 
     /** Whether an operation passes on what a replay does not: entries of repeated operations that it does not have there. */

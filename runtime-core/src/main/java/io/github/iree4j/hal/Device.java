@@ -281,6 +281,15 @@ public interface Device extends AutoCloseable {
     }
 
     /**
+     * Returns why the device refuses new work with UNAVAILABLE, while it ends what it has: the machine that it belongs to is about to stop.
+     *
+     * @return the reason; null while the device takes work
+     */
+    default @Nullable IreeException draining() {
+        return null;
+    }
+
+    /**
      * Fails waiting work with ABORTED and refuses new work. Returns once the device has given its resources back, except for those of
      * buffers and executables that are still open; in callbacks and on threads of the device it does not wait for that. Idempotent.
      */

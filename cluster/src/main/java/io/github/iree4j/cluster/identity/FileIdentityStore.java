@@ -29,16 +29,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The next session is on disk before it is granted, so a crash at any point skips a session at most. A lock on a second file keeps other
  * processes out while the lease is held; the lease does not end by itself. Nothing keeps two nodes with the same machine index and different
- * files apart until they meet, and a file that is lost or restored from a copy grants sessions again: the volume must follow the index.
+ * files apart until they meet, and a directory that is lost or restored from a copy grants sessions again: the volume must follow the index.
  */
 public final class FileIdentityStore implements IdentityStore {
     /*
      * The file is one line, replaced as a whole: write a temporary file, force it, rename it, force the directory. The lock is on a file of
-     * its own, since a lock belongs to the file that the rename replaces.
+     * its own, since a lock belongs to the file that the rename replaces. That file also says which session was granted last, so that a first file
+     * which was deleted, or replaced by an older copy, is noticed.
      */
     private static final Pattern CONTENT =
-            Pattern.compile("iree4j-identity 1 cluster=([0-9a-f]{16}) machine=([0-9]{1,3}) session=([0-9]{1,3})\\R?");
+            Pattern.compile("iree4j-identity 1 cluster=([0-9a-f]{16}) machine=([0-9]{1,3}) session=([0-9]{1,3})\\R");
+    private static final Pattern REMEMBERED =
+            Pattern.compile(", after session ([0-9]{1,3}) of machine index ([0-9]{1,3}) of ([0-9a-f]{16})");
     private static final int MOST_BYTES = 128;
+    private static final int MOST_LOCK_BYTES = 1024;
 
     /** Files locked by this process. Opening and closing a second channel on one would release the lock of the first. */
     private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
@@ -76,11 +80,17 @@ public final class FileIdentityStore implements IdentityStore {
     public IdentityLease acquire(Duration duration) {
         Lock lock = lock();
         try {
-            int session = lastSession() + 1;
+            int last = lastSession();
+            if (last < lock.remembered()) {
+                throw damaged("has session %s, and '%s' session %d: it was deleted, or is an older copy"
+                        .formatted(last == 0 ? "none" : last, sibling(".lock"), lock.remembered()));
+            }
+            int session = last + 1;
             if (session > Axis.MAXIMUM_SESSION) {
                 throw Slots.exhausted(machine);
             }
             write(session);
+            describe(lock.channel, session);
             return new Held(new NodeIdentity(clusterId, machine, session, incarnation(session)), lock);
         } catch (IOException e) {
             lock.release();
@@ -111,9 +121,10 @@ public final class FileIdentityStore implements IdentityStore {
             if (lock == null) {
                 throw held(holder(channel));
             }
-            channel.truncate(0).write(ByteBuffer.wrap(self().getBytes(StandardCharsets.UTF_8)));
+            int remembered = remembered(content(channel));
+            describe(channel, remembered);
             locked = true;
-            return new Lock(path, channel, lock);
+            return new Lock(path, channel, lock, remembered);
         } catch (OverlappingFileLockException e) { // by another class loader, or through a link
             throw held("this process");
         } catch (IOException e) {
@@ -142,10 +153,35 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private static String holder(FileChannel locked) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(MOST_BYTES);
-        locked.read(bytes, 0);
-        String holder = StandardCharsets.UTF_8.decode(bytes.flip()).toString().replaceAll("\\p{Cntrl}", " ");
+        String holder = REMEMBERED.matcher(content(locked)).replaceAll("");
         return holder.isBlank() ? "an unknown process" : holder;
+    }
+
+    private static String content(FileChannel locked) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(MOST_LOCK_BYTES);
+        locked.read(bytes, 0);
+        return StandardCharsets.UTF_8.decode(bytes.flip()).toString().replaceAll("\\p{Cntrl}", " ");
+    }
+
+    /** The last session of this machine index that a holder of the lock was granted; 0 when that is not known. */
+    private int remembered(String content) {
+        Matcher fields = REMEMBERED.matcher(content);
+        return fields.find()
+                        && Integer.parseInt(fields.group(2)) == machine
+                        && Long.parseUnsignedLong(fields.group(3), 16) == clusterId
+                ? Integer.parseInt(fields.group(1))
+                : 0;
+    }
+
+    /** Says who holds the lock, and which session was granted last. */
+    private void describe(FileChannel locked, int session) throws IOException {
+        String text = self()
+                + (session == 0
+                        ? ""
+                        : ", after session %d of machine index %d of %016x".formatted(session, machine, clusterId));
+        ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+        int written = locked.write(bytes, 0);
+        locked.truncate(written);
     }
 
     private int lastSession() throws IOException {
@@ -160,7 +196,7 @@ public final class FileIdentityStore implements IdentityStore {
         }
         Matcher fields = CONTENT.matcher(content);
         if (!fields.matches()) {
-            throw damaged("does not begin with 'iree4j-identity 1'");
+            throw damaged("is not one whole line that begins with 'iree4j-identity 1'");
         }
         long ofCluster = Long.parseUnsignedLong(fields.group(1), 16);
         if (ofCluster != clusterId || Integer.parseInt(fields.group(2)) != machine) {
@@ -229,7 +265,7 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     /** The lock of a lease. */
-    private record Lock(Path path, FileChannel channel, FileLock lock) {
+    private record Lock(Path path, FileChannel channel, FileLock lock, int remembered) {
         boolean isHeld() {
             return lock.isValid();
         }

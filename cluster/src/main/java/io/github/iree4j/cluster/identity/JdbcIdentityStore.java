@@ -292,7 +292,10 @@ public final class JdbcIdentityStore implements IdentityStore {
                         now);
             });
             if (rows != 1) {
-                throw new IreeException(StatusCode.ABORTED, "the lease of " + identity + " has ended");
+                throw new IreeException(
+                        StatusCode.ABORTED,
+                        "the lease of %s has ended: in table 'iree_cluster_slot', the row of machine index %d is another's, or has expired by the database's clock"
+                                .formatted(identity, identity.machine()));
             }
         }
 

@@ -117,11 +117,15 @@ public final class LeaseKeeper {
             if (age >= nanos / 6 * 5) {
                 lost = new IreeException(
                         StatusCode.ABORTED,
-                        "the lease of %s was last renewed %d ms ago, and it lasts %d ms%s"
+                        "the lease of %s was last renewed %d ms ago, and it lasts %d ms%s%s"
                                 .formatted(
                                         identity(),
                                         age / 1_000_000,
                                         nanos / 1_000_000,
+                                        renewing
+                                                ? "; the store has not answered for %d ms"
+                                                        .formatted((now - tried) / 1_000_000)
+                                                : "",
                                         failure == null ? "" : "; " + failure.getMessage()),
                         failure);
                 state = State.FENCED;

@@ -6,10 +6,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import javax.net.ServerSocketFactory;
-import javax.net.SocketFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLSocket;
 import org.jgroups.util.DefaultSocketFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +19,7 @@ final class BoundedSockets extends DefaultSocketFactory {
     private final @Nullable SSLContext ssl;
     private final Duration limit;
     private final ConnectionLog log;
+    private final Contacts contacts;
 
     /**
      * Creates it.
@@ -29,18 +27,18 @@ final class BoundedSockets extends DefaultSocketFactory {
      * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
      * @param limit how long connecting may take, with the handshake
      * @param log learns of connections of others that are not made
+     * @param contacts learns what comes of connections to others
      */
-    BoundedSockets(@Nullable SSLContext ssl, Duration limit, ConnectionLog log) {
-        super(ssl == null ? SocketFactory.getDefault() : ssl.getSocketFactory(), ServerSocketFactory.getDefault());
+    BoundedSockets(@Nullable SSLContext ssl, Duration limit, ConnectionLog log, Contacts contacts) {
         this.ssl = ssl;
         this.limit = limit;
         this.log = log;
-        setSocketConfigurator(socket -> {
-            if (socket instanceof SSLSocket secured) {
-                CompletableFuture<Void> made = bound(secured, limit);
-                secured.addHandshakeCompletedListener(_ -> made.complete(null));
-            }
-        });
+        this.contacts = contacts;
+    }
+
+    @Override
+    public Socket createSocket(String service) {
+        return new Caller(ssl, limit, contacts);
     }
 
     @Override

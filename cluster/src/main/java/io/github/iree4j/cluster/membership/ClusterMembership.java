@@ -1,6 +1,7 @@
 package io.github.iree4j.cluster.membership;
 
 import io.github.iree4j.status.IreeException;
+import java.util.List;
 
 /**
  * Tells a node which other nodes are alive. Implementations detect crashes and silence; they carry no data.
@@ -50,4 +51,13 @@ public interface ClusterMembership {
 
     /** Leaves, so that the other nodes see it go at once. Does nothing when this has not joined. No view is reported after it returns. */
     void leave();
+
+    /**
+     * Returns where this looks for nodes and reaches none. MUST NOT block on the network.
+     *
+     * @return the addresses with the causes; empty when all were reached, or the implementation does not know
+     */
+    default List<Unreached> unreached() {
+        return List.of();
+    }
 }

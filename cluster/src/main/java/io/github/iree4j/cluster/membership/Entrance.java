@@ -9,11 +9,6 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertPathValidatorException;
-import java.security.cert.CertPathValidatorException.BasicReason;
-import java.security.cert.CertificateExpiredException;
-import java.security.cert.CertificateNotYetValidException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -137,7 +132,7 @@ final class Entrance extends ServerSocket {
             guest = greeted(ssl == null ? stranger : secured(ssl, stranger));
             why = null;
         } catch (IOException | RuntimeException e) { // of what TLS reads
-            why = reason(e);
+            why = Reasons.of(e);
         }
         if (!met.complete(null)) {
             why = "no greeting within %d ms".formatted(limit.toMillis());
@@ -189,30 +184,5 @@ final class Entrance extends ServerSocket {
             throw new EOFException();
         }
         return bytes;
-    }
-
-    /** Why a connection failed; null where there is nothing to say, such as that a port scanner has left. */
-    private static @Nullable String reason(Exception cause) {
-        for (Throwable each = cause; each != null; each = each.getCause()) {
-            if (each instanceof EOFException) {
-                return null;
-            }
-            if (each instanceof CertificateExpiredException) {
-                return "its certificate has expired: " + each.getMessage();
-            }
-            if (each instanceof CertificateNotYetValidException) {
-                return "its certificate is not valid yet: " + each.getMessage();
-            }
-            if (each instanceof CertPathBuilderException // and where another authority has the same name
-                    || each instanceof CertPathValidatorException invalid
-                            && invalid.getReason() == BasicReason.INVALID_SIGNATURE) {
-                return "its certificate is of an unknown authority";
-            }
-        }
-        String text = String.valueOf(cause.getMessage()).replaceFirst("^\\([a-z_]+\\) ", ""); // the alert that is sent
-        if (text.contains("nrecognized SSL message")) {
-            return "not TLS";
-        }
-        return text.startsWith("Received fatal alert") ? "it does not accept this node's certificate: " + text : text;
     }
 }

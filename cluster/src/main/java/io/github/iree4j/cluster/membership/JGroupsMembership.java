@@ -3,12 +3,16 @@ package io.github.iree4j.cluster.membership;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jgroups.Address;
 import org.jgroups.BytesMessage;
+import org.jgroups.Event;
 import org.jgroups.JChannel;
 import org.jgroups.MergeView;
 import org.jgroups.Message;
@@ -24,7 +28,6 @@ import org.jgroups.protocols.MFC;
 import org.jgroups.protocols.SHARED_LOOPBACK;
 import org.jgroups.protocols.SHARED_LOOPBACK_PING;
 import org.jgroups.protocols.TCP;
-import org.jgroups.protocols.TCPPING;
 import org.jgroups.protocols.TP;
 import org.jgroups.protocols.UFC;
 import org.jgroups.protocols.UNICAST3;
@@ -34,6 +37,7 @@ import org.jgroups.protocols.pbcast.GMS;
 import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.AddressGenerator;
+import org.jgroups.stack.IpAddress;
 import org.jgroups.stack.Protocol;
 import org.jgroups.util.ExtendedUUID;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +58,10 @@ public final class JGroupsMembership implements ClusterMembership {
     private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final GroupOptions options;
+    private final Contacts contacts = new Contacts(log, System::nanoTime);
     private final Object departure = new Object(); // held while the node leaves, without this
     private volatile @Nullable JChannel channel; // changed under the lock of this
+    private @Nullable ClusterMember self; // guarded by this
 
     /**
      * Creates a membership that has not joined.
@@ -73,12 +79,15 @@ public final class JGroupsMembership implements ClusterMembership {
         }
         JChannel joining = null;
         try {
-            joining = new JChannel(stack());
+            List<Protocol> stack = stack();
+            joining = new JChannel(stack);
+            stack.forEach(this::keepAddress);
             joining.setName(self.identity().toString());
             joining.addAddressGenerator(new Addresses(self));
             joining.setReceiver(new Views(self, listener));
             joining.connect(options.cluster());
             channel = joining;
+            this.self = self;
         } catch (Exception e) { // as declared
             if (joining != null) {
                 joining.close();
@@ -121,6 +130,40 @@ public final class JGroupsMembership implements ClusterMembership {
         }
     }
 
+    @Override
+    public List<Unreached> unreached() {
+        JChannel looking;
+        ClusterMember from;
+        synchronized (this) {
+            looking = channel;
+            from = self;
+        }
+        View view = looking == null ? null : looking.getView();
+        if (looking == null || from == null || view == null) {
+            return List.of();
+        }
+        Set<InetSocketAddress> members = new HashSet<>();
+        List<Unreached> foreign = new ArrayList<>();
+        for (Address each : view.getMembers()) {
+            if (looking.down(new Event(Event.GET_PHYSICAL_ADDRESS, each)) instanceof IpAddress known) {
+                members.add(new InetSocketAddress(known.getIpAddress(), known.getPort()));
+            }
+            ClusterMember member = decoded(each);
+            if (member != null && !isPeer(member, from)) {
+                foreign.add(new Unreached(
+                        member.host() + ":" + (member.port() + 1),
+                        true,
+                        "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+                                .formatted(
+                                        member.identity().clusterId(),
+                                        from.identity().clusterId())));
+            }
+        }
+        List<Unreached> unreached = new ArrayList<>(contacts.unreached(members));
+        unreached.addAll(foreign);
+        return unreached;
+    }
+
     /** From the transport up. */
     private List<Protocol> stack() throws Exception {
         List<Protocol> stack = new ArrayList<>();
@@ -151,6 +194,24 @@ public final class JGroupsMembership implements ClusterMembership {
         return stack;
     }
 
+    /**
+     * System properties such as {@code jgroups.bind_addr}, which are for other users of JGroups in this process, have replaced the addresses: it
+     * would listen where others reach it, perhaps without TLS.
+     */
+    private void keepAddress(Protocol each) {
+        if (each instanceof TCP tcp) {
+            tcp.setBindAddress(options.address());
+            tcp.setExternalAddr(null);
+            tcp.setExternalPort(0);
+            tcp.setClientBindAddr(null);
+            tcp.setBindPort(options.port());
+        } else if (each instanceof FD_SOCK2 detection) {
+            detection.setBindAddress(options.address());
+            detection.setExternalAddress(null);
+            detection.setExternalPort(0);
+        }
+    }
+
     private TP transport() {
         InetAddress address = options.address();
         if (address == null) {
@@ -160,19 +221,22 @@ public final class JGroupsMembership implements ClusterMembership {
         Duration connecting = options.timeout().dividedBy(2);
         tcp.setSockConnTimeout((int) connecting.toMillis());
         tcp.setSocketFactory(new BoundedSockets(
-                options.ssl(), connecting, new ConnectionLog(log, "connection to the membership", System::nanoTime)));
+                options.ssl(),
+                connecting,
+                new ConnectionLog(log, "connection to the membership", System::nanoTime),
+                contacts));
         tcp.setBindAddress(address);
         tcp.setBindPort(options.port());
         tcp.setPortRange(0);
         tcp.setMaxLength(MOST_BYTES);
+        tcp.logDetails(false); // one line on a connection that fails, no stack trace
         tcp.setBundlerType("per-destination"); // a node that does not answer delays no messages to others
         return tcp;
     }
 
     private Protocol discovery() {
         return switch (options.discovery()) {
-            case GroupOptions.Discovery.Static list ->
-                new TCPPING().setInitialHosts(list.hosts()).setPortRange(0);
+            case GroupOptions.Discovery.Static list -> new NamedHosts(list.hosts(), contacts).setPortRange(0);
             case GroupOptions.Discovery.Dns dns -> new DNS_PING().dnsQuery(dns.query());
             case GroupOptions.Discovery.Jvm _ -> new SHARED_LOOPBACK_PING();
         };
@@ -181,31 +245,30 @@ public final class JGroupsMembership implements ClusterMembership {
     private static ClusterView view(View view, ClusterMember self) {
         List<ClusterMember> members = new ArrayList<>();
         for (Address address : view.getMembers()) {
-            ClusterMember member = member(address, self);
-            if (member != null) {
+            ClusterMember member = decoded(address);
+            if (member == null) {
+                log.warn("{} is in the group of {} and no node", address, self);
+            } else if (!isPeer(member, self)) {
+                log.warn("{} is in the group of {} and of another causal domain", member, self);
+            } else {
                 members.add(member);
             }
         }
         return new ClusterView(view.getViewId().getId() + 1, members, view instanceof MergeView);
     }
 
-    /** The member with an address; null, and a warning, when it is none of this cluster. */
-    private static @Nullable ClusterMember member(@Nullable Address address, ClusterMember self) {
+    private static boolean isPeer(ClusterMember member, ClusterMember self) {
+        return member.identity().clusterId() == self.identity().clusterId();
+    }
+
+    /** The member with an address; null when it is none, but a stranger. */
+    private static @Nullable ClusterMember decoded(@Nullable Address address) {
         byte[] bytes = address instanceof ExtendedUUID uuid ? uuid.get(KEY) : null;
-        if (bytes == null) {
-            log.warn("{} is in the group of {} and no node", address, self);
+        try {
+            return bytes == null ? null : ClusterMember.decode(bytes);
+        } catch (IreeException e) {
             return null;
         }
-        try {
-            ClusterMember member = ClusterMember.decode(bytes);
-            if (member.identity().clusterId() == self.identity().clusterId()) {
-                return member;
-            }
-            log.warn("{} is in the group of {} and of another causal domain", member, self);
-        } catch (IreeException e) {
-            log.warn("{} is in the group of {} and no node: {}", address, self, e.getMessage());
-        }
-        return null;
     }
 
     /** Addresses that carry the member. A class of its own, since the interface has two methods of which JGroups calls either. */
@@ -245,8 +308,8 @@ public final class JGroupsMembership implements ClusterMembership {
 
         @Override
         public void receive(Message message) {
-            ClusterMember from = member(message.getSrc(), self);
-            if (from == null || !(message instanceof BytesMessage bytes) || !bytes.hasArray()) {
+            ClusterMember from = decoded(message.getSrc());
+            if (from == null || !isPeer(from, self) || !(message instanceof BytesMessage bytes) || !bytes.hasArray()) {
                 return;
             }
             try {

@@ -15,6 +15,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Frames as messages of gRPC: the bytes as they are, one message each. */
 final class Frames {
@@ -51,6 +52,7 @@ final class Frames {
     static IreeException failure(String peer, Status status) {
         String reason = status.getDescription();
         Throwable cause = status.getCause();
+        String root = rootMessage(cause);
         StatusCode code = switch (status.getCode()) {
             case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
             case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
@@ -65,9 +67,20 @@ final class Frames {
                         .formatted(
                                 peer,
                                 status.getCode(),
-                                reason == null ? "" : ", " + reason,
-                                cause == null || cause.getMessage() == null ? "" : ", " + cause.getMessage()),
+                                reason == null
+                                        ? ""
+                                        : ", " + reason.lines().findFirst().orElse(""),
+                                root == null ? "" : ", " + root),
                 cause);
+    }
+
+    /** What the innermost cause says: that a certificate is of another host, where the outer ones name the engine of TLS. */
+    private static @Nullable String rootMessage(@Nullable Throwable cause) {
+        String message = null;
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            message = each.getMessage() == null ? message : each.getMessage();
+        }
+        return message;
     }
 
     /** Passes messages as streams of their bytes. */

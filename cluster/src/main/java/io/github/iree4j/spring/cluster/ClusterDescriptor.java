@@ -5,6 +5,7 @@ import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
@@ -32,6 +33,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param fenced why this node is out of the cluster; null while it is not
  * @param views number of views so far
  * @param members the nodes of the last view, this one included
+ * @param unreached where this node looks for others and reaches none, and why
  * @param failed the incarnations that have failed, with the cause
  * @param failedAxes axes that failed with them, up to 64 of each incarnation
  */
@@ -41,6 +43,7 @@ public record ClusterDescriptor(
         @Nullable String fenced,
         long views,
         List<Member> members,
+        List<Unreached> unreached,
         Map<Long, String> failed,
         List<FailedAxis> failedAxes)
         implements OperationResponseBody {
@@ -232,6 +235,7 @@ public record ClusterDescriptor(
                 node.view().members().stream()
                         .map(each -> member(each, self, peers, failed, tracker))
                         .toList(),
+                node.unreached(),
                 failed,
                 failedAxes(node.remote().failedAxes(), tracker));
     }

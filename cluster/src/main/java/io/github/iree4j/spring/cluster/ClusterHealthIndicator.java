@@ -3,6 +3,7 @@ package io.github.iree4j.spring.cluster;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
+import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.status.IreeException;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,8 +11,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Health of a node: down when it is fenced, up but degraded while it has no session with a node that it sees. The loss of another node is no
- * fault of this one.
+ * Health of a node: down when it is fenced, up but degraded while it has no session with a node that it sees, or a node where it looks for
+ * one refuses it, or it that node. The loss of another node is no fault of this one.
  */
 public final class ClusterHealthIndicator implements HealthIndicator {
 
@@ -46,6 +47,18 @@ public final class ClusterHealthIndicator implements HealthIndicator {
         }
         if (!without.isEmpty()) {
             health.withDetail("degraded", true).withDetail("withoutSession", without);
+        }
+        Map<String, String> unreached = new TreeMap<>();
+        boolean refused = false;
+        for (Unreached each : node.unreached()) {
+            unreached.put(each.address(), each.cause());
+            refused |= each.refuses();
+        }
+        if (refused) {
+            health.withDetail("degraded", true);
+        }
+        if (!unreached.isEmpty()) {
+            health.withDetail("unreached", unreached);
         }
         return health.withDetail("identity", node.identity().toString())
                 .withDetail("members", node.view().members().size())

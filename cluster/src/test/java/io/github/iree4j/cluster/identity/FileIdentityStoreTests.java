@@ -99,6 +99,49 @@ class FileIdentityStoreTests extends IdentityStoreContract {
         assertThat(open().acquire(LEASE).identity().session()).isEqualTo(2);
     }
 
+    /** Session 20 of 200 would be granted again. */
+    @Test
+    void aFileThatIsCutAnywhereIsRefused() throws IOException {
+        for (int i = 0; i < 12; i++) {
+            open().acquire(LEASE).release();
+        }
+        String intact = Files.readString(file());
+        Files.delete(directory.resolve("state/identity.lock"));
+        for (int length = 0; length < intact.length(); length++) {
+            Files.writeString(file(), intact.substring(0, length));
+            assertThat(failure(() -> open().acquire(LEASE)).code())
+                    .as("%d bytes", length)
+                    .isEqualTo(StatusCode.DATA_LOSS);
+        }
+    }
+
+    @Test
+    void aFileThatWasDeletedOrIsAnOlderCopyIsRefused() throws IOException {
+        open().acquire(LEASE).release();
+        String copy = Files.readString(file());
+        open().acquire(LEASE).release();
+        String intact = Files.readString(file());
+        for (int again = 0; again < 3; again++) {
+            Files.delete(file());
+            assertThat(failure(() -> open().acquire(LEASE)))
+                    .hasMessageContaining("has session none")
+                    .hasMessageContaining("session 2: it was deleted, or is an older copy");
+            Files.writeString(file(), copy);
+            assertThat(failure(() -> open().acquire(LEASE)).code()).isEqualTo(StatusCode.DATA_LOSS);
+        }
+        Files.writeString(file(), intact);
+        IdentityLease lease = open().acquire(LEASE);
+        assertThat(lease.identity().session()).isEqualTo(3);
+        lease.release();
+        Files.delete(file());
+        assertThat(new FileIdentityStore(file(), CLUSTER, 4)
+                        .acquire(LEASE)
+                        .identity()
+                        .session())
+                .as("of another machine index")
+                .isOne();
+    }
+
     @Test
     void aFileOfAnotherClusterOrMachineIsRefused() {
         open().acquire(LEASE).release();

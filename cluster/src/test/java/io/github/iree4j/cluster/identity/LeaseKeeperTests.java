@@ -63,6 +63,7 @@ class LeaseKeeperTests {
         pass(Duration.ofSeconds(10));
         assertThat(clock.waiting()).isOne();
         assertThat(fences).hasSize(1);
+        assertThat(fences.getFirst()).hasMessageContaining("the store has not answered for 6000 ms");
         clock.runAll(); // it returns too late
         assertThat(keeper.state()).isEqualTo(State.FENCED);
         assertThat(fences).hasSize(1);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.cluster.transport.TransportOptions;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.ConnectException;
@@ -56,6 +57,38 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
+    @Timeout(60)
+    void aNodeThatLeasesItsIdentityElsewhereIsNoMemberAndIsNamed() throws Exception {
+        ClusterMember here = ClusterViewTests.member(1);
+        ClusterMember elsewhere = new ClusterMember(new NodeIdentity(77, 2, 1, 2), "far", 7600);
+        CountDownLatch seen = new CountDownLatch(1);
+        ClusterMembership one = node(1);
+        ClusterMembership two = node(2);
+        try {
+            AtomicInteger members = new AtomicInteger();
+            AtomicInteger views = new AtomicInteger();
+            one.join(here, view -> {
+                members.set(view.members().size());
+                if (views.incrementAndGet() == 2) {
+                    seen.countDown();
+                }
+            });
+            assertThat(one.unreached()).isEmpty();
+            two.join(elsewhere, _ -> {});
+            seen.await();
+            assertThat(members).hasValue(1);
+            assertThat(one.unreached()).singleElement().satisfies(each -> {
+                assertThat(each.address()).isEqualTo("far:7601");
+                assertThat(each.refuses()).isTrue();
+                assertThat(each.cause()).contains("the id of its cluster is 000000000000004d");
+            });
+        } finally {
+            two.leave();
+            one.leave();
+        }
+    }
+
+    @Test
     void aPortInUseIsUnavailable() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
@@ -96,6 +129,38 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 other.execute(membership::leave);
                 membership.leave();
             }
+        }
+    }
+
+    /** They are for other users of JGroups; the node would be reached from where it must not be. */
+    @Test
+    void propertiesOfTheSystemDoNotMoveThePorts() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        InetAddress other = InetAddress.ofLiteral("127.0.0.2");
+        int port = FreePorts.three(27_000 + (int) (ProcessHandle.current().pid() % 900));
+        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
+                group,
+                loopback,
+                port,
+                new GroupOptions.Discovery.Static(List.of()),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null));
+        System.setProperty("jgroups.bind_addr", "127.0.0.2");
+        try {
+            membership.join(ClusterViewTests.member(1), _ -> {});
+        } finally {
+            System.clearProperty("jgroups.bind_addr");
+        }
+        try {
+            for (int offset = 0; offset < 2; offset++) {
+                new Socket(loopback, port + offset).close();
+                int taken = port + offset;
+                assertThatThrownBy(() -> new Socket(other, taken).close()).isInstanceOf(ConnectException.class);
+            }
+        } finally {
+            membership.leave();
         }
     }
 

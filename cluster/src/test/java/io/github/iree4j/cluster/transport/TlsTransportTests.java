@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.api.Assertions;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -84,7 +86,10 @@ class TlsTransportTests {
     @Test
     void aListenerWhoseCertificateNamesAnotherHostIsRefused() throws InterruptedException {
         connect(near, elsewhere);
-        refusal();
+        assertThat(refusal())
+                .hasMessageContaining("127.0.0.1 found") // No subject alternative names matching IP address
+                .extracting(Throwable::getMessage, Assertions.as(InstanceOfAssertFactories.STRING))
+                .hasLineCount(1);
     }
 
     @Test

@@ -36,30 +36,16 @@ final class BufferFile extends HalFile {
 
     @Override
     protected void doRead(long offset, MemorySegment target) {
-        try (Loan loan = new Loan()) {
-            target.copyFrom(loan.bytes(offset, target.byteSize()));
-        }
+        stored.lendTo(call, storage -> target.copyFrom(bytes(storage, offset, target.byteSize())));
     }
 
     @Override
     protected void doWrite(long offset, MemorySegment source) {
-        try (Loan loan = new Loan()) {
-            loan.bytes(offset, source.byteSize()).copyFrom(source);
-        }
+        stored.lendTo(call, storage -> bytes(storage, offset, source.byteSize()).copyFrom(source));
     }
 
-    /** The storage while it is used. */
-    private final class Loan implements AutoCloseable {
-        private final BufferStorage storage = stored.lend(call);
-
-        MemorySegment bytes(long offset, long length) {
-            return Objects.requireNonNull(storage.host()).asSlice(buffer.offset() + offset, length);
-        }
-
-        @Override
-        public void close() {
-            stored.unpin();
-        }
+    private MemorySegment bytes(BufferStorage storage, long offset, long length) {
+        return Objects.requireNonNull(storage.host()).asSlice(buffer.offset() + offset, length);
     }
 
     @Override

@@ -245,6 +245,11 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
+    public @Nullable IreeException draining() {
+        return device.draining();
+    }
+
+    @Override
     public void close() {
         device.close();
     }

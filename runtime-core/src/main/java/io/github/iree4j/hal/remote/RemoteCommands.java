@@ -12,8 +12,12 @@ import java.util.List;
 final class RemoteCommands implements TransferCommands, DriverCommands {
     private static final int STEPS_LIMIT = 1 << 14;
 
+    /** Bytes of steps that a frame has room for, beside its head and 255 waits. */
+    private static final long BYTES_LIMIT = SessionWire.FRAME_LIMIT - (16 << 10);
+
     private final RemoteDriver driver;
     private final List<Step> steps = new ArrayList<>();
+    private long bytes; // of a frame with the steps
 
     RemoteCommands(RemoteDriver driver) {
         this.driver = driver;
@@ -29,7 +33,19 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d steps of one operation on a remote device, the limit; submit several".formatted(STEPS_LIMIT));
         }
+        bytes += step.frameBytes();
+        if (bytes > BYTES_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "one operation on a remote device takes more than %d bytes to describe, the limit; submit several with fewer ranges of buffers"
+                            .formatted(BYTES_LIMIT));
+        }
         steps.add(step);
+    }
+
+    /** At most so many bytes of a frame are its steps, with uploads by transfer. */
+    long bytes() {
+        return bytes;
     }
 
     @Override

@@ -144,6 +144,11 @@ final class RemoteDriver implements StreamDriver {
         return lost != null;
     }
 
+    @Override
+    public @Nullable IreeException draining() {
+        return session.draining();
+    }
+
     @Nullable
     IreeException failure() {
         return lost;

@@ -222,9 +222,10 @@ final class RemoteLane implements Lane {
     }
 
     private void send(Entry entry, List<Point> waits, boolean isFinal) {
-        List<Step> steps = entry.submission != null && entry.submission.commands() instanceof RemoteCommands commands
-                ? commands.steps()
-                : List.of();
+        RemoteCommands commands =
+                entry.submission != null && entry.submission.commands() instanceof RemoteCommands some ? some : null;
+        List<Step> steps = commands == null ? List.of() : commands.steps();
+        long described = commands == null ? 0 : commands.bytes();
         synchronized (this) {
             pending.remove();
             entry.sequence = ++sequence;
@@ -243,7 +244,8 @@ final class RemoteLane implements Lane {
         frame.u16(steps.size());
         boolean moves = false;
         for (Step step : steps) {
-            write(entry, step, frame, isFinal && !moves);
+            boolean small = frame.size() + described < SessionWire.FRAME_LIMIT / 2; // bytes of uploads may be added
+            write(entry, step, frame, isFinal && !moves && small);
             moves |= step instanceof Step.Download;
         }
         synchronized (this) {
@@ -273,7 +275,7 @@ final class RemoteLane implements Lane {
                         .u64(copy.length());
             case Step.Upload upload -> {
                 long size = upload.bytes().byteSize();
-                if (isFinal && size <= INLINE && frame.size() + size < SessionWire.FRAME_LIMIT / 2) {
+                if (isFinal && size <= INLINE) {
                     frame.u8(Step.UPDATE)
                             .u64(upload.target())
                             .u64(upload.offset())

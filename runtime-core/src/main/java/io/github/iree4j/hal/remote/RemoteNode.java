@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -9,13 +8,10 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +27,6 @@ import org.slf4j.LoggerFactory;
 public final class RemoteNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteNode.class);
 
-    /** Axes of a failed peer that are kept, to be shown. */
-    private static final int MOST_LOST = 64;
-
     private final NodeIdentity identity;
     private final SchedulingDomain domain;
     private final RemoteOptions options;
@@ -44,17 +37,8 @@ public final class RemoteNode implements AutoCloseable {
     private final RemoteTracer tracer;
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
+    private final PeerTable peers;
     private final AtomicLong leftBehind = new AtomicLong();
-
-    // Guarded by this.
-    private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
-    private final Map<RemoteSession, Boolean> handshakes = new ConcurrentHashMap<>(); // whose peer is not known yet
-    private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever: failing is sticky
-    private final Map<Integer, Long> slots =
-            new TreeMap<>(); // the incarnation of each (machine, session); never leased twice
-    private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
-    private @Nullable IreeException closed;
-    private @Nullable IreeException leaving;
 
     private RemoteNode(Builder builder) {
         this.identity = builder.identity;
@@ -66,7 +50,7 @@ public final class RemoteNode implements AutoCloseable {
         this.slow = builder.slow;
         this.tracer = builder.tracer;
         this.content = new ContentCache(options.contentLimit());
-        slots.put(slot(identity), identity.incarnation());
+        this.peers = new PeerTable(identity);
         if (!tracer.equals(RemoteTracer.NONE)) {
             domain.contexts(this::trace);
         }
@@ -150,15 +134,7 @@ public final class RemoteNode implements AutoCloseable {
      */
     public PeerListener dial(PeerConnection connection, long peer) {
         RemoteSession session = new RemoteSession(this, connection);
-        IreeException refused;
-        synchronized (this) {
-            refused = closed != null
-                    ? closed
-                    : leaving != null ? leaving : failed.containsKey(peer) ? hasFailed(peer) : null;
-            if (refused == null) {
-                handshakes.put(session, true);
-            }
-        }
+        IreeException refused = peers.begin(session, peer);
         if (refused == null) {
             session.sendHello(hello(peer));
         } else {
@@ -175,13 +151,7 @@ public final class RemoteNode implements AutoCloseable {
      */
     public PeerListener accept(PeerConnection connection) {
         RemoteSession session = new RemoteSession(this, connection);
-        IreeException refused;
-        synchronized (this) {
-            refused = closed != null ? closed : leaving;
-            if (refused == null) {
-                handshakes.put(session, true);
-            }
-        }
+        IreeException refused = peers.begin(session, 0);
         if (refused != null) {
             session.reject(refused);
         }
@@ -214,70 +184,10 @@ public final class RemoteNode implements AutoCloseable {
                 served);
     }
 
-    /**
-     * Accepts a peer for a session, or says why not.
-     *
-     * @param dialed whether this node dialed
-     * @return why the peer is rejected; null when it is accepted, and no other session will be with it
-     */
+    /** Accepts a peer for a session, or says why not: see {@link PeerTable#admit}. */
     @Nullable
     IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
-        NodeIdentity peer = hello.identity();
-        String why = null;
-        StatusCode code = StatusCode.FAILED_PRECONDITION;
-        synchronized (this) {
-            long incarnation = peer.incarnation();
-            Long ofSlot = slots.get(slot(peer));
-            NodeIdentity connected = session.connection().peer();
-            if (closed != null || leaving != null) {
-                return closed != null ? closed : leaving;
-            }
-            boolean isOther = connected != null && !connected.equals(peer);
-            if (!isOther && failed.containsKey(incarnation)) {
-                return hasFailed(incarnation);
-            }
-            if (isOther) {
-                why = "%s says that it is %s, and its connection is one of %s".formatted(session, peer, connected);
-                code = StatusCode.PERMISSION_DENIED;
-            } else if (peer.clusterId() != identity.clusterId()) {
-                why = "%s is of cluster %x, and %s of cluster %x"
-                        .formatted(peer, peer.clusterId(), identity, identity.clusterId());
-                code = StatusCode.INCOMPATIBLE;
-            } else if (hello.expected() != 0 && hello.expected() != identity.incarnation()) {
-                why = "%s looks for node %d, and this is %s".formatted(peer, hello.expected(), identity);
-                code = StatusCode.NOT_FOUND;
-            } else if (peer.incarnation() == identity.incarnation()) {
-                why = "both sides are %s; identities are leased once".formatted(peer);
-            } else if (dialed != identity.incarnation() < incarnation) {
-                why = "%s and %s: the one with the lower incarnation dials".formatted(peer, identity);
-            } else if (sessions.containsKey(incarnation)) {
-                why = "%s has a session with %s already".formatted(peer, identity);
-                code = StatusCode.ALREADY_EXISTS;
-            } else if (ofSlot != null && ofSlot != incarnation) {
-                why = "%s has the machine and session of node %d; a slot is leased once".formatted(peer, ofSlot);
-                code = StatusCode.ALREADY_EXISTS;
-            }
-            if (why != null) {
-                return new IreeException(code, why);
-            }
-            slots.put(slot(peer), incarnation);
-            sessions.put(incarnation, session);
-            handshakes.remove(session);
-        }
-        return null;
-    }
-
-    private IreeException hasFailed(long incarnation) { // under the lock
-        IreeException cause = Objects.requireNonNull(failed.get(incarnation));
-        return new IreeException(
-                StatusCode.ABORTED,
-                "node %d has failed for %s and cannot come back; it needs a new identity: %s"
-                        .formatted(incarnation, identity, cause.getMessage()),
-                cause);
-    }
-
-    private static int slot(NodeIdentity of) {
-        return of.machine() << 8 | of.session();
+        return peers.admit(session, hello, dialed);
     }
 
     void opened(RemoteSession session) {
@@ -290,16 +200,7 @@ public final class RemoteNode implements AutoCloseable {
 
     /** A session has failed: its peer, if accepted, will never be accepted again. */
     void ended(RemoteSession session, IreeException cause) {
-        NodeIdentity peer = session.peer();
-        synchronized (this) {
-            handshakes.remove(session);
-            if (peer != null && sessions.remove(peer.incarnation(), session)) {
-                failed.putIfAbsent(peer.incarnation(), cause);
-                lost.put(
-                        peer.incarnation(),
-                        session.axes().stream().limit(MOST_LOST).toList());
-            }
-        }
+        peers.ended(session, cause);
     }
 
     void failed(RemoteSession session, IreeException cause) {
@@ -314,16 +215,7 @@ public final class RemoteNode implements AutoCloseable {
      * @param cause why
      */
     public void fail(long incarnation, IreeException cause) {
-        RemoteSession session;
-        synchronized (this) {
-            session = sessions.get(incarnation);
-            if (session == null) {
-                failed.putIfAbsent(incarnation, cause);
-            }
-        }
-        if (session != null) {
-            session.fail(cause);
-        }
+        peers.fail(incarnation, cause);
     }
 
     /**
@@ -335,21 +227,13 @@ public final class RemoteNode implements AutoCloseable {
     public void goAway(String reason) {
         IreeException cause = new IreeException(
                 StatusCode.UNAVAILABLE, "%s is leaving: %s; use another node".formatted(identity, reason));
-        List<RemoteSession> open;
-        synchronized (this) {
-            if (leaving != null) {
-                return;
-            }
-            leaving = cause;
-            open = List.copyOf(sessions.values());
-        }
-        open.forEach(each -> each.goAway(cause));
+        peers.leave(cause).forEach(each -> each.goAway(cause));
     }
 
     /** Why this node accepts no more work; null while it does. */
     @Nullable
-    synchronized IreeException leaving() {
-        return leaving;
+    IreeException leaving() {
+        return peers.leaving();
     }
 
     /**
@@ -386,8 +270,8 @@ public final class RemoteNode implements AutoCloseable {
      *
      * @return a snapshot, by incarnation
      */
-    public synchronized List<RemoteSession> sessions() {
-        return List.copyOf(sessions.values());
+    public List<RemoteSession> sessions() {
+        return peers.sessions();
     }
 
     /**
@@ -398,17 +282,7 @@ public final class RemoteNode implements AutoCloseable {
      * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
      */
     public RemoteSession session(long incarnation) {
-        synchronized (this) {
-            RemoteSession session = sessions.get(incarnation);
-            if (session != null) {
-                return session;
-            }
-            if (failed.containsKey(incarnation)) {
-                throw hasFailed(incarnation);
-            }
-        }
-        throw new IreeException(
-                StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
+        return peers.session(incarnation);
     }
 
     /** A lane of this node at any peer; null when it is closed. */
@@ -425,25 +299,14 @@ public final class RemoteNode implements AutoCloseable {
 
     /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */
     void whenLane(long axis, Subscriptions.LaneWaiter waiter) {
-        RemoteSession client = null;
-        IreeException refused = null;
-        synchronized (this) {
-            Long incarnation = slots.get(Axis.machine(axis) << 8 | Axis.session(axis));
-            if (incarnation != null) {
-                client = sessions.get(incarnation);
-                refused = client == null && failed.containsKey(incarnation) ? hasFailed(incarnation) : null;
-            }
+        RemoteSession client;
+        try {
+            client = peers.ofAxis(axis);
+        } catch (IreeException e) {
+            waiter.refused(e);
+            return;
         }
-        if (client != null) {
-            client.server().whenLane(axis, waiter);
-        } else {
-            waiter.refused(
-                    refused != null
-                            ? refused
-                            : new IreeException(
-                                    StatusCode.NOT_FOUND,
-                                    "%s has no lane '%s'".formatted(identity, Axis.toString(axis))));
-        }
+        client.server().whenLane(axis, waiter);
     }
 
     /**
@@ -451,8 +314,8 @@ public final class RemoteNode implements AutoCloseable {
      *
      * @return a snapshot, by incarnation
      */
-    public synchronized Map<Long, IreeException> failures() {
-        return new TreeMap<>(failed);
+    public Map<Long, IreeException> failures() {
+        return peers.failures();
     }
 
     /**
@@ -460,8 +323,8 @@ public final class RemoteNode implements AutoCloseable {
      *
      * @return a snapshot: up to 64 of each peer that had a session, by incarnation
      */
-    public synchronized Map<Long, List<Long>> failedAxes() {
-        return new TreeMap<>(lost);
+    public Map<Long, List<Long>> failedAxes() {
+        return peers.failedAxes();
     }
 
     /**
@@ -477,15 +340,10 @@ public final class RemoteNode implements AutoCloseable {
     /** Ends all sessions with CANCELLED, and refuses new ones. Devices of the node stay open; idempotent. */
     @Override
     public void close() {
-        Collection<RemoteSession> all;
         IreeException cause = new IreeException(StatusCode.CANCELLED, identity + " was closed");
-        synchronized (this) {
-            if (closed != null) {
-                return;
-            }
-            closed = cause;
-            all = new ArrayList<>(sessions.values());
-            all.addAll(handshakes.keySet());
+        List<RemoteSession> all = peers.close(cause);
+        if (all == null) {
+            return;
         }
         all.forEach(each -> each.fail(cause));
         exports.close();

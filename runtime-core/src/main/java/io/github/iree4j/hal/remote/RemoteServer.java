@@ -43,8 +43,9 @@ final class RemoteServer {
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
     private int inProgress; // commands
-    private long accepted; // commands so far
-    private long queuedBytes;
+    private int admitted; // those of them that the client counts too: it has not been told of their end
+    private long accepted; // commands so far, without those that come while this node drains and read nothing
+    private long queuedBytes; // of those
     private @Nullable IreeException failure;
 
     RemoteServer(RemoteSession session) {
@@ -200,16 +201,16 @@ final class RemoteServer {
         boolean entered = false;
         try {
             command.trace(TraceParent.read(in));
-            List<long[]> waits = new ArrayList<>(0);
+            List<LanePoint> waits = new ArrayList<>(0);
             int waitCount = in.count("waits", in.u8("waits"), 24);
             for (int i = 0; i < waitCount; i++) {
-                waits.add(new long[] {in.u64("incarnation"), in.u64("axis"), in.size("epoch")});
+                waits.add(new LanePoint(in.u64("incarnation"), in.u64("axis"), in.size("epoch")));
             }
             new CommandReader(this, lane.queue().device(), in, command).read();
             in.end();
             enter(in, command);
             entered = true;
-            waits.forEach(each -> await(command.addWait(), each[0], each[1], each[2]));
+            waits.forEach(each -> await(command.addWait(each), each.incarnation(), each.axis(), each.epoch()));
             IreeException leaving = node.leaving();
             if (leaving != null && command.isNewWork()) {
                 command.refuse(leaving);
@@ -217,7 +218,7 @@ final class RemoteServer {
         } catch (RuntimeException | Error e) {
             command.abandon(new IreeException(StatusCode.DATA_LOSS, "invalid command", e));
             if (entered) {
-                leave(command);
+                leave(); // the session ends
             }
             throw e;
         }
@@ -229,15 +230,16 @@ final class RemoteServer {
     }
 
     private void enter(FrameReader in, ServerCommand command) {
+        boolean counts = node.leaving() == null || command.isReading();
         synchronized (this) {
-            if (inProgress >= node.options().commandWindow() * Math.max(1, lanes.size())) {
+            if (admitted >= node.options().commandWindow() * Math.max(1, lanes.size())) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %s has %d commands in progress, more than the %d per lane that were granted"
                                 .formatted(
                                         in.type,
                                         session,
-                                        inProgress,
+                                        admitted,
                                         node.options().commandWindow()));
             }
             if (queuedBytes + command.weight() > QUEUED_BYTES_LIMIT) {
@@ -247,19 +249,26 @@ final class RemoteServer {
                                 .formatted(in.type, session, queuedBytes, QUEUED_BYTES_LIMIT));
             }
             inProgress++;
-            accepted++;
-            notifyAll();
+            admitted++;
+            if (counts) {
+                accepted++;
+                notifyAll();
+            }
             queuedBytes += command.weight();
         }
     }
 
-    void leave(ServerCommand command) {
-        synchronized (this) {
-            inProgress--;
-            queuedBytes -= command.weight();
-            if (inProgress == 0) {
-                notifyAll();
-            }
+    /** The client is about to learn that a command has ended, and may send another in its place. */
+    synchronized void ending(ServerCommand command) {
+        admitted--;
+        queuedBytes -= command.weight();
+    }
+
+    /** A command has ended, and everybody who is to know was told. */
+    synchronized void leave() {
+        inProgress--;
+        if (inProgress == 0) {
+            notifyAll();
         }
     }
 

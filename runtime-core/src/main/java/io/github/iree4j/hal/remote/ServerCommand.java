@@ -84,6 +84,11 @@ final class ServerCommand {
         return changes;
     }
 
+    /** Whether all that it does is to return what is there. */
+    boolean isReading() {
+        return !changes && !steps.isEmpty();
+    }
+
     void add(String kind, Action step) {
         changes |= !kind.equals(Step.DOWNLOAD_NAME);
         name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;
@@ -101,9 +106,11 @@ final class ServerCommand {
         return object;
     }
 
-    /** Adds a point: the result reaches 1 when it is reached. */
-    TimelineSemaphore addWait() {
+    /** Adds a point, which a node has accepted to signal or will: the result reaches 1 when it is reached. */
+    TimelineSemaphore addWait(LanePoint point) {
         TimelineSemaphore wait = TimelineSemaphore.create(0);
+        wait.setName(point);
+        wait.promiseExternal(1, point); // else it looks as if the submitter had forgotten to signal it
         waits.add(wait);
         return wait;
     }

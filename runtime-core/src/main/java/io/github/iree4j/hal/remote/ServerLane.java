@@ -138,6 +138,7 @@ final class ServerLane {
                 return; // abandoned
             }
         }
+        server.ending(command); // before the client may send another in its place
         server.session() // while it is the head: the next may end on another thread
                 .post(new FrameWriter(FrameType.COMPLETED)
                         .u64(axis)
@@ -159,7 +160,7 @@ final class ServerLane {
             commands.remove(); // REMOTE-5
             busy = false;
         }
-        server.leave(command);
+        server.leave();
         advance();
         if (isOver()) {
             server.retire(this);
@@ -203,7 +204,7 @@ final class ServerLane {
         }
         for (ServerCommand each : all) {
             each.abandon(cause);
-            server.leave(each);
+            server.leave();
         }
         timeline.fail(cause);
         timeline.close();

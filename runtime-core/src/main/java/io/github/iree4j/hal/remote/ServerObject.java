@@ -20,6 +20,7 @@ final class ServerObject extends Resource {
     private @Nullable Resource made;
     private @Nullable IreeException failure;
     private boolean settled;
+    private @Nullable Runnable again;
 
     /**
      * Creates one that is still to be made.
@@ -31,9 +32,12 @@ final class ServerObject extends Resource {
         this.gone = gone;
     }
 
-    /** Makes it; {@code maker} returns what it then owns. */
+    /** Makes it; {@code maker} returns what it then owns. It is not made when it was released meanwhile. */
     void make(Executor executor, Supplier<Resource> maker) {
-        retain();
+        if (!tryRetain()) {
+            settle(null, new IreeException(StatusCode.CANCELLED, what + " was released"));
+            return;
+        }
         executor.execute(() -> {
             Resource result = null;
             IreeException why = null;
@@ -47,6 +51,29 @@ final class ServerObject extends Resource {
             settle(result, why);
             release();
         });
+    }
+
+    /** What tries again to make it; ends in {@link #settle}. */
+    synchronized void setAgain(Runnable action) {
+        again = action;
+    }
+
+    /**
+     * Tries again to make what there was no room for, which may be there now. What uses it from now on waits for that; it keeps its failure until
+     * it is made.
+     */
+    void tryAgain() {
+        Runnable action = null;
+        synchronized (this) {
+            IreeException last = failure;
+            if (settled && last != null && last.code() == StatusCode.RESOURCE_EXHAUSTED && again != null) {
+                action = again;
+                settled = false;
+            }
+        }
+        if (action != null) {
+            action.run();
+        }
     }
 
     void settle(@Nullable Resource result, @Nullable IreeException why) {

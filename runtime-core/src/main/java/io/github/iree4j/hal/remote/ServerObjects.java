@@ -59,19 +59,37 @@ final class ServerObjects {
                 Math.max(LEAST_HOST_LIMIT, Math.min(content, Long.MAX_VALUE / CONTENT_LIMITS) * CONTENT_LIMITS);
     }
 
-    /** The object of a handle, retained. Unknown ones cannot come from a correct client, but end only what uses them. */
+    /**
+     * The object of a handle, retained; memory that there was none for is asked for again. Unknown handles cannot come from a correct client, but
+     * end only what uses them.
+     */
     ServerObject find(long handle) {
+        ServerObject object;
         synchronized (this) {
-            ServerObject object = objects.get(handle);
-            if (object != null && object.tryRetain()) {
-                return object;
+            object = objects.get(handle);
+            if (object == null || !object.tryRetain()) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
             }
         }
-        throw new IreeException(StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
+        object.tryAgain();
+        return object;
     }
 
-    /** Adds an object that takes so much memory of the host and of its device, or fails for want of it. */
-    private ServerObject add(FrameReader in, long handle, String what, long hostBytes, long deviceBytes) {
+    /** What an object takes; nothing while there is no room for it. Guarded by the objects. */
+    private static final class Charge {
+        long host;
+        long device;
+    }
+
+    /** Adds an object that takes so much memory of the host, or fails for want of it. */
+    private ServerObject add(FrameReader in, long handle, String what, long hostBytes) {
+        return add(in, handle, what, hostBytes, 0, new Charge());
+    }
+
+    /** The same, also of its device. */
+    private ServerObject add(
+            FrameReader in, long handle, String what, long hostBytes, long deviceBytes, Charge charge) {
         ServerObject object;
         IreeException refused;
         synchronized (this) {
@@ -89,18 +107,26 @@ final class ServerObjects {
             if (handle == 0 || objects.containsKey(handle)) {
                 throw in.corrupt("handle %d is taken".formatted(handle));
             }
-            refused = whyNot(what, hostBytes, deviceBytes);
-            long host = refused == null ? hostBytes : 0;
-            long far = refused == null ? deviceBytes : 0;
-            hosted += host;
-            allocated += far;
-            object = new ServerObject("%s %d of %s".formatted(what, handle, session), () -> uncharge(host, far));
+            refused = charge(what, hostBytes, deviceBytes, charge);
+            object = new ServerObject("%s %d of %s".formatted(what, handle, session), () -> uncharge(charge));
             objects.put(handle, object);
         }
         if (refused != null) {
             object.settle(null, refused);
         }
         return object;
+    }
+
+    /** Charges bytes, or returns why not. Under the lock. */
+    private @Nullable IreeException charge(String what, long hostBytes, long deviceBytes, Charge charge) {
+        IreeException refused = whyNot(what, hostBytes, deviceBytes);
+        if (refused == null) {
+            hosted += hostBytes;
+            allocated += deviceBytes;
+            charge.host = hostBytes;
+            charge.device = deviceBytes;
+        }
+        return refused;
     }
 
     private @Nullable IreeException whyNot(String what, long hostBytes, long deviceBytes) { // under the lock
@@ -118,13 +144,11 @@ final class ServerObjects {
         return why == null ? null : new IreeException(StatusCode.RESOURCE_EXHAUSTED, why);
     }
 
-    private void uncharge(long hostBytes, long deviceBytes) {
-        synchronized (this) {
-            hosted -= hostBytes;
-            allocated -= deviceBytes;
-            if (failure != null) {
-                node.leftBehind().addAndGet(-deviceBytes);
-            }
+    private synchronized void uncharge(Charge charge) {
+        hosted -= charge.host;
+        allocated -= charge.device;
+        if (failure != null) {
+            node.leftBehind().addAndGet(-charge.device);
         }
     }
 
@@ -145,15 +169,34 @@ final class ServerObjects {
         Device device = node.device(in);
         long size = in.size("size");
         in.end();
-        ServerObject object = add(in, handle, "memory", 0, size);
-        if (object.failure() != null) {
-            return;
-        }
-        object.make(node.slow(), () -> {
+        Charge charge = new Charge();
+        ServerObject object = add(in, handle, "memory", 0, size, charge);
+        Runnable make = () -> object.make(node.slow(), () -> {
             BufferParams params =
                     new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
             return device.allocator().allocate(params, size);
         });
+        boolean refused = object.failure() != null;
+        object.setAgain(
+                () -> { // the client, which keeps the memory in its pools, has not been told that there is none
+                    IreeException none = chargeAgain(size, charge);
+                    if (none != null) {
+                        object.settle(null, none);
+                    } else {
+                        make.run();
+                    }
+                });
+        if (!refused) {
+            make.run();
+        }
+    }
+
+    /** Charges memory that was not, or returns why not. */
+    private synchronized @Nullable IreeException chargeAgain(long size, Charge charge) {
+        if (failure != null) {
+            return failure;
+        }
+        return charge.device == size ? null : charge("memory", 0, size, charge);
     }
 
     void record(FrameReader in) {
@@ -162,7 +205,7 @@ final class ServerObjects {
         RecordedCommands commands = RecordedCommands.read(in, this::find);
         try {
             in.end();
-            ServerObject object = add(in, handle, "command buffer", commands.weight(), 0);
+            ServerObject object = add(in, handle, "command buffer", commands.weight());
             if (object.failure() != null) {
                 commands.release();
                 return;
@@ -206,20 +249,19 @@ final class ServerObjects {
         }
         in.end();
         MemorySegment known = node.content().find(digest);
-        ServerObject object = add(in, handle, "executable", known == null ? length : known.byteSize(), 0);
-        IreeException none = object.failure();
-        if (none != null) {
-            session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(none));
+        ServerObject object = add(in, handle, "executable", known == null ? length : known.byteSize());
+        Runnable told = () -> loaded(object, handle);
+        if (object.isSettledOrThen(told)) {
+            told.run();
             return;
         }
         if (known != null) {
-            load(object, handle, device, format, known, constants);
+            load(object, device, format, known, constants);
             return;
         }
         if (length > node.options().contentLimit()) {
-            refuse(
-                    object,
-                    handle,
+            object.settle(
+                    null,
                     new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%d bytes of code, the limit is %d"
@@ -230,46 +272,39 @@ final class ServerObjects {
                 Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length);
         session.transfers().receive(transfer, 0, content, true, () -> null, cause -> {
             if (cause != null) {
-                refuse(object, handle, cause);
+                object.settle(null, cause);
             } else if (!Arrays.equals(RemoteClient.digest(content), digest)) {
-                refuse(
-                        object,
-                        handle,
+                object.settle(
+                        null,
                         new IreeException(
                                 StatusCode.DATA_LOSS,
                                 "%d bytes of code do not have the digest that was announced".formatted(length)));
             } else {
                 node.content().add(digest, content);
-                load(object, handle, device, format, content, constants);
+                load(object, device, format, content, constants);
             }
         });
     }
 
-    private void load(
-            ServerObject object, long handle, Device device, String format, MemorySegment content, int[] constants) {
-        object.make(node.slow(), () -> {
-            try {
-                Executable executable = device.createExecutable(new ExecutableParams(format, content, null, constants));
-                FrameWriter frame = new FrameWriter(FrameType.LOADED)
-                        .u64(handle)
-                        .status(null)
-                        .u16(executable.exportCount());
-                for (int i = 0; i < executable.exportCount(); i++) {
-                    ExecutableExport export = executable.export(i);
-                    frame.string(export.name()).u16(export.constantCount()).u16(export.bindingCount());
-                }
-                session.post(frame);
-                return executable;
-            } catch (IreeException e) {
-                session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(e));
-                throw e;
-            }
-        });
+    private void load(ServerObject object, Device device, String format, MemorySegment content, int[] constants) {
+        object.make(node.slow(), () -> device.createExecutable(new ExecutableParams(format, content, null, constants)));
     }
 
-    private void refuse(ServerObject object, long handle, IreeException cause) {
-        object.settle(null, cause);
-        session.post(new FrameWriter(FrameType.LOADED).u64(handle).status(cause));
+    /** Tells the client that code is there, or never will be: not before, since its next command may record with it. */
+    private void loaded(ServerObject object, long handle) {
+        FrameWriter frame = new FrameWriter(FrameType.LOADED).u64(handle);
+        IreeException failure = object.failure();
+        if (failure != null) {
+            session.post(frame.status(failure));
+            return;
+        }
+        Executable executable = object.get(Executable.class);
+        frame.status(null).u16(executable.exportCount());
+        for (int i = 0; i < executable.exportCount(); i++) {
+            ExecutableExport export = executable.export(i);
+            frame.string(export.name()).u16(export.constantCount()).u16(export.bindingCount());
+        }
+        session.post(frame);
     }
 
     /** The session has failed. */

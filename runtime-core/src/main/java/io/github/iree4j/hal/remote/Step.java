@@ -12,6 +12,17 @@ sealed interface Step {
     int EXECUTE = 6;
     int CONTENT = 7;
 
+    /** Returns how many bytes of a frame it takes at most. */
+    default long frameBytes() {
+        return switch (this) {
+            case Fill _ -> 34;
+            case Copy _ -> 41;
+            case Upload _, Download _ -> 33;
+            case Content _ -> 65;
+            case Execute execute -> 15L + execute.inline.length + Long.BYTES * (long) execute.bindings.length;
+        };
+    }
+
     /** The name of a command with this step, in traces. */
     String EXECUTE_NAME = "execute";
 

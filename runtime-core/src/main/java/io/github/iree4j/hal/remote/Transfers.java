@@ -86,6 +86,11 @@ final class Transfers {
             this.source = source;
             this.credit = credit;
         }
+
+        /** Whether the receiver has made room for bytes that it has not got. */
+        synchronized boolean isAwaited() {
+            return credit > sent;
+        }
     }
 
     private static final class Incoming extends Part {
@@ -195,24 +200,37 @@ final class Transfers {
         return number;
     }
 
-    /** Forgets bytes to send that nobody wants any more. Nothing reads them afterwards. */
+    /** Forgets bytes to send; a peer that waits for them learns that they do not come. Nothing reads them afterwards. */
     void withdraw(long number) {
-        forget(outgoing, number);
+        Outgoing transfer;
+        synchronized (this) {
+            transfer = outgoing.get(number);
+        }
+        if (transfer != null) {
+            boolean awaited = transfer.isAwaited();
+            end(transfer, null, false);
+            if (awaited) {
+                session.post(withdrawn(number));
+            }
+        }
     }
 
     /** Forgets bytes to receive. Nothing writes to their memory afterwards. */
     void cancel(long number) {
-        forget(incoming, number);
-    }
-
-    private void forget(Map<Long, ? extends Part> parts, long number) {
-        Part transfer;
+        Incoming transfer;
         synchronized (this) {
-            transfer = parts.get(number);
+            transfer = incoming.get(number);
         }
         if (transfer != null) {
             end(transfer, null, false);
         }
+    }
+
+    private static FrameWriter withdrawn(long number) {
+        return new FrameWriter(FrameType.ABORT)
+                .u64(number)
+                .status(new IreeException(
+                        StatusCode.CANCELLED, "the bytes of transfer %d were withdrawn".formatted(number)));
     }
 
     void credit(FrameReader in) {
@@ -220,11 +238,16 @@ final class Transfers {
         long limit = in.size("limit");
         in.end();
         Outgoing transfer;
+        boolean own;
         synchronized (this) {
             transfer = outgoing.get(number);
+            own = number <= lastOwn && (number & 1) == (lastOwn & 1);
         }
-        if (transfer == null) {
-            return; // it has ended here
+        if (transfer == null) { // it has ended here; who gave it its number may have withdrawn it
+            if (own) {
+                session.post(withdrawn(number));
+            }
+            return;
         }
         long end = transfer.base + transfer.length;
         if (limit > end) {
@@ -255,7 +278,8 @@ final class Transfers {
                     if (left <= 0) {
                         return;
                     }
-                    int size = (int) Math.min(left, chunk);
+                    int size = (int)
+                            Math.min(left, Math.min(chunk, session.peerLimits().chunkBytes()));
                     FrameWriter head =
                             new FrameWriter(FrameType.DATA).u64(transfer.number).u64(transfer.base + transfer.sent);
                     ByteBuffer body =

@@ -15,6 +15,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -394,6 +395,41 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             unpin();
             throw e;
         }
+    }
+
+    /**
+     * Uses the bytes, for work of another device that comes before the deallocation, which may be on its stream already. {@link #lend} otherwise.
+     *
+     * @param call the call that the work belongs to; null for none
+     * @param use gets the storage as that call sees it
+     * @throws IreeException as {@link #lend}
+     */
+    public final void lendTo(@Nullable MemoryHolder call, Consumer<? super BufferStorage> use) {
+        BufferStorage lent;
+        try {
+            lent = lend(call);
+        } catch (IreeException e) {
+            BufferStorage leaving = leaving();
+            if (leaving == null || leaving.host() == null) {
+                throw e;
+            }
+            use.accept(leaving); // nothing else gets it before the deallocation is complete
+            return;
+        }
+        try {
+            use.accept(lent);
+        } finally {
+            unpin();
+        }
+    }
+
+    /**
+     * Returns storage that a deallocation takes away which is issued and not complete.
+     *
+     * @return the storage; null where there is none
+     */
+    protected @Nullable S leaving() {
+        return null;
     }
 
     /**

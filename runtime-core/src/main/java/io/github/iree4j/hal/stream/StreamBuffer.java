@@ -339,6 +339,12 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     @Override
+    protected @Nullable StreamStorage leaving() {
+        Farewell last = farewell;
+        return last != null && !isComplete(last.death()) ? last.storage() : null;
+    }
+
+    @Override
     protected void wipe(StreamStorage freed) {
         MemorySegment bytes = freed.host();
         if (device.memory().poisons() && bytes != null) {
@@ -352,9 +358,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         if (allocation != null && !isComplete(allocation) && !isPassed(allocation)) {
             throw unavailable("use");
         }
-        Farewell last = farewell;
-        if (last != null && !isComplete(last.death())) {
-            return last.storage().mapped().asSlice(offset, length);
+        StreamStorage last = leaving();
+        if (last != null) {
+            return last.mapped().asSlice(offset, length);
         }
         StreamStorage storage = pinned();
         try {

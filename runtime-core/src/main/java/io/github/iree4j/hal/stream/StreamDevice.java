@@ -427,6 +427,11 @@ public final class StreamDevice implements Device {
                 : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
     }
 
+    @Override
+    public @Nullable IreeException draining() {
+        return driver.draining();
+    }
+
     /**
      * Reports that the device is lost: pending operations and later submissions fail with the cause, and so does work of the
      * hardware once it is complete.

@@ -83,6 +83,15 @@ public interface StreamDriver extends AutoCloseable {
     }
 
     /**
+     * Returns why the hardware refuses new work with UNAVAILABLE, while it ends what it has.
+     *
+     * @return the reason; null while it takes work
+     */
+    default @Nullable IreeException draining() {
+        return null;
+    }
+
+    /**
      * Returns whether the device is lost: the hardware runs nothing any more, and uses no memory.
      *
      * @return true once it is lost

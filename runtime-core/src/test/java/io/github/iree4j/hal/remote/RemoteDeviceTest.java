@@ -227,6 +227,37 @@ class RemoteDeviceTest {
         }
     }
 
+    /** Each range of the commands is named when they run: 24 bytes of a frame that has room for 1 MiB. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void commandsWithMoreRangesThanAFrameHasRoomForFailAlone(boolean oneShot) {
+        int count = 50_000;
+        RemoteBackend backend = new RemoteBackend();
+        try (Device device = backend.open(DeviceOptions.builder().queueCount(1));
+                Buffer far = device.allocator()
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 8L * count);
+                CommandBuffer commands = device.createCommandBuffer(
+                        oneShot ? CommandBuffer.ONE_SHOT : 0, CommandBuffer.TRANSFER, -1, 0);
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1);
+                TimelineSemaphore other = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence filled = Fence.at(other, 1)) {
+            for (int i = 0; i < count; i++) {
+                commands.fillBuffer(BufferRef.of(far, 8L * i, 4), i, 4, 0);
+            }
+            commands.finish();
+            device.queue(0).execute(null, done, commands, BindingTable.of(), 0);
+            assertThatThrownBy(() -> done.await(Duration.ofSeconds(50)))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+            device.queue(0).fill(null, filled, far, 0, 16, 7, 4, 0);
+            filled.await(Duration.ofSeconds(50));
+            assertThat(device.failure()).isNull();
+        } finally {
+            backend.close();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {100, 5000, (1 << 20) + 17, 3 << 20})
     void constantsAreSentOncePerContent(int size) {

@@ -10,8 +10,10 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.remote.Loopback.Link;
 import io.github.iree4j.status.IreeException;
@@ -80,6 +82,43 @@ class RemotePipelineTest {
                     .as("node 2 tells node 3, without node 1")
                     .isGreaterThanOrEqualTo(stages / 2);
         }
+    }
+
+    /** Else the node that waits would report that no operation signals it. */
+    @Test
+    void aPointOfAnotherNodeIsPromisedToWhatWaitsForIt() {
+        Device two = far(2);
+        Device three = far(3);
+        try (TimelineSemaphore line = TimelineSemaphore.create(0);
+                Fence first = Fence.at(line, 1);
+                Fence second = Fence.at(line, 2);
+                Buffer a =
+                        two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+                Buffer b = three.allocator()
+                        .allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64)) {
+            links.getFirst().hold(PeerStream.QUEUE, true); // 1 to 2
+            two.queue(0).fill(null, first, a, 0, 64, 1, 1, 0);
+            three.queue(0).fill(first, second, b, 0, 64, 1, 1, 0);
+            for (PendingOperation.Wait wait : waitsOf(cluster.cpus.get(2).queue(0))) {
+                assertThat(wait.promised()).isTrue();
+                assertThat(wait.timeline()).matches("epoch 1 of lane .*@m1\\.s1 of node 2");
+            }
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            second.await(LIMIT);
+        }
+    }
+
+    private static List<PendingOperation.Wait> waitsOf(DeviceQueue queue) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (System.nanoTime() < end) {
+            for (PendingOperation each : queue.pending(10)) {
+                if (!each.waits().isEmpty()) {
+                    return each.waits();
+                }
+            }
+            Thread.onSpinWait();
+        }
+        throw new AssertionError("nothing waits");
     }
 
     /** What docs/cluster-scale.md counts with. */

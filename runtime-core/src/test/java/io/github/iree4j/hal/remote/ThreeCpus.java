@@ -14,6 +14,7 @@ import java.util.function.IntFunction;
 final class ThreeCpus implements AutoCloseable {
     final Loopback loopback;
     final List<RemoteNode> nodes = new ArrayList<>();
+    final List<Device> cpus = new ArrayList<>(); // of each node
     final List<Link> links = new ArrayList<>(); // 1 to 2, 1 to 3, 2 to 3
     private final List<AutoCloseable> opened = new ArrayList<>();
 
@@ -38,6 +39,7 @@ final class ThreeCpus implements AutoCloseable {
             SchedulingDomain domain = TestNodes.domain(identity);
             Device cpu = opened(new LocalBackend()
                     .open(DeviceOptions.builder().queueCount(queues).schedulingDomain(domain)));
+            cpus.add(cpu);
             nodes.add(opened(RemoteNode.builder(identity, domain)
                     .device(cpu)
                     .tracer(tracers.apply(i))

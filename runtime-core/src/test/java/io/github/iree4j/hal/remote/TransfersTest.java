@@ -38,6 +38,25 @@ class TransfersTest {
         loopback.capacity(3);
     }
 
+    @Test
+    void chunksAreAsLargeAsBothSidesHaveRoomFor() {
+        RemoteNode other = nodes.node(3, new RemoteOptions(8192, 16, 1 << 20, 100, 1 << 20, 4096));
+        loopback.connect(sender, other);
+        loopback.run();
+        byte[] source = bytes(50_000, 9);
+        for (RemoteNode giver : List.of(sender, other)) {
+            RemoteSession gives = giver.session(giver.equals(sender) ? 3 : 1);
+            RemoteSession takes = giver.equals(sender) ? other.session(1) : sender.session(3);
+            byte[] target = new byte[source.length];
+            long number = gives.transfers().next();
+            gives.transfers().send(number, 0, MemorySegment.ofArray(source), 0, () -> null, _ -> {});
+            takes.transfers().receive(number, 0, MemorySegment.ofArray(target), true, () -> null, ends::add);
+            loopback.run();
+            assertThat(gives.failure()).isNull();
+            assertThat(target).isEqualTo(source);
+        }
+    }
+
     private Transfers from() {
         return sender.session(2).transfers();
     }

@@ -129,7 +129,21 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             Thread.currentThread().interrupt();
         }
         node.close();
-        lease.release();
+        release();
+    }
+
+    /** A store that does not answer delays the end of the application for a little only: the lease ends by itself. */
+    private void release() {
+        Duration limit = draining.dividedBy(4);
+        Thread releasing =
+                Thread.ofPlatform().daemon().name("iree-lease-release").start(lease::release);
+        try {
+            if (!releasing.join(limit)) {
+                log.warn("the lease of {} is not released within {}; it ends by itself", node.identity(), limit);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Calls have ended: the devices of other nodes are closed in order, not lost with their sessions. */

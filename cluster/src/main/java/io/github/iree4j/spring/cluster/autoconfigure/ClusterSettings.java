@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
@@ -30,12 +32,14 @@ final class ClusterSettings {
 
     private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?(.+?)]?:([0-9]{1,5})");
     private static final Pattern ORDINAL = Pattern.compile(".*-([0-9]{1,3})");
+    private static final List<String> KEY_TYPES = List.of("EC", "RSA", "RSASSA-PSS", "EdDSA", "Ed25519", "Ed448");
     private static final int LAST_FIRST_PORT = 65533;
 
     private final IreeClusterProperties properties;
     private final @Nullable SslBundle ssl;
+    private final InetAddress address;
 
-    /** Looks up the SSL bundle. */
+    /** Looks up the SSL bundle, and the address to listen on: once, so that what is checked is what is used. */
     ClusterSettings(IreeClusterProperties properties, Supplier<@Nullable SslBundles> bundles) {
         this.properties = properties;
         String name = properties.ssl().bundle();
@@ -48,18 +52,38 @@ final class ClusterSettings {
                     name,
                     "No SSL bundle has that name. Define it under 'spring.ssl.bundle', or name another.");
         }
+        if (ssl != null && !hasKey(ssl)) {
+            throw invalid(
+                    "ssl.bundle",
+                    name,
+                    "The SSL bundle has no key, and nodes show each other a certificate. Add a 'keystore' with the key of this node to the bundle.");
+        }
         int port = properties.bind().port();
         if (port < 1 || port > LAST_FIRST_PORT) {
             throw invalid("bind.port", port, "It must be within [1, %d].".formatted(LAST_FIRST_PORT));
         }
+        this.address = address(properties.bind().address());
+    }
+
+    private static boolean hasKey(SslBundle bundle) {
+        for (KeyManager each : bundle.getManagers().getKeyManagers()) {
+            if (!(each instanceof X509KeyManager keys)) {
+                return true; // who knows
+            }
+            for (String type : KEY_TYPES) {
+                if (keys.getServerAliases(type, null) != null) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     static InvalidConfigurationPropertyValueException invalid(String key, @Nullable Object value, String reason) {
         return new InvalidConfigurationPropertyValueException("iree.cluster." + key, value, reason);
     }
 
-    private InetAddress address() {
-        String text = properties.bind().address();
+    private static InetAddress address(String text) {
         try {
             return InetAddress.getByName(text);
         } catch (UnknownHostException e) {
@@ -72,7 +96,6 @@ final class ClusterSettings {
         if (advertised != null) {
             return advertised;
         }
-        InetAddress address = address();
         if (address.isAnyLocalAddress()) {
             throw invalid(
                     "bind.address",
@@ -84,7 +107,6 @@ final class ClusterSettings {
 
     TransportOptions transport() {
         IreeClusterProperties.Data data = properties.data();
-        InetAddress address = address();
         if (ssl == null && !properties.insecure() && !address.isLoopbackAddress()) {
             throw invalid(
                     "ssl.bundle",
@@ -143,7 +165,7 @@ final class ClusterSettings {
         positive("failure-detection.verify", detection.verify());
         return new GroupOptions(
                 properties.name(),
-                address(),
+                address,
                 properties.bind().port() + 1,
                 discovery(),
                 detection.timeout(),

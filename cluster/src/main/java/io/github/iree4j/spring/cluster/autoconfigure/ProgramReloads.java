@@ -100,6 +100,9 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
     private synchronized void reload(Programs all, ClusterMember peer) {
         for (ProgramStatus each : all.statuses()) {
             ProgramSource source = each.source();
+            if (!connected.containsKey(peer.identity().incarnation())) {
+                return; // it is gone again, and loading would wait for it
+            }
             if (source.devices().stream().anyMatch(name -> isAt(name, peer)) && isDown(all, each)) {
                 log.info("loading program '{}' again, since {} is there", source.name(), peer);
                 try {

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramState;
@@ -40,7 +41,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -181,6 +184,32 @@ class ClusterProgramsTests {
         }
     }
 
+    /** Neither sees the memory of the other: what both use goes through this node, in memory that is freed in the order of a queue. */
+    @Test
+    void aProgramOfTwoDevicesMayUseThoseOfTwoOtherNodes() {
+        start(1);
+        start(2);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.devices.other.uri=cluster://2/local",
+                "iree.modules.two.location=" + fixture("3.13.0/cpu-two/two_devices.vmfb"),
+                "iree.modules.two.devices=far,other",
+                "iree.modules.three.location=" + fixture("3.13.0/cpu-three/three_devices.vmfb"),
+                "iree.modules.three.devices=other,far,local");
+        InvocationService invocations = here.getBean(InvocationService.class);
+        for (int i = 0; i < 5; i++) {
+            try (Results results = invocations.invoke("two.both", new float[] {1, -1, 2, 0})) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(5, 3, 18, 0);
+            }
+            try (Results results =
+                    invocations.invoke("three.around", new float[] {1, 2, 3, 4}, new float[] {0.5f, 0.25f, 2, 8})) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(0.875f, 0.984375f, 1 / 3f, -7);
+                assertThat(results.tensor(1).toFloatArray()).containsExactly(2, 4, 6, 8);
+            }
+        }
+    }
+
     @Test
     void startingWithoutTheNodeFailsAndSaysWhoIsThereAndWhatToDo() {
         SpringApplicationBuilder application = application(
@@ -302,6 +331,85 @@ class ClusterProgramsTests {
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
         assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+    }
+
+    /** Its inputs go there first, on the thread that makes the call. */
+    @Test
+    void aCallEndsInTimeAlsoWhileItsInputsAreOnTheirWay() {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        InvocationService invocations = here.getBean(InvocationService.class);
+        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        float[] ones = {1, 1, 1, 1};
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        far.queue(0).hostCall(null, null, over::join, 0); // nothing gets there before its end
+        try (Timeline timeline = Timeline.create();
+                Fence signal = timeline.at(1)) {
+            InvocationSpec call =
+                    invocations.request("adder.add").inputs(ones, ones).deadline(Duration.ofMillis(50));
+            ThrowingConsumer<Throwable> late = failure -> assertThat(failure)
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            assertThatThrownBy(call::invoke).satisfies(late);
+            assertThat(call.invokeAsync())
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .havingCause()
+                    .satisfies(late);
+            assertThatThrownBy(() -> invocations
+                            .function("adder.add")
+                            .invokeWithin(Duration.ofMillis(50), ones, ones)
+                            .close())
+                    .satisfies(late);
+            assertThatThrownBy(call.signal(signal)::invoke).satisfies(late);
+            assertThat(signal.failure()).satisfies(late);
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            assertThat(over).as("nothing was waited for").isNotDone();
+        } finally {
+            over.complete(null);
+        }
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+    }
+
+    @Test
+    void callsGoAroundANodeThatDrainsAndThoseThatDoNotKeepItNoLonger() throws Exception {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far",
+                "iree.modules.spread.location=" + fixture(ADD),
+                "iree.modules.spread.devices=local,far",
+                "iree.modules.spread.placement=least-loaded");
+        assertThat(add(here, "adder")).containsExactly(SUMS);
+        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        assertThat(far.draining()).isNull();
+        ClusterNode leaving = there.getBean(ClusterNode.class);
+        leaving.goAway("it stops");
+        await(() -> far.draining() != null);
+        AtomicBoolean left = new AtomicBoolean();
+        CompletableFuture<Void> refused = CompletableFuture.runAsync(() -> {
+            while (!left.get()) {
+                assertThatThrownBy(() -> add(here, "adder"))
+                        .isInstanceOfSatisfying(
+                                IreeException.class,
+                                failure -> assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE));
+            }
+        });
+        for (int i = 0; i < 20; i++) {
+            assertThat(add(here, "spread")).containsExactly(SUMS);
+        }
+        assertThat(leaving.drain(Duration.ofSeconds(60)))
+                .as("with nothing but work that it refuses")
+                .isTrue();
+        left.set(true);
+        refused.get(60, TimeUnit.SECONDS);
     }
 
     @Test

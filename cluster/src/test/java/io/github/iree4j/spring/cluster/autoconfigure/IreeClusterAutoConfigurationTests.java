@@ -6,6 +6,7 @@ import io.github.iree4j.cluster.ClusterListener;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.identity.FakeKubernetes;
+import io.github.iree4j.cluster.identity.IdentityLease;
 import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.JdbcIdentityStore;
 import io.github.iree4j.cluster.identity.KubernetesIdentityStore;
@@ -17,6 +18,7 @@ import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
@@ -30,14 +32,17 @@ import io.github.iree4j.status.StatusCode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
@@ -171,13 +176,47 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void plainTextOffLoopbackIsRefused() {
-        node().withPropertyValues("iree.cluster.bind.address=0.0.0.0", "iree.cluster.advertise=node1.example")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("iree.cluster.ssl.bundle")
-                        .hasMessageContaining("iree.cluster.insecure=true"));
+    void plainTextOffLoopbackIsRefusedHoweverTheAddressIsWritten() {
+        for (String address : List.of(
+                "0.0.0.0", "0", "::", "[::]", "0:0::0", "::ffff:0.0.0.0", "::127.0.0.1", "10.1.2.3", "fd00::2")) {
+            node().withPropertyValues("iree.cluster.bind.address=" + address, "iree.cluster.advertise=localhost")
+                    .run(context -> assertThat(context)
+                            .as(address)
+                            .getFailure()
+                            .rootCause()
+                            .hasMessageContaining("iree.cluster.ssl.bundle")
+                            .hasMessageContaining("iree.cluster.insecure=true"));
+        }
+    }
+
+    @Test
+    void aBundleWithoutAKeyIsRefused() {
+        TestCertificates.tls(new TestCertificates(directory).issue("node", "ip:127.0.0.1"));
+        for (String store : List.of("keystore", "truststore")) {
+            ApplicationContextRunner with = node().withPropertyValues(
+                            "iree.cluster.ssl.bundle=nodes",
+                            "spring.ssl.bundle.jks.nodes.%s.location=file:%s"
+                                    .formatted(store, directory.resolve("node.p12")),
+                            "spring.ssl.bundle.jks.nodes.%s.password=%s".formatted(store, TestCertificates.PASSWORD));
+            if (store.equals("keystore")) {
+                with.run(context -> assertThat(context).hasNotFailed());
+            } else {
+                fails(with, "has no key");
+            }
+        }
+    }
+
+    @Test
+    void aNodeWithoutAnIdentityIsToldWhy() throws IOException {
+        Files.writeString(directory.resolve("identity"), "of something else");
+        node().run(context -> {
+            FailureAnalysis analysis = new NoIdentityFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .contains("DATA_LOSS; identity file '" + directory.resolve("identity") + "'");
+        });
+        runner.run(context -> assertThat(new NoIdentityFailureAnalyzer().analyze(context.getStartupFailure()))
+                .as("of a property")
+                .isNull());
     }
 
     @Test
@@ -223,7 +262,8 @@ class IreeClusterAutoConfigurationTests {
                 .isNull());
         assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
                         .load(FailureAnalyzer.class, FailureHandler.handleMessage((_, _) -> {})))
-                .hasAtLeastOneElementOfType(IdentityInUseFailureAnalyzer.class);
+                .hasAtLeastOneElementOfType(IdentityInUseFailureAnalyzer.class)
+                .hasAtLeastOneElementOfType(NoIdentityFailureAnalyzer.class);
     }
 
     @Test
@@ -289,6 +329,44 @@ class IreeClusterAutoConfigurationTests {
 
     private static void fails(ApplicationContextRunner runner, String because) {
         runner.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(because));
+    }
+
+    /** As a database does that accepts connections and never answers. */
+    @Test
+    @Timeout(120)
+    void aStoreThatDoesNotAnswerDoesNotKeepTheApplicationFromClosing() {
+        MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
+        CountDownLatch answers = new CountDownLatch(1);
+        AtomicBoolean released = new AtomicBoolean();
+        IdentityStore hanging = duration -> new IdentityLease() {
+            private final IdentityLease lease = store.acquire(duration);
+
+            @Override
+            public NodeIdentity identity() {
+                return lease.identity();
+            }
+
+            @Override
+            public void renew() {
+                lease.renew();
+            }
+
+            @Override
+            public void release() {
+                try {
+                    answers.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                released.set(true);
+            }
+        };
+        runner.withBean(IdentityStore.class, () -> hanging)
+                .withBean(ClusterMembership.class, () -> new MemoryMembership(new MemoryMembership.Network()))
+                .withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=3s")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(released).as("it ends by itself").isFalse();
+        answers.countDown();
     }
 
     @Test

@@ -1,0 +1,37 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.cluster.identity.IdentityInUse;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Failure analyzer for a node that gets no identity: its store is away, damaged, or has none left. */
+final class NoIdentityFailureAnalyzer extends AbstractFailureAnalyzer<IreeException> {
+    private static final Set<String> BEANS = Set.of("ireeIdentityStore", "ireeLease");
+
+    /** For Spring. */
+    NoIdentityFailureAnalyzer() {}
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, IreeException cause) {
+        boolean ofIdentity = false;
+        for (Throwable each = rootFailure; each != null && !ofIdentity; each = each.getCause()) {
+            ofIdentity = each instanceof BeanCreationException bean
+                    && bean.getBeanName() != null
+                    && BEANS.contains(bean.getBeanName());
+        }
+        if (!ofIdentity || cause.detail(IdentityInUse.class) != null) {
+            return null;
+        }
+        return new FailureAnalysis(
+                "This node got no identity from the store of 'iree.cluster.identity':%n%n    %s".formatted(cause),
+                cause.code() == StatusCode.UNAVAILABLE
+                        ? "Correct what the store says, or start this node again when it answers. A node does not start without an identity, since two with the same one would corrupt each other's work."
+                        : "Do what the message says. A node does not start without an identity of its own.",
+                cause);
+    }
+}

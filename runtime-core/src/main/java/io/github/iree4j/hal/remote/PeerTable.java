@@ -1,0 +1,222 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The peers of a node: those with a session, and those that have failed. A peer is known by its incarnation, which
+ * has one session at most, and none after that: failing is sticky. Safe from any thread.
+ */
+final class PeerTable {
+    /** Axes of a failed peer that are kept, to be shown. */
+    private static final int MOST_LOST = 64;
+
+    private final NodeIdentity identity;
+
+    // Guarded by this.
+    private final Map<Long, RemoteSession> sessions = new TreeMap<>(); // by incarnation, accepted or open
+    private final Set<RemoteSession> handshakes = new HashSet<>(); // whose peer is not known yet
+    private final Map<Long, IreeException> failed = new TreeMap<>(); // by incarnation; kept for ever
+    private final Map<Integer, Long> slots = new TreeMap<>(); // the incarnation of each (machine, session), leased once
+    private final Map<Long, List<Long>> lost = new TreeMap<>(); // axes, by incarnation
+    private @Nullable IreeException closed;
+    private @Nullable IreeException leaving;
+
+    PeerTable(NodeIdentity identity) {
+        this.identity = identity;
+        slots.put(slot(identity), identity.incarnation());
+    }
+
+    private static int slot(NodeIdentity of) {
+        return of.machine() << 8 | of.session();
+    }
+
+    /**
+     * Begins the handshake of a session.
+     *
+     * @param peer the incarnation that is expected; 0 for any
+     * @return why there must be none; null otherwise
+     */
+    synchronized @Nullable IreeException begin(RemoteSession session, long peer) {
+        if (closed != null || leaving != null) {
+            return closed != null ? closed : leaving;
+        }
+        if (failed.containsKey(peer)) {
+            return hasFailed(peer);
+        }
+        handshakes.add(session);
+        return null;
+    }
+
+    /**
+     * Accepts a peer for a session, or says why not.
+     *
+     * @param dialed whether this node dialed
+     * @return why the peer is rejected; null when it is accepted, and no other session will be with it
+     */
+    @Nullable
+    IreeException admit(RemoteSession session, Hello hello, boolean dialed) {
+        NodeIdentity peer = hello.identity();
+        String why = null;
+        StatusCode code = StatusCode.FAILED_PRECONDITION;
+        synchronized (this) {
+            long incarnation = peer.incarnation();
+            Long ofSlot = slots.get(slot(peer));
+            NodeIdentity connected = session.connection().peer();
+            if (closed != null || leaving != null) {
+                return closed != null ? closed : leaving;
+            }
+            boolean isOther = connected != null && !connected.equals(peer);
+            if (!isOther && failed.containsKey(incarnation)) {
+                return hasFailed(incarnation);
+            }
+            if (isOther) {
+                why = "%s says that it is %s, and its connection is one of %s".formatted(session, peer, connected);
+                code = StatusCode.PERMISSION_DENIED;
+            } else if (peer.clusterId() != identity.clusterId()) {
+                why = "%s is of cluster %x, and %s of cluster %x"
+                        .formatted(peer, peer.clusterId(), identity, identity.clusterId());
+                code = StatusCode.INCOMPATIBLE;
+            } else if (hello.expected() != 0 && hello.expected() != identity.incarnation()) {
+                why = "%s looks for node %d, and this is %s".formatted(peer, hello.expected(), identity);
+                code = StatusCode.NOT_FOUND;
+            } else if (peer.incarnation() == identity.incarnation()) {
+                why = "both sides are %s; identities are leased once".formatted(peer);
+            } else if (dialed != identity.incarnation() < incarnation) {
+                why = "%s and %s: the one with the lower incarnation dials".formatted(peer, identity);
+            } else if (sessions.containsKey(incarnation)) {
+                why = "%s has a session with %s already".formatted(peer, identity);
+                code = StatusCode.ALREADY_EXISTS;
+            } else if (ofSlot != null && ofSlot != incarnation) {
+                why = "%s has the machine and session of node %d; a slot is leased once".formatted(peer, ofSlot);
+                code = StatusCode.ALREADY_EXISTS;
+            }
+            if (why != null) {
+                return new IreeException(code, why);
+            }
+            slots.put(slot(peer), incarnation);
+            sessions.put(incarnation, session);
+            handshakes.remove(session);
+        }
+        return null;
+    }
+
+    private IreeException hasFailed(long incarnation) { // under the lock
+        IreeException cause = Objects.requireNonNull(failed.get(incarnation));
+        return new IreeException(
+                StatusCode.ABORTED,
+                "node %d has failed for %s and cannot come back; it needs a new identity: %s"
+                        .formatted(incarnation, identity, cause.getMessage()),
+                cause);
+    }
+
+    /** A session has failed: its peer, if accepted, will never be accepted again. */
+    void ended(RemoteSession session, IreeException cause) {
+        NodeIdentity peer = session.peer();
+        synchronized (this) {
+            handshakes.remove(session);
+            if (peer != null && sessions.remove(peer.incarnation(), session)) {
+                failed.putIfAbsent(peer.incarnation(), cause);
+                lost.put(
+                        peer.incarnation(),
+                        session.axes().stream().limit(MOST_LOST).toList());
+            }
+        }
+    }
+
+    /** Fails a peer, known or not. */
+    void fail(long incarnation, IreeException cause) {
+        RemoteSession session;
+        synchronized (this) {
+            session = sessions.get(incarnation);
+            if (session == null) {
+                failed.putIfAbsent(incarnation, cause);
+            }
+        }
+        if (session != null) {
+            session.fail(cause);
+        }
+    }
+
+    /** The node accepts no more work and no more sessions. Returns the sessions to tell; none if that was known. */
+    synchronized List<RemoteSession> leave(IreeException cause) {
+        if (leaving != null) {
+            return List.of();
+        }
+        leaving = cause;
+        return sessions();
+    }
+
+    synchronized @Nullable IreeException leaving() {
+        return leaving;
+    }
+
+    /** The node is closed. Returns the sessions to end; null if it was. */
+    synchronized @Nullable List<RemoteSession> close(IreeException cause) {
+        if (closed != null) {
+            return null;
+        }
+        closed = cause;
+        List<RemoteSession> all = new ArrayList<>(sessions.values());
+        all.addAll(handshakes);
+        return all;
+    }
+
+    /** The sessions with known peers, by incarnation. */
+    synchronized List<RemoteSession> sessions() {
+        return List.copyOf(sessions.values());
+    }
+
+    /**
+     * Returns the session with a peer.
+     *
+     * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
+     */
+    synchronized RemoteSession session(long incarnation) {
+        RemoteSession session = sessions.get(incarnation);
+        if (session != null) {
+            return session;
+        }
+        if (failed.containsKey(incarnation)) {
+            throw hasFailed(incarnation);
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
+    }
+
+    /**
+     * Returns the session with the peer that allocated an axis.
+     *
+     * @throws IreeException NOT_FOUND when there is none; ABORTED when the peer has failed
+     */
+    synchronized RemoteSession ofAxis(long axis) {
+        Long incarnation = slots.get(Axis.machine(axis) << 8 | Axis.session(axis));
+        RemoteSession session = incarnation == null ? null : sessions.get(incarnation);
+        if (session != null) {
+            return session;
+        }
+        if (incarnation != null && failed.containsKey(incarnation)) {
+            throw hasFailed(incarnation);
+        }
+        throw new IreeException(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
+    }
+
+    /** Why peers have failed, by incarnation. */
+    synchronized Map<Long, IreeException> failures() {
+        return new TreeMap<>(failed);
+    }
+
+    /** Axes of peers that failed with them, by incarnation. */
+    synchronized Map<Long, List<Long>> failedAxes() {
+        return new TreeMap<>(lost);
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A node whose device has no memory for its peer, and later has. */
+@Timeout(60)
+class RemoteShortageTest {
+    private static final long LIMIT = 64 << 20;
+    private static final int SIZE = 20 << 20;
+    private static final BufferParams PARAMS = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+
+    private static void fill(Device device, Buffer buffer, int pattern) {
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence filled = Fence.at(timeline, 1)) {
+            device.queue(0).fill(null, filled, buffer, 0, SIZE, pattern, 4, 0);
+            filled.await(Duration.ofSeconds(30));
+        }
+    }
+
+    @Test
+    void memoryThatWasShortOnceServesOnceThereIsSome() {
+        Loopback loopback = new Loopback(7);
+        NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, 2, 1, 2);
+        SchedulingDomain domain = TestNodes.domain(identity);
+        try (TestNodes nodes = new TestNodes();
+                VirtualDevice served = VirtualDevice.builder()
+                        .clock(VirtualClock.automatic())
+                        .schedulingDomain(domain)
+                        .memoryLimit(LIMIT)
+                        .build();
+                RemoteNode two =
+                        RemoteNode.builder(identity, domain).device(served).build()) {
+            RemoteNode one = nodes.node(1);
+            loopback.connect(one, two);
+            loopback.run();
+            loopback.start();
+            RemoteSession session = one.session(2);
+            DeviceOptions options = DeviceOptions.builder()
+                    .queueCount(1)
+                    .schedulingDomain(one.domain())
+                    .build();
+            try (Device far = session.openDevice(served.id(), options);
+                    Buffer kept = far.allocator().allocate(PARAMS, SIZE)) {
+                fill(far, kept, 1);
+                try (Buffer own = served.allocator().allocate(PARAMS, LIMIT - SIZE - (1 << 20));
+                        Buffer buffer = far.allocator().allocate(PARAMS, SIZE)) {
+                    for (int i = 0; i < 3; i++) {
+                        assertThatThrownBy(() -> fill(far, buffer, 2))
+                                .isInstanceOfSatisfying(
+                                        IreeException.class,
+                                        e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                    }
+                    assertThat(own.length()).isPositive();
+                }
+                try (Buffer buffer = far.allocator().allocate(PARAMS, SIZE)) { // the same, from the pool of this side
+                    fill(far, buffer, 0x04030201);
+                    byte[] bytes = new byte[SIZE];
+                    buffer.read(0, MemorySegment.ofArray(bytes));
+                    assertThat(bytes).startsWith(1, 2, 3, 4, 1).endsWith(3, 4);
+                }
+                assertThat(session.failure()).isNull();
+            }
+            loopback.stop();
+        }
+    }
+}

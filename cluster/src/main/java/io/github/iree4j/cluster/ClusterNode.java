@@ -42,8 +42,6 @@ public final class ClusterNode implements AutoCloseable {
      * session. Views are handled one at a time by the executor, since failing a peer may run many callbacks.
      */
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
-    private static final long FIRST_PAUSE_NANOS = 200_000_000;
-    private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
     private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
     private static final int MOST_SILENT = 64; // a peer has one; more are of peers that mean no good
 
@@ -68,16 +66,6 @@ public final class ClusterNode implements AutoCloseable {
     private @Nullable IreeException fenced;
     private boolean closed;
     private long views;
-
-    /** An attempt to connect. */
-    private static final class Attempt {
-        boolean dialing;
-        long pauseNanos = FIRST_PAUSE_NANOS;
-        long notBefore;
-
-        @Nullable
-        IreeException failure;
-    }
 
     /**
      * Creates a node that is not part of a cluster yet.
@@ -282,15 +270,9 @@ public final class ClusterNode implements AutoCloseable {
                         || rejected.containsKey(incarnation)) {
                     continue;
                 }
-                Attempt attempt = attempts.get(incarnation);
-                if (attempt == null) {
-                    attempt = new Attempt();
-                    attempts.put(incarnation, attempt);
-                } else if (attempt.dialing || attempt.notBefore - now > 0) {
-                    continue;
+                if (attempts.computeIfAbsent(incarnation, _ -> new Attempt()).begin(now)) {
+                    due.add(each);
                 }
-                attempt.dialing = true;
-                due.add(each);
             }
         }
         due.forEach(transport::dial);
@@ -518,10 +500,7 @@ public final class ClusterNode implements AutoCloseable {
     private synchronized void unreachable(ClusterMember peer, IreeException cause) {
         Attempt attempt = attempts.get(peer.identity().incarnation());
         if (attempt != null) {
-            attempt.dialing = false;
-            attempt.failure = cause;
-            attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
-            attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
+            attempt.end(cause, nanoTime.getAsLong());
         }
     }
 

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -42,8 +41,6 @@ public final class ClusterNode implements AutoCloseable {
      * session. Views are handled one at a time by the executor, since failing a peer may run many callbacks.
      */
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
-    private static final long FIRST_PAUSE_NANOS = 200_000_000;
-    private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
     private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
     private static final int MOST_SILENT = 64; // a peer has one; more are of peers that mean no good
 
@@ -68,16 +65,6 @@ public final class ClusterNode implements AutoCloseable {
     private @Nullable IreeException fenced;
     private boolean closed;
     private long views;
-
-    /** An attempt to connect. */
-    private static final class Attempt {
-        boolean dialing;
-        long pauseNanos = FIRST_PAUSE_NANOS;
-        long notBefore;
-
-        @Nullable
-        IreeException failure;
-    }
 
     /**
      * Creates a node that is not part of a cluster yet.
@@ -282,15 +269,9 @@ public final class ClusterNode implements AutoCloseable {
                         || rejected.containsKey(incarnation)) {
                     continue;
                 }
-                Attempt attempt = attempts.get(incarnation);
-                if (attempt == null) {
-                    attempt = new Attempt();
-                    attempts.put(incarnation, attempt);
-                } else if (attempt.dialing || attempt.notBefore - now > 0) {
-                    continue;
+                if (attempts.computeIfAbsent(incarnation, _ -> new Attempt()).begin(now)) {
+                    due.add(each);
                 }
-                attempt.dialing = true;
-                due.add(each);
             }
         }
         due.forEach(transport::dial);
@@ -518,15 +499,7 @@ public final class ClusterNode implements AutoCloseable {
     /** Returns whether the attempt before has not failed in the same way; else each attempt would be in the log. */
     private synchronized boolean unreachable(ClusterMember peer, IreeException cause) {
         Attempt attempt = attempts.get(peer.identity().incarnation());
-        if (attempt == null) {
-            return true;
-        }
-        IreeException before = attempt.failure;
-        attempt.dialing = false;
-        attempt.failure = cause;
-        attempt.notBefore = nanoTime.getAsLong() + attempt.pauseNanos;
-        attempt.pauseNanos = Math.min(2 * attempt.pauseNanos, LONGEST_PAUSE_NANOS);
-        return before == null || !Objects.equals(before.getMessage(), cause.getMessage());
+        return attempt == null || attempt.end(cause, nanoTime.getAsLong());
     }
 
     /** What membership tells. */

@@ -334,19 +334,21 @@ public final class ChannelGroup {
      */
     public void fail(IreeException cause) {
         List<Arrival> waiting = new ArrayList<>();
+        domain.tracker().fail(axis, cause); // before anyone who arrives is told
+        IreeException recorded = domain.tracker().failure(axis);
+        IreeException first = recorded == null ? cause : recorded;
         synchronized (lock) {
             if (failure != null) {
                 return;
             }
-            failure = cause;
+            failure = first;
             takeArrivals(collectives, waiting); // GROUP-1
             takeArrivals(splits, waiting);
             transfers.values().forEach(each -> takeArrivals(each, waiting));
         }
         ChannelRegistry.ended(this);
-        domain.tracker().fail(axis, cause);
-        waiting.forEach(each -> each.over(cause, Frontier.EMPTY));
-        work.failed(cause);
+        waiting.forEach(each -> each.over(first, Frontier.EMPTY));
+        work.failed(first);
     }
 
     private static void takeArrivals(Meetings meetings, List<Arrival> waiting) {

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.collective;
 
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -16,8 +17,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class ToldParticipants {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
 
+    private final FrontierTracker tracker = FrontierTracker.create();
     final ChannelGroup group = new ChannelGroup(
-            SchedulingDomain.create(AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY),
+            SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY),
             ToldParticipants::begin,
             2);
     private final ConcurrentLinkedQueue<String> first = new ConcurrentLinkedQueue<>();
@@ -68,6 +70,11 @@ final class ToldParticipants {
 
     private ConcurrentLinkedQueue<String> all(int rank) {
         return rank == 0 ? first : second;
+    }
+
+    /** Whether the axis of the group, the first that its allocator gives, has failed. */
+    boolean hasFailedAxis() {
+        return tracker.failure(AxisAllocator.create(9, 0).allocate(CausalDomain.COLLECTIVE)) != null;
     }
 
     /** All outcomes reported to a participant. */

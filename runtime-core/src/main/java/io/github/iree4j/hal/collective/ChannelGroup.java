@@ -334,7 +334,7 @@ public final class ChannelGroup {
      */
     public void fail(IreeException cause) {
         List<Arrival> waiting = new ArrayList<>();
-        domain.tracker().fail(axis, cause); // before anyone who arrives is told
+        domain.tracker().fail(axis, cause); // before participants that arrive are told
         IreeException recorded = domain.tracker().failure(axis);
         IreeException first = recorded == null ? cause : recorded;
         synchronized (lock) {

@@ -22,6 +22,7 @@ final class ToldParticipants {
             SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY),
             ToldParticipants::begin,
             2);
+    private final long axis = AxisAllocator.create(9, 0).allocate(CausalDomain.COLLECTIVE); // the first, as the group's
     private final ConcurrentLinkedQueue<String> first = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> second = new ConcurrentLinkedQueue<>();
     private final int[] sums = new int[2];
@@ -72,9 +73,9 @@ final class ToldParticipants {
         return rank == 0 ? first : second;
     }
 
-    /** Whether the axis of the group, the first that its allocator gives, has failed. */
+    /** Whether the axis of the group has failed. */
     boolean hasFailedAxis() {
-        return tracker.failure(AxisAllocator.create(9, 0).allocate(CausalDomain.COLLECTIVE)) != null;
+        return tracker.failure(axis) != null;
     }
 
     /** All outcomes reported to a participant. */

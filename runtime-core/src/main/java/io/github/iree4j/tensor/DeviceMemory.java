@@ -122,14 +122,9 @@ public final class DeviceMemory {
      */
     public BufferView upload(TensorElements elements) {
         BufferView own = elements.view();
-        if (own == null) {
-            return elements.adopt(buffer(elements));
-        }
-        if (mayBeApart(elements.memory())) {
-            return elements.adopt(read(own, bytes -> device.allocator().allocate(input, bytes)));
-        }
-        own.retain();
-        return own;
+        return own != null && mayBeApart(elements.memory())
+                ? elements.adopt(read(own, bytes -> device.allocator().allocate(input, bytes)))
+                : uploadEarly(elements);
     }
 
     /**

@@ -264,7 +264,7 @@ final class RemoteServer {
         queuedBytes -= command.weight();
     }
 
-    /** A command has ended, and everybody who is to know was told. */
+    /** A command has ended, and all that wait for it were told. */
     synchronized void leave() {
         inProgress--;
         if (inProgress == 0) {
@@ -351,10 +351,10 @@ final class RemoteServer {
             return;
         }
         try {
-            node.session(incarnation).whenOpen(List.of(() -> {
+            RemoteSession other = node.session(incarnation);
+            other.whenOpen(List.of(() -> {
                 try {
-                    TimelineSemaphore proxy =
-                            node.session(incarnation).proxies().subscribe(axis, epoch, true);
+                    TimelineSemaphore proxy = other.proxies().subscribe(axis, epoch, true);
                     proxy.whenReached(epoch, (_, failure) -> {
                         if (failure == null) {
                             settle(wait, null, proxy.frontierAt(epoch));

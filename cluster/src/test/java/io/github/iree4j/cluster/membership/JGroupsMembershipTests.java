@@ -60,6 +60,19 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
                 null));
     }
 
+    /** A node that looks for others at some hosts. */
+    private GroupOptions options(InetAddress address, int port, List<InetSocketAddress> hosts) {
+        return new GroupOptions(
+                group,
+                address,
+                port,
+                new GroupOptions.Discovery.Static(hosts),
+                Duration.ofSeconds(3),
+                Duration.ofMillis(500),
+                Duration.ofMillis(500),
+                null);
+    }
+
     @Test
     @Timeout(60)
     void aNodeThatLeasesItsIdentityElsewhereIsNoMemberAndIsNamed() throws Exception {
@@ -116,16 +129,10 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
     @Test
     void whenAnyCallThatLeavesReturnsThePortsAreFree() throws Exception {
         int port = FreePorts.three(29_000 + (int) (ProcessHandle.current().pid() % 900));
-        GroupOptions options = new GroupOptions(
-                group,
+        GroupOptions options = options(
                 InetAddress.getLoopbackAddress(),
                 port,
-                new GroupOptions.Discovery.Static(
-                        List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))),
-                Duration.ofSeconds(3),
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null);
+                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
         try (ExecutorService other = Executors.newSingleThreadExecutor()) {
             for (int round = 0; round < 3; round++) {
                 JGroupsMembership membership = new JGroupsMembership(options);
@@ -142,16 +149,10 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
     void aNodeThatDoesNotReachItselfMissesNone() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         int port = FreePorts.three(25_000 + (int) (ProcessHandle.current().pid() % 900));
-        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
-                group,
+        JGroupsMembership membership = new JGroupsMembership(options(
                 loopback,
                 port,
-                new GroupOptions.Discovery.Static(
-                        List.of(new InetSocketAddress("127.0.0.3", port), new InetSocketAddress("127.0.0.4", port))),
-                Duration.ofSeconds(3),
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null));
+                List.of(new InetSocketAddress("127.0.0.3", port), new InetSocketAddress("127.0.0.4", port))));
         membership.join(new ClusterMember(new NodeIdentity(-5, 1, 1, 1), "127.0.0.3", port - 1), _ -> {});
         try {
             while (membership.unreached().isEmpty()) {
@@ -170,15 +171,7 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
     void strangersAtThePortOfFailureDetectionAreALineOfTheLog() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         int port = FreePorts.three(26_000 + (int) (ProcessHandle.current().pid() % 900));
-        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
-                group,
-                loopback,
-                port,
-                new GroupOptions.Discovery.Static(List.of()),
-                Duration.ofSeconds(3),
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null));
+        JGroupsMembership membership = new JGroupsMembership(options(loopback, port, List.of()));
         Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();
@@ -218,15 +211,7 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         InetAddress other = InetAddress.ofLiteral("127.0.0.2");
         int port = FreePorts.three(27_000 + (int) (ProcessHandle.current().pid() % 900));
-        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
-                group,
-                loopback,
-                port,
-                new GroupOptions.Discovery.Static(List.of()),
-                Duration.ofSeconds(3),
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null));
+        JGroupsMembership membership = new JGroupsMembership(options(loopback, port, List.of()));
         System.setProperty("jgroups.bind_addr", "127.0.0.2");
         try {
             membership.join(ClusterViewTests.member(1), _ -> {});
@@ -250,15 +235,8 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
     void aLongMessageIsRefusedBeforeItHasMemory() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         int port = FreePorts.three(29_900 + (int) (ProcessHandle.current().pid() % 900));
-        JGroupsMembership membership = new JGroupsMembership(new GroupOptions(
-                group,
-                loopback,
-                port,
-                new GroupOptions.Discovery.Static(List.of(new InetSocketAddress(loopback, port))),
-                Duration.ofSeconds(3),
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null));
+        JGroupsMembership membership =
+                new JGroupsMembership(options(loopback, port, List.of(new InetSocketAddress(loopback, port))));
         membership.join(ClusterViewTests.member(1), _ -> {});
         try {
             for (int offset = 0; offset < 2; offset++) {

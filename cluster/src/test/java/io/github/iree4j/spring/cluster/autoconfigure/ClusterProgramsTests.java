@@ -291,10 +291,9 @@ class ClusterProgramsTests {
         assertThat(looks).as("it would fail again").hasSize(1);
     }
 
-    @Test
-    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain() {
-        ConfigurableApplicationContext there = start(1);
-        ConfigurableApplicationContext here = start(
+    /** A node with a program on the device of another node, and one on that and its own. */
+    private ConfigurableApplicationContext startSpread() {
+        return start(
                 0,
                 "iree.devices.far.uri=cluster://1/local",
                 "iree.modules.adder.location=" + fixture(ADD),
@@ -302,6 +301,12 @@ class ClusterProgramsTests {
                 "iree.modules.spread.location=" + fixture(ADD),
                 "iree.modules.spread.devices=local,far",
                 "iree.modules.spread.placement=least-loaded");
+    }
+
+    @Test
+    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain() {
+        ConfigurableApplicationContext there = start(1);
+        ConfigurableApplicationContext here = startSpread();
         Device first = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(add(here, "adder")).containsExactly(SUMS);
         stop(there);
@@ -416,14 +421,7 @@ class ClusterProgramsTests {
     @Test
     void callsGoAroundANodeThatDrainsAndThoseThatDoNotKeepItNoLonger() throws Exception {
         ConfigurableApplicationContext there = start(1);
-        ConfigurableApplicationContext here = start(
-                0,
-                "iree.devices.far.uri=cluster://1/local",
-                "iree.modules.adder.location=" + fixture(ADD),
-                "iree.modules.adder.devices=far",
-                "iree.modules.spread.location=" + fixture(ADD),
-                "iree.modules.spread.devices=local,far",
-                "iree.modules.spread.placement=least-loaded");
+        ConfigurableApplicationContext here = startSpread();
         assertThat(add(here, "adder")).containsExactly(SUMS);
         Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
         assertThat(far.draining()).isNull();

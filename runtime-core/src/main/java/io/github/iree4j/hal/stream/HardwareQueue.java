@@ -221,6 +221,30 @@ final class HardwareQueue {
         return false;
     }
 
+    /** Whether everything that the driver took is complete, nudges too; also when the driver cannot tell. */
+    boolean isOver() {
+        try {
+            return driver.isLost() || timeline.value() >= lastGiven();
+        } catch (RuntimeException | Error e) {
+            return true;
+        }
+    }
+
+    /** Waits until {@link #isOver}. Nothing is submitted any more, and no other thread waits. */
+    void awaitOver() {
+        try {
+            while (!isOver()) {
+                driver.awaitAny(new DriverTimeline[] {timeline}, new long[] {lastGiven()}, 1, Long.MAX_VALUE);
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("whether the last submission of a queue is complete cannot be told; it is taken as complete", e);
+        }
+    }
+
+    private synchronized long lastGiven() {
+        return given;
+    }
+
     /** Ends everything that was given to the lost hardware. */
     void abandon(IreeException cause) {
         Ended ended = new Ended();

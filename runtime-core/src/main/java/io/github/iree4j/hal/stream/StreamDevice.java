@@ -85,7 +85,8 @@ public final class StreamDevice implements Device {
 
     /*
      * STREAM-4: the natives of queues are freed once, by the thread that ends the last operation of a closed device or closes it
-     * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use.
+     * after that: each operation on a stream is a use of `work`, and closing it runs its end after the last use. A submission that only
+     * wakes the waiter is no operation, and may be the last that the hardware has: lanes are closed once that is complete too.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final UseGuard calls =
@@ -549,11 +550,24 @@ public final class StreamDevice implements Device {
      * The last of them frees the driver.
      */
     void driverUnused() {
-        if (users.decrementAndGet() == 0) {
-            end("channels", channels::end);
-            end("driver", driver::close);
-            freed.countDown();
+        if (users.decrementAndGet() != 0) {
+            return;
         }
+        if (hardware.stream().allMatch(HardwareQueue::isOver)) {
+            freeDriver();
+        } else { // the waiter found its end before it was woken to look for it
+            CallThreads.forNativeWaits("iree4j-end " + id(), () -> {
+                        hardware.forEach(HardwareQueue::awaitOver);
+                        freeDriver();
+                    })
+                    .start();
+        }
+    }
+
+    private void freeDriver() {
+        end("channels", channels::end);
+        end("driver", driver::close);
+        freed.countDown();
     }
 
     /** Whether the calling thread belongs to the device, and would wait for itself. */

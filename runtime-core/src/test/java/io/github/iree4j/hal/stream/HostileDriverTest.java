@@ -509,6 +509,25 @@ class HostileDriverTest {
         assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
     }
 
+    // STREAM-4: the submission that wakes the waiter may come when that has found its end already.
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void aDeviceClosesBehindTheSubmissionThatWakesItsWaiter(int lanes) throws Exception {
+        for (int i = 0; i < 50; i++) {
+            open(new ScriptedDriver(lanes, false), DeviceOptions.builder().queueCount(1));
+            driver.fail("await nothing", 0, 0, bug()); // so that the waiter does not depend on it
+            driver.hold(true);
+            Thread closer = Thread.ofPlatform().start(device::close);
+            while (!driver.isBusy() && closer.isAlive()) {
+                Thread.onSpinWait();
+            }
+            driver.hold(false);
+            closer.join();
+            assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
+            assertThat(driver.leftovers()).isEmpty();
+        }
+    }
+
     // ---- The beginning and the end.
 
     @ParameterizedTest

@@ -130,6 +130,13 @@ final class ScriptedDriver implements StreamDriver {
         }
     }
 
+    /** Whether a lane has something to do. */
+    boolean isBusy() {
+        synchronized (lock) {
+            return lanes.stream().anyMatch(each -> each.timeline.value < each.given);
+        }
+    }
+
     int closedTimes() {
         return closed;
     }
@@ -214,7 +221,8 @@ final class ScriptedDriver implements StreamDriver {
 
     private final class ScriptedLane implements Lane {
         private final Timeline timeline = new Timeline(0);
-        private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the lock
+        private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the lock, as the next
+        private long given; // the last ticket
 
         ScriptedLane() {
             Thread.ofPlatform().daemon().name("scripted-lane").start(this::run);
@@ -247,6 +255,7 @@ final class ScriptedDriver implements StreamDriver {
                 checkNotLost();
                 checkOpen("submitted");
                 submissions.addAll(next);
+                given = next.getLast().ticket();
                 lock.notifyAll();
             }
         }
@@ -559,7 +568,7 @@ final class ScriptedDriver implements StreamDriver {
         synchronized (lock) {
             closed++;
             for (ScriptedLane each : lanes) {
-                if (closed == 1 && !lost && !each.submissions.isEmpty()) {
+                if (closed == 1 && !lost && each.timeline.value < each.given) {
                     complaints.add("the driver was closed while a lane had something to do");
                 }
             }

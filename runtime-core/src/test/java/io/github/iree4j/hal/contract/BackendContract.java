@@ -24,6 +24,14 @@ public abstract class BackendContract {
     }
 
     @Nested
+    @Tag("closing")
+    class Closing extends ClosingContract {
+        Closing() {
+            super(tested);
+        }
+    }
+
+    @Nested
     @Tag("command-buffers")
     class CommandBuffers extends CommandBufferContract {
         CommandBuffers() {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -82,7 +83,11 @@ class ClusterScaleTest {
         for (int entries : new int[] {1, 12, 255}) {
             int count = entries == 255 ? 200 : 2000;
             retained(count, entries);
-            long bytes = retained(count, entries);
+            long[] several = LongStream.generate(() -> retained(count, entries))
+                    .limit(5)
+                    .sorted()
+                    .toArray();
+            long bytes = several[2]; // what other tests left may become garbage meanwhile
             Matcher said = Pattern.compile("^\\| " + entries + " \\| ([0-9,]+) \\|$", Pattern.MULTILINE)
                     .matcher(Files.readString(PAGE));
             assertThat(said.find()).as("a line for %d entries", entries).isTrue();

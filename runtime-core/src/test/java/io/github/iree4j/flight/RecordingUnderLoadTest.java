@@ -120,7 +120,9 @@ class RecordingUnderLoadTest {
                 while (recorder.statistics().completeFrom() == 0) {
                     Thread.onSpinWait();
                 }
-                before = recorder.recording();
+                do { // the ring may have gone round just now, and have nothing that is whole
+                    before = recorder.recording();
+                } while (Replay.of(before).operations() == 0);
                 runtime.close();
                 for (Future<IreeException> each : callers) {
                     assertThat(each.get().code())
@@ -135,7 +137,7 @@ class RecordingUnderLoadTest {
         for (FlightRecording each : List.of(before, after)) {
             Replay replay = Replay.of(each);
             assertThat(replay.toString()).endsWith("no differences");
-            assertThat(replay.frontiers()).as("%s", replay).isGreaterThan(replay.operations() / 2);
+            assertThat(replay.frontiers()).as("%s", replay).isGreaterThanOrEqualTo(replay.operations() / 2);
             System.out.println("without a beginning or an end: " + replay);
             assertThat(new Explanation(new OperationGraph(each)).summary(10)).isNotEmpty();
         }

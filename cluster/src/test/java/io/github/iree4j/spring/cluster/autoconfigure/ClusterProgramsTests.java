@@ -234,6 +234,8 @@ class ClusterProgramsTests {
                 0,
                 "iree.devices.far.uri=cluster://1",
                 "iree.cluster.data.connect-timeout=2s",
+                "iree.pools.far.budget=64MB",
+                "iree.pools.far.quotas.adder=1MB",
                 "iree.modules.adder.location=" + fixture(ADD),
                 "iree.modules.adder.devices=far",
                 "iree.modules.adder.load=background");

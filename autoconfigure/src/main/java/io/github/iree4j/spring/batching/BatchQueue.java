@@ -348,7 +348,7 @@ final class BatchQueue {
                 Tensor like = live.getFirst().inputs.get(i);
                 long[] shape = like.shape();
                 shape[0] = padded;
-                merged.add(program.upload(like.elementType(), shape, memory -> concatenate(live, input, memory)));
+                merged.add(program.receive(like.elementType(), shape, memory -> concatenate(live, input, memory)));
             }
             return merged;
         } catch (IOException e) {

@@ -10,11 +10,13 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.ElementCodec;
+import io.github.iree4j.tensor.TensorStreams;
 import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -300,6 +302,49 @@ public final class Program implements AutoCloseable {
     public Tensor upload(ElementType type, long[] shape, InputStream in) throws IOException {
         try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape), "tensor")) {
             return upload(type, shape, bytes::fill);
+        }
+    }
+
+    /**
+     * Creates an input that one call takes: as {@link #upload(ElementType, long[], TensorContents)} does if the host uses memory of the first
+     * device in place; otherwise in memory of the host, and the call copies it. So this does not wait for a device that is slow or far away, and
+     * the elements are still here where several inputs become one.
+     *
+     * @param type the element type
+     * @param shape the shape; empty for a scalar
+     * @param contents writes the elements, on this thread
+     * @return the tensor; the caller closes it
+     * @throws IreeException as {@link #upload(ElementType, long[], TensorContents)}
+     * @throws IOException when {@code contents} does
+     */
+    public Tensor receive(ElementType type, long[] shape, TensorContents contents) throws IOException {
+        Program used = enter();
+        try {
+            if (used.memory().device().isMemoryOfHost()) {
+                return Tensor.adopt(used.memory().create(type, shape, contents::writeTo), used.memory(), leaks());
+            }
+            MemorySegment memory = TensorStreams.allocate(ElementCodec.byteSize(type, shape));
+            contents.writeTo(memory);
+            return Tensor.wrap(memory, type, shape);
+        } finally {
+            used.calls.exit();
+        }
+    }
+
+    /**
+     * Creates an input that one call takes, of the next bytes of a stream, and no byte beyond the elements. Memory is allocated as by
+     * {@link #upload(ElementType, long[], InputStream)}.
+     *
+     * @param type the element type
+     * @param shape the shape; empty for a scalar
+     * @param in the elements, row-major, little-endian; read on this thread, not closed
+     * @return the tensor; the caller closes it
+     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #receive(ElementType, long[], TensorContents)}
+     * @throws IOException when the stream cannot be read
+     */
+    public Tensor receive(ElementType type, long[] shape, InputStream in) throws IOException {
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape), "tensor")) {
+            return receive(type, shape, bytes::fill);
         }
     }
 

@@ -196,7 +196,8 @@ public final class Results implements AutoCloseable {
 
     /**
      * Divides results whose tensors all have rows, the first dimension, into several: copies of the first rows go to the first,
-     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails.
+     * of the next to the second, and so on. Rows left over are dropped. Closes these results, unless it fails. The copies are in memory of the
+     * device if the host uses that in place, else in memory of the host: each tensor is then read once, and not sent back.
      *
      * @param rows the number of rows of each
      * @return as many results as there are numbers; the caller closes them
@@ -206,7 +207,7 @@ public final class Results implements AutoCloseable {
         @Nullable Object[][] parts = new Object[rows.length][values.length];
         try {
             for (int i = 0; i < values.length; i++) {
-                Tensor tensor = tensor(i);
+                Tensor tensor = tensor(i).onHost();
                 long first = 0;
                 for (int part = 0; part < rows.length; part++) {
                     parts[part][i] = tensor.copyRows(first, rows[part]);

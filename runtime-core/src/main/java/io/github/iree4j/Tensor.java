@@ -495,6 +495,17 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
+     * Returns this tensor if the host uses its memory in place, as that of a CPU of this machine; otherwise a {@link #copy}. Reading what this
+     * returns does not need the device, which may be lost by then.
+     *
+     * @return this tensor, or a copy, which needs no closing
+     * @throws IreeException why the device does not give the elements, such as ABORTED when it is lost
+     */
+    public Tensor onHost() {
+        return elements.isOnHost() ? this : copy();
+    }
+
+    /**
      * Writes the tensor as {@code iree-run-module} prints it, {@code 2x2xf32=[1 2][3 4]}.
      *
      * @param maximumElements number of elements to write before {@code ...}

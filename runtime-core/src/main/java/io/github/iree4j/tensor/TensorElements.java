@@ -3,6 +3,7 @@ package io.github.iree4j.tensor;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
@@ -124,6 +125,16 @@ public final class TensorElements {
                     StatusCode.FAILED_PRECONDITION,
                     "memory of %s cannot be used: %s".formatted(name(), e.getMessage()),
                     e);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Whether {@link #read} passes them where they are. */
+    public boolean isOnHost() {
+        guard.enter();
+        try {
+            return view == null || view.buffer().isMappable(MemoryAccess.READ);
         } finally {
             guard.exit();
         }

@@ -7,7 +7,6 @@ import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.spring.Placement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -160,24 +159,26 @@ final class PropertyChecks {
     /**
      * Warns of quotas above the budget that a device has where none is configured, which depends on the machine.
      *
-     * @param budgets by name of the device, bytes
+     * @param device its name
+     * @param budget of the device, bytes
      */
-    void warnOfQuotas(Map<String, Long> budgets) {
-        properties
-                .pools()
-                .forEach((device, pool) -> pool.quotas().forEach((program, quota) -> {
-                    Long budget = budgets.get(device);
-                    if (budget != null && quota.toBytes() > budget) {
-                        log.warn(
-                                "'iree.pools.{}.quotas.{}={}' has no effect: device '{}' has {} bytes for all programs; lower it, or set 'iree.pools.{}.budget'",
-                                device,
-                                program,
-                                quota,
-                                device,
-                                budget,
-                                device);
-                    }
-                }));
+    void warnOfQuotas(String device, long budget) {
+        IreeProperties.Pool pool = properties.pools().get(device);
+        if (pool == null) {
+            return;
+        }
+        pool.quotas().forEach((program, quota) -> {
+            if (quota.toBytes() > budget) {
+                log.warn(
+                        "'iree.pools.{}.quotas.{}={}' has no effect: device '{}' has {} bytes for all programs; lower it, or set 'iree.pools.{}.budget'",
+                        device,
+                        program,
+                        quota,
+                        device,
+                        budget,
+                        device);
+            }
+        });
     }
 
     /**

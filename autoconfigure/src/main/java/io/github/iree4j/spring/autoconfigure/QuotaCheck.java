@@ -2,12 +2,13 @@ package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.TreeSet;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
-/** Checks quotas once all beans exist: some of these may register programs that no property names. */
+/**
+ * Checks quotas once all beans exist: some of these may register programs that no property names. Devices of other machines are looked at when they
+ * are opened; looking does not open them.
+ */
 final class QuotaCheck implements SmartInitializingSingleton {
 
     private final IreeProperties properties;
@@ -26,13 +27,11 @@ final class QuotaCheck implements SmartInitializingSingleton {
         programs.statuses().forEach(status -> known.add(status.source().name()));
         PropertyChecks checks = new PropertyChecks(properties);
         checks.quotas(known);
-        Map<String, Long> budgets = new HashMap<>();
-        for (String device : properties.pools().keySet()) {
-            long budget = runtime.device(device).allocator().poolStatistics().budget();
+        runtime.watchDevices(device -> {
+            long budget = device.allocator().poolStatistics().budget();
             if (budget > 0) {
-                budgets.put(device, budget);
+                checks.warnOfQuotas(runtime.nameOf(device), budget);
             }
-        }
-        checks.warnOfQuotas(budgets);
+        });
     }
 }

@@ -4,11 +4,13 @@ import io.github.iree4j.AlignedInputs;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.spring.context.CapturedContext;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +30,7 @@ final class BatchEntry extends CompletableFuture<Results> {
     private final @Nullable AlignedInputs aligned;
 
     private final Runnable deadline;
+    private final CapturedContext caller = CapturedContext.ofThisThread();
 
     BatchEntry(
             InvocationRequest request,
@@ -61,6 +64,11 @@ final class BatchEntry extends CompletableFuture<Results> {
                 "call of '%s' took longer than %s"
                         .formatted(
                                 request.function().fullName(), request.options().timeout())));
+    }
+
+    /** Does work in the context of its caller: this thread may be of a timer, of another caller, or of a call whose end made room. */
+    <T> T within(Supplier<T> work) {
+        return caller.call(work);
     }
 
     /** Delivers the results, or closes them if the call was abandoned. */

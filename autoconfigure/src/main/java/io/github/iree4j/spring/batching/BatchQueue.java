@@ -216,11 +216,12 @@ final class BatchQueue {
             callAlone(live.getFirst());
             return;
         }
+        BatchEntry first = live.getFirst();
         List<Tensor> merged;
         int rows = live.stream().mapToInt(entry -> entry.rows).sum();
         int padded = options.padded(rows);
         try {
-            merged = merge(live, padded);
+            merged = first.within(() -> merge(live, padded));
         } catch (IreeException e) {
             // The program was unloaded meanwhile: called individually, each entry finds the successor or fails. Or
             // there is
@@ -228,7 +229,6 @@ final class BatchQueue {
             callInTurn(live, 0);
             return;
         }
-        BatchEntry first = live.getFirst();
         listener.batched(
                 first.request.model(),
                 first.request.function().name(),
@@ -240,7 +240,7 @@ final class BatchQueue {
                 .asynchronous()
                 .withInputs(List.copyOf(merged))
                 .withOptions(CallOptions.DEFAULTS.prioritized(priority(first)));
-        CompletableFuture<Results> call = chain.proceed(request);
+        CompletableFuture<Results> call = first.within(() -> chain.proceed(request));
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
             merged.forEach(Tensor::close);
@@ -292,7 +292,8 @@ final class BatchQueue {
         boolean isPadded = options.padded(entry.rows) > entry.rows; // a function of fixed rows takes no others
         InvocationRequest request =
                 entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry)));
-        CompletableFuture<Results> call = chain.proceed(isPadded ? request.withInputs(padded(entry)) : request);
+        CompletableFuture<Results> call =
+                entry.within(() -> chain.proceed(isPadded ? request.withInputs(padded(entry)) : request));
         cancelWithTheLast(List.of(entry), call);
         return call.whenComplete((results, failure) -> {
             if (results == null) {
@@ -347,7 +348,7 @@ final class BatchQueue {
                 Tensor like = live.getFirst().inputs.get(i);
                 long[] shape = like.shape();
                 shape[0] = padded;
-                merged.add(program.upload(like.elementType(), shape, memory -> concatenate(live, input, memory)));
+                merged.add(program.receive(like.elementType(), shape, memory -> concatenate(live, input, memory)));
             }
             return merged;
         } catch (IOException e) {

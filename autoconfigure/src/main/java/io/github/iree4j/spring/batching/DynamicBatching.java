@@ -32,7 +32,7 @@ import org.springframework.core.Ordered;
  *
  * <p><b>What.</b> Calls of one function of one loaded program whose shapes agree except for the first dimension. A call
  * with fences or transferred inputs, or with more rows than a batch may have, is made individually. The results of
- * merged calls are copies of their rows.
+ * merged calls are copies of their rows, in memory of the host where that does not see the device.
  *
  * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are
  * computed and dropped. When all callers of a batch have cancelled, the batch is cancelled.

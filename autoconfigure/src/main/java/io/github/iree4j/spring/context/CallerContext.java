@@ -4,6 +4,7 @@ import io.micrometer.context.ContextRegistry;
 import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
+import java.util.function.Supplier;
 
 /** Snapshot of a caller's thread-locals: those of a registry, and SLF4J's MDC, which the registry need not contain. */
 final class CallerContext {
@@ -36,10 +37,18 @@ final class CallerContext {
 
     /** Runs an action with the captured thread-locals; restores those of this thread afterwards. */
     void run(Runnable action) {
+        call(() -> {
+            action.run();
+            return true;
+        });
+    }
+
+    /** The same for an action with a result. */
+    <T> T call(Supplier<T> action) {
         // Observation scopes write to the MDC, so it is set first.
         try (ContextSnapshot.Scope _ = diagnostic.setThreadLocals();
                 ContextSnapshot.Scope _ = others.setThreadLocals()) {
-            action.run();
+            return action.get();
         }
     }
 }

@@ -16,7 +16,7 @@ import org.springframework.core.Ordered;
  * returns, as most blocking calls are, cost nothing.
  *
  * <p>One instance is the outermost interceptor, for continuations of the caller; another one is the innermost, for
- * continuations of interceptors. In a batch the latter sees the context of the thread that submitted the batch.
+ * continuations of interceptors. In a batch the latter sees the context of the batch's first caller.
  */
 public final class ContextInvocationInterceptor implements InvocationInterceptor, Ordered {
 

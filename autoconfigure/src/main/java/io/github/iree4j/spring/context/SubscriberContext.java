@@ -11,7 +11,7 @@ import org.springframework.util.ClassUtils;
  */
 public final class SubscriberContext {
 
-    private static final boolean PRESENT = ClassUtils.isPresent(
+    static final boolean PRESENT = ClassUtils.isPresent(
             "io.micrometer.context.ContextSnapshotFactory", SubscriberContext.class.getClassLoader());
 
     private SubscriberContext() {}

@@ -166,22 +166,19 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
                 .distinct()
                 .toList();
         boolean closed = loaded.instances().stream().anyMatch(instance -> instance.isClosed());
+        boolean works = loaded.instances().stream().anyMatch(instance -> allWork(instance.devices()));
         IreeException failure = loaded.failure();
-        Health.Builder health = closed || failure != null || !anyWorks(devices) ? Health.down() : Health.up();
+        Health.Builder health = closed || failure != null || !works ? Health.down() : Health.up();
         if (closed) {
             health.withDetail("reason", "program is closed");
         } else if (failure != null) {
             health.withDetail("reason", String.valueOf(failure.getMessage()));
         } else if (!anyWorks(devices)) {
             health.withDetail("reason", "none of its devices works");
-        } else if (devices.stream().anyMatch(device -> device.failure() != null)) {
-            health.withDetail("degraded", true)
-                    .withDetail(
-                            "lostDevices",
-                            devices.stream()
-                                    .filter(device -> device.failure() != null)
-                                    .map(runtime::nameOf)
-                                    .toList());
+        } else if (!works) {
+            health.withDetail("reason", "it needs devices that are lost").withDetail("lostDevices", lost(devices));
+        } else if (!allWork(devices)) {
+            health.withDetail("degraded", true).withDetail("lostDevices", lost(devices));
         }
         List<String> warnings = loaded.instances().stream()
                 .flatMap(instance -> instance.warnings().stream())
@@ -207,6 +204,18 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             health.withDetail("degraded", true);
         }
         return health.build();
+    }
+
+    private List<String> lost(List<Device> devices) {
+        return devices.stream()
+                .filter(device -> device.failure() != null)
+                .map(runtime::nameOf)
+                .toList();
+    }
+
+    /** A program uses all of its devices. */
+    private static boolean allWork(List<Device> devices) {
+        return devices.stream().allMatch(device -> device.failure() == null);
     }
 
     private static boolean anyWorks(List<Device> devices) {

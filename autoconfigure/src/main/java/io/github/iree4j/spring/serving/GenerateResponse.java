@@ -21,7 +21,7 @@ final class GenerateResponse implements Inference.Response {
 
     private final Served served;
     private final InferenceRequest request;
-    private final List<InferenceOutput> outputs;
+    private List<InferenceOutput> outputs;
     private final boolean stream;
     private final Map<String, List<String>> texts;
 
@@ -43,6 +43,11 @@ final class GenerateResponse implements Inference.Response {
     @Override
     public long size() {
         return InferenceOutput.size(outputs);
+    }
+
+    @Override
+    public void fetch() {
+        outputs = outputs.stream().map(InferenceOutput::onHost).toList();
     }
 
     @Override

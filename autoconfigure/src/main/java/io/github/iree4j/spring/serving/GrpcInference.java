@@ -101,7 +101,10 @@ final class GrpcInference {
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
             body.charge(InferenceOutput.size(outputs)); // the transport keeps what the client does not read
-            Answer answer = new Answer(encode(request, outputs), both);
+            List<InferenceOutput> here = outputs.stream()
+                    .map(InferenceOutput::onHost) // a transport that writes them has no status for their device
+                    .toList();
+            Answer answer = new Answer(encode(request, here), both);
             made = true;
             return answer;
         } finally {

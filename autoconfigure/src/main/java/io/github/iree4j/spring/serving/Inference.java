@@ -42,6 +42,13 @@ final class Inference implements AutoCloseable {
         /** The memory that it keeps until it is written, in bytes. */
         long size();
 
+        /**
+         * Has devices send what the host does not see: once the response has begun, it cannot tell of a failure.
+         *
+         * @throws io.github.iree4j.status.IreeException why a device does not
+         */
+        void fetch();
+
         /** Sets the headers. */
         void describe(HeaderSink headers);
 

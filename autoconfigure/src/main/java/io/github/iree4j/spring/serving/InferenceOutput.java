@@ -106,6 +106,15 @@ record InferenceOutput(
         return texts == null ? tensor.byteSize() : texts.contents().length;
     }
 
+    /**
+     * The same in memory of the host: writing it does not need the device. Blocks while a device sends it.
+     *
+     * @throws IreeException why the device does not send it
+     */
+    InferenceOutput onHost() {
+        return new InferenceOutput(name, datatype, tensor.onHost(), texts, binary);
+    }
+
     /** Writes it in binary. */
     void writeTo(OutputStream out) throws IOException {
         if (texts == null) {

@@ -24,7 +24,7 @@ final class InferenceResponse implements Inference.Response {
 
     private final Served served;
     private final InferenceRequest request;
-    private final List<InferenceOutput> outputs;
+    private List<InferenceOutput> outputs;
     /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
     private final Map<String, List<String>> texts;
     /** The JSON that precedes binary contents: without contents it is short. Null when the whole response is JSON. */
@@ -47,6 +47,11 @@ final class InferenceResponse implements Inference.Response {
     @Override
     public long size() {
         return InferenceOutput.size(outputs);
+    }
+
+    @Override
+    public void fetch() {
+        outputs = outputs.stream().map(InferenceOutput::onHost).toList();
     }
 
     @Override

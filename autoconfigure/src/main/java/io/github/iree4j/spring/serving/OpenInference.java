@@ -198,6 +198,7 @@ final class OpenInference {
             results = call(served, request, body).invoke();
             Inference.Response response = responder.respond(served, request, results);
             body.charge(response.size()); // its client may not read it
+            response.fetch();
             answer = new Inference(body, request, results, response, this::leave);
             return answer;
         } finally {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 
 /**
- * The inputs of one request while it is read, in memory of the program's device. Closing frees them unless the request
+ * The inputs of one request while it is read, in memory of the program's device where the host uses that in place. Closing frees them unless the request
  * is {@linkplain #take() complete}.
  */
 final class RequestInputs implements AutoCloseable {
@@ -100,7 +100,7 @@ final class RequestInputs implements AutoCloseable {
             strings.read(in, size);
             upload(index, strings);
         } else {
-            tensors[index] = program.upload(datatype.elementType(), shape, in);
+            tensors[index] = program.receive(datatype.elementType(), shape, in);
         }
     }
 
@@ -127,7 +127,7 @@ final class RequestInputs implements AutoCloseable {
 
     /** Uploads elements that something writes. */
     void upload(int index, Datatype datatype, long[] shape, TensorContents contents) throws IOException {
-        tensors[index] = program.upload(datatype.elementType(), shape, contents);
+        tensors[index] = program.receive(datatype.elementType(), shape, contents);
     }
 
     /** Returns all inputs, in the order of the arguments; the caller closes them. */

@@ -142,7 +142,7 @@ final class StringElements {
         long row = rows[rows.length - 1];
         body.charge(row * count); // before it is allocated: one long element makes all rows long
         ElementType type = argument.elementType() == null ? ElementType.UI8 : argument.elementType();
-        Tensor tensor = program.upload(type, rows, memory -> fill(memory, row));
+        Tensor tensor = program.receive(type, rows, memory -> fill(memory, row));
         body.refund(bytes.length);
         return tensor;
     }

@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.MDC;
 
 /** Batching with a manual clock, on the test thread unless stated otherwise. */
 @Timeout(900)
@@ -504,5 +505,46 @@ class DynamicBatchingTests {
         while (batching.queueCount() > 0) { // the last cancelled ones
             Thread.onSpinWait();
         }
+    }
+
+    /** The diagnostic context stands for all that belongs to a caller, such as its span. */
+    @Test
+    void aBatchIsMadeInTheContextOfItsFirstCallerWhoeverItsThreadBelongsTo() {
+        batching = batching(4, 10, List.of(), 16, 1);
+        List<@Nullable String> seen = new ArrayList<>();
+        List<CompletableFuture<Results>> made = new ArrayList<>();
+        InvocationChain chain = _ -> {
+            seen.add(MDC.get("caller"));
+            made.add(new CompletableFuture<>());
+            return made.getLast();
+        };
+        try {
+            as("first", chain, 1);
+            as("second", chain, 1);
+            MDC.put("caller", "the timer");
+            timer.advance(10 * MILLI);
+            as("third", chain, 3);
+            as("fourth", chain, 1); // fills the batch, which waits for the one in flight
+            as("fifth", chain, 1);
+            MDC.put("caller", "the end of the first");
+            made.get(0).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            timer.advance(10 * MILLI);
+            assertThat(MDC.get("caller")).isEqualTo("the end of the first");
+            made.get(1).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            timer.advance(10 * MILLI);
+            made.get(2).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            MDC.clear();
+            call(chain, "twice", null, 0, Tensor.of(new float[4], 2, 2));
+            as("sixth", chain, 2); // fills it
+            made.get(3).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+        } finally {
+            MDC.clear();
+        }
+        assertThat(seen).containsExactly("first", "third", "fifth", null);
+    }
+
+    private void as(String caller, InvocationChain chain, int rows) {
+        MDC.put("caller", caller);
+        call(chain, "twice", null, 0, Tensor.of(new float[2 * rows], rows, 2));
     }
 }

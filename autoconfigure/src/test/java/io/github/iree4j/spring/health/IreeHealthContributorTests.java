@@ -115,6 +115,24 @@ class IreeHealthContributorTests {
     }
 
     @Test
+    void programForSeveralDevicesIsDownWithoutOneOfThem() throws Exception {
+        programs.load(ProgramSource.builder(
+                        "both",
+                        TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb")
+                                .toUri()
+                                .toString())
+                .devices(List.of("one", "two"))
+                .build());
+        assertThat(health("modules", "both").getStatus()).isEqualTo(Status.UP);
+        runtime.device("two").close();
+        Health health = health("modules", "both");
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails())
+                .containsEntry("reason", "it needs devices that are lost")
+                .containsEntry("lostDevices", List.of("two"));
+    }
+
+    @Test
     void programWithWarningsIsUpAndListsThem() {
         String location = Path.of("../fixtures/modules/3.13.0/vulkan/compare_i1.vmfb")
                 .toUri()

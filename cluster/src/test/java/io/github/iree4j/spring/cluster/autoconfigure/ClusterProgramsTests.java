@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
@@ -15,6 +16,7 @@ import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.modules.parameters.IrpaWriter;
@@ -34,7 +36,9 @@ import io.github.iree4j.spring.health.IreeHealthContributor;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -172,6 +176,37 @@ class ClusterProgramsTests {
         assertThat(runtime.devices()).hasSize(2);
     }
 
+    /** A request is read while the node may be silent, and may become a part of a batch; only the call goes there. */
+    @Test
+    void whatACallReceivesIsHereUntilTheCallIsMade() throws IOException {
+        start(1);
+        ConfigurableApplicationContext here = start(
+                0,
+                "iree.devices.far.uri=cluster://1/local",
+                "iree.modules.near.location=" + fixture(ADD),
+                "iree.modules.adder.location=" + fixture(ADD),
+                "iree.modules.adder.devices=far");
+        Programs programs = here.getBean(Programs.class);
+        for (String name : List.of("near", "adder")) {
+            Program program = programs.find(name).orElseThrow().program();
+            byte[] tens = Tensor.of(new float[] {10, 20, 30, 40}).toBytes();
+            try (Tensor ones = program.receive(
+                            ElementType.F32,
+                            new long[] {4},
+                            memory -> memory.copyFrom(MemorySegment.ofArray(new float[] {1, 2, 3, 4})));
+                    Tensor streamed = program.receive(ElementType.F32, new long[] {4}, new ByteArrayInputStream(tens));
+                    Tensor uploaded = program.upload(ElementType.F32, new long[] {4}, new ByteArrayInputStream(tens));
+                    Results sums = here.getBean(InvocationService.class).invoke(name + ".add", ones, streamed);
+                    Results same = here.getBean(InvocationService.class).invoke(name + ".add", ones, uploaded)) {
+                assertThat(ones.onHost()).isSameAs(ones);
+                assertThat(streamed.onHost()).isSameAs(streamed);
+                assertThat(uploaded.onHost() == uploaded).isEqualTo(name.equals("near"));
+                assertThat(sums.tensor(0).toFloatArray()).containsExactly(SUMS);
+                assertThat(same.tensor(0).toFloatArray()).containsExactly(SUMS);
+            }
+        }
+    }
+
     @Test
     void aProgramOfTwoDevicesUsesALocalAndARemoteOne() {
         start(1);
@@ -234,6 +269,8 @@ class ClusterProgramsTests {
                 0,
                 "iree.devices.far.uri=cluster://1",
                 "iree.cluster.data.connect-timeout=2s",
+                "iree.pools.far.budget=64MB",
+                "iree.pools.far.quotas.adder=1MB",
                 "iree.modules.adder.location=" + fixture(ADD),
                 "iree.modules.adder.devices=far",
                 "iree.modules.adder.load=background");

@@ -52,7 +52,12 @@ public final class EmptyCommands {
         StreamWork prepare() {
             TransferCommands commands = queue.streamDevice().encoder().transfers(queue.lane());
             lent = commands;
-            ready = commands.finish("commands");
+            try {
+                ready = commands.finish("commands");
+            } catch (RuntimeException | Error e) { // the device is lost: over() will not be called
+                commands.release();
+                throw e;
+            }
             return this;
         }
 

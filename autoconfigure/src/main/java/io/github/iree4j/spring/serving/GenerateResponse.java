@@ -47,7 +47,7 @@ final class GenerateResponse implements Inference.Response {
 
     @Override
     public void fetch() {
-        outputs = outputs.stream().map(InferenceOutput::onHost).toList();
+        outputs = InferenceOutput.onHost(outputs);
     }
 
     @Override

@@ -101,10 +101,7 @@ final class GrpcInference {
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
             body.charge(InferenceOutput.size(outputs)); // the transport keeps what the client does not read
-            List<InferenceOutput> here = outputs.stream()
-                    .map(InferenceOutput::onHost) // a transport that writes them has no status for their device
-                    .toList();
-            Answer answer = new Answer(encode(request, here), both);
+            Answer answer = new Answer(encode(request, InferenceOutput.onHost(outputs)), both);
             made = true;
             return answer;
         } finally {

@@ -107,12 +107,16 @@ record InferenceOutput(
     }
 
     /**
-     * The same in memory of the host: writing it does not need the device. Blocks while a device sends it.
+     * The same in memory of the host: writing them does not need the device, of which a response that has begun could not tell a failure. Blocks
+     * while a device sends them.
      *
-     * @throws IreeException why the device does not send it
+     * @throws IreeException why the device does not send one
      */
-    InferenceOutput onHost() {
-        return new InferenceOutput(name, datatype, tensor.onHost(), texts, binary);
+    static List<InferenceOutput> onHost(List<InferenceOutput> outputs) {
+        return outputs.stream()
+                .map(each ->
+                        new InferenceOutput(each.name, each.datatype, each.tensor.onHost(), each.texts, each.binary))
+                .toList();
     }
 
     /** Writes it in binary. */

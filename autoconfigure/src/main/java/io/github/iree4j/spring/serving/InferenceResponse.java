@@ -51,7 +51,7 @@ final class InferenceResponse implements Inference.Response {
 
     @Override
     public void fetch() {
-        outputs = outputs.stream().map(InferenceOutput::onHost).toList();
+        outputs = InferenceOutput.onHost(outputs);
     }
 
     @Override

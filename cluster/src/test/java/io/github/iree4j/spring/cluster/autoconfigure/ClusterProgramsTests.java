@@ -151,15 +151,20 @@ class ClusterProgramsTests {
                 .until(condition::getAsBoolean);
     }
 
-    @Test
-    void aProgramRunsOnTheDeviceOfAnotherNodeAndItsResultsAreThoseOfThisOne() {
-        start(1);
-        ConfigurableApplicationContext here = start(
+    /** A node with a program of its own, and the same on the device of another node. */
+    private ConfigurableApplicationContext startNearAndFar() {
+        return start(
                 0,
                 "iree.devices.far.uri=cluster://1/local",
                 "iree.modules.near.location=" + fixture(ADD),
                 "iree.modules.adder.location=" + fixture(ADD),
                 "iree.modules.adder.devices=far");
+    }
+
+    @Test
+    void aProgramRunsOnTheDeviceOfAnotherNodeAndItsResultsAreThoseOfThisOne() {
+        start(1);
+        ConfigurableApplicationContext here = startNearAndFar();
         IreeRuntime runtime = here.getBean(IreeRuntime.class);
         Device far = runtime.findDevice("far").orElseThrow();
         assertThat(far.info().driver()).isEqualTo("remote");
@@ -180,12 +185,7 @@ class ClusterProgramsTests {
     @Test
     void whatACallReceivesIsHereUntilTheCallIsMade() throws IOException {
         start(1);
-        ConfigurableApplicationContext here = start(
-                0,
-                "iree.devices.far.uri=cluster://1/local",
-                "iree.modules.near.location=" + fixture(ADD),
-                "iree.modules.adder.location=" + fixture(ADD),
-                "iree.modules.adder.devices=far");
+        ConfigurableApplicationContext here = startNearAndFar();
         Programs programs = here.getBean(Programs.class);
         for (String name : List.of("near", "adder")) {
             Program program = programs.find(name).orElseThrow().program();

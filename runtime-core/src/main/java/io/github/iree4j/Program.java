@@ -10,13 +10,13 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.ElementCodec;
-import io.github.iree4j.tensor.TensorStreams;
+import io.github.iree4j.tensor.HeapElements;
+import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -306,39 +306,38 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Creates an input that one call takes: as {@link #upload(ElementType, long[], TensorContents)} does if the host uses memory of the first
-     * device in place; otherwise in memory of the host, and the call copies it. So this does not wait for a device that is slow or far away, and
-     * the elements are still here where several inputs become one.
+     * Creates an input that one call takes, on the Java heap: the call copies it to the first device once it is admitted to that device's
+     * memory. So it takes no memory of the device while the call waits, nor does it wait for a device that is slow or far away, and the
+     * elements are still here where several inputs become one.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param contents writes the elements, on this thread
-     * @return the tensor; the caller closes it
-     * @throws IreeException as {@link #upload(ElementType, long[], TensorContents)}
+     * @return the tensor, which needs no closing
+     * @throws IreeException RESOURCE_EXHAUSTED when the heap has no room for it; INVALID_ARGUMENT for an impossible shape or a type without
+     *     size; FAILED_PRECONDITION when the program is closed; any exception of {@code contents}
      * @throws IOException when {@code contents} does
      */
     public Tensor receive(ElementType type, long[] shape, TensorContents contents) throws IOException {
         Program used = enter();
         try {
-            if (used.memory().device().isMemoryOfHost()) {
-                return Tensor.adopt(used.memory().create(type, shape, contents::writeTo), used.memory(), leaks());
-            }
-            MemorySegment memory = TensorStreams.allocate(ElementCodec.byteSize(type, shape));
-            contents.writeTo(memory);
-            return Tensor.wrap(memory, type, shape);
+            TensorElements elements =
+                    new TensorElements(type, shape.clone(), HeapElements.allocate(ElementCodec.byteSize(type, shape)));
+            contents.writeTo(elements.host());
+            return new Tensor(elements);
         } finally {
             used.calls.exit();
         }
     }
 
     /**
-     * Creates an input that one call takes, of the next bytes of a stream, and no byte beyond the elements. Memory is allocated as by
-     * {@link #upload(ElementType, long[], InputStream)}.
+     * Creates an input that one call takes, on the Java heap, of the next bytes of a stream, and no byte beyond the elements. Memory for more
+     * than 256 KB is allocated when a quarter of the bytes has been read.
      *
      * @param type the element type
      * @param shape the shape; empty for a scalar
      * @param in the elements, row-major, little-endian; read on this thread, not closed
-     * @return the tensor; the caller closes it
+     * @return the tensor, which needs no closing
      * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #receive(ElementType, long[], TensorContents)}
      * @throws IOException when the stream cannot be read
      */

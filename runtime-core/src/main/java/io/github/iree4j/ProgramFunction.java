@@ -36,6 +36,10 @@ import org.jspecify.annotations.Nullable;
  * others occupy none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules
  * written in Java, which may block, on a virtual thread for each.
  *
+ * <p><b>Memory.</b> A call begins once the memory that it is likely to need fits beside that of calls in progress. Until then it stands in one
+ * line with all other calls on the device, and holds nothing of it: {@link #invoke} blocks, and an asynchronous call keeps its inputs on the
+ * heap. A call of a call does not wait.
+ *
  * <p><b>Variants.</b> A function may represent {@linkplain #variants() several compiled ones} of other shapes, and each call
  * selects the one that fits best; its declaration then has a {@code ?} for each dimension that may differ.
  */

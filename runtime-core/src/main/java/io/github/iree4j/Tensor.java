@@ -251,7 +251,7 @@ public final class Tensor implements AutoCloseable {
     public static Tensor wrap(MemorySegment segment, ElementType type, long... shape) {
         long size = ElementCodec.byteSize(type, shape);
         checkFits(segment, type, shape, size);
-        return new Tensor(type, shape.clone(), segment.asSlice(0, size));
+        return new Tensor(TensorElements.shared(type, shape.clone(), segment.asSlice(0, size)));
     }
 
     /**

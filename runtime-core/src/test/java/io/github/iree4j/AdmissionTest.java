@@ -46,15 +46,16 @@ class AdmissionTest {
     }
 
     @Test
-    void aCallWhoseInputsFitAndWhoseResultDoesNotFailsWithWhoHoldsWhat() {
+    void aCallWhoseInputsFitAndWhoseResultDoesNotFailsWithWhatItHolds() {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(160).build();
                 Program program = add(runtime)) {
             for (int i = 0; i < 3; i++) {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
                         .withMessageContaining("allocation of 16 bytes")
-                        .withMessageContaining("call of 'module.add' holds 128 bytes and waits for memory")
-                        .withMessageContaining("128 of 160 bytes in use")
+                        .withMessageContaining("of the limit of 160 bytes 128 are in use")
+                        .withMessageContaining("'add' holds 0 bytes transient, 128 persistent")
+                        .withMessageContaining("it does not fit beside what its own call holds")
                         .withMessageContaining("raise the limit")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
                 assertThat(live(runtime)).isZero();
@@ -209,7 +210,7 @@ class AdmissionTest {
                 Program program = add(runtime)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .withMessageContaining("the host keeps 128 bytes")
+                    .withMessageContaining("it fits once results or tensors are closed")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
             assertThat(live(runtime)).isEqualTo(kept.byteSize());
         }
@@ -279,7 +280,7 @@ class AdmissionTest {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> outer.function("main").invoke(4, FOUR))
                         .withMessageContaining("waits for memory that no running work will free")
-                        .withMessageContaining("holds 64 bytes and waits for the call of 'module.add' that it made")
+                        .withMessageContaining("calls that wait for this one hold what it lacks")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
                 assertThat(live(runtime)).isZero();
                 nested.set(false);
@@ -333,7 +334,8 @@ class AdmissionTest {
                 Program program = add(runtime)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .withMessageContaining("the quota of 'add' is 64 bytes; 'add' has 0 bytes transient, 64 persistent")
+                    .withMessageContaining(
+                            "the quota of 'add' is 64 bytes; 'add' holds 0 bytes transient, 64 persistent")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
             assertThat(live(runtime)).isZero();
         }

@@ -337,7 +337,7 @@ class ClosingTest {
                     thrown.set(e);
                 }
             });
-            while (caller.getState() != Thread.State.TIMED_WAITING) {
+            while (caller.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
             program.close();

@@ -258,44 +258,49 @@ public final class TestModules {
             """;
 
     /**
-     * Allocates 8 MiB on its device in queue order and holds them while it calls {@code gate.pass}, whose result it
-     * returns.
+     * Allocates as much as its input on its device in queue order and holds that while it calls {@code gate.pass}, whose
+     * result, an element for each row, it returns.
      */
     private static final String HEAVY = """
             vm.module @heavy version 0
             vm.type i32
             vm.type i64
             vm.type !hal.buffer
+            vm.type !hal.buffer_view
             vm.type !hal.device
             vm.type !hal.fence
+            vm.import @hal.buffer.length cconv "0r_I"
+            vm.import @hal.buffer_view.buffer cconv "0r_r"
             vm.import @hal.devices.get cconv "0i_r"
             vm.import @hal.fence.create cconv "0rI_r"
             vm.import @hal.fence.await cconv "0iICrD_i"
             vm.import @hal.device.queue.alloca cconv "0rIrrIiiII_r"
-            vm.import @gate.pass cconv "0i_i"
+            vm.import @gate.pass cconv "0r_r"
 
             vm.export @work
-            vm.func @work(%i0: i32) -> (i32) {
+            vm.func @work(%r0: !hal.buffer_view) -> (!hal.buffer_view) {
+              vm.attr "iree.abi.declaration" = "sync func @work(%input0: tensor<?x64xf32>) -> (%output0: tensor<?xf32>)"
             ^entry:
               %i12 = vm.const.i32.zero
-              %r0 = vm.call @hal.devices.get(%i12)
+              %r1 = vm.call @hal.devices.get(%i12)
               %i2:3 = vm.const.i64.zero
               %i4:5 = vm.const.i64 -1
-              %r1 = vm.call @hal.fence.create(%r0, %i2:3)
-              %r2 = vm.const.ref.zero
+              %r2 = vm.call @hal.fence.create(%r1, %i2:3)
+              %r3 = vm.const.ref.zero
               %i6 = vm.const.i32 48
               %i7 = vm.const.i32 3075
-              %i8:9 = vm.const.i64 8388608
-              %r3 = vm.call @hal.device.queue.alloca(%r0, %i4:5, %r2, %r1, %i2:3, %i6, %i7, %i8:9, %i2:3)
+              %r4 = vm.call @hal.buffer_view.buffer(%r0)
+              %i8:9 = vm.call @hal.buffer.length(%r4)
+              %r5 = vm.call @hal.device.queue.alloca(%r1, %i4:5, %r3, %r2, %i2:3, %i6, %i7, %i8:9, %i2:3)
               %i10 = vm.const.i32 -1
-              %i11 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i10, %i2:3, %r1)
+              %i11 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i10, %i2:3, %r2)
               vm.cond_br %i11, ^failed(), ^done()
             ^failed:
               vm.fail %i11, "no memory"
             ^done:
-              %i0 = vm.call @gate.pass(%i0)
-              vm.discard.refs %r0, %r1, %r2, %r3
-              vm.return %i0
+              %r6 = vm.call @gate.pass(%r0)
+              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5
+              vm.return %r6
             }
             """;
 

@@ -10,7 +10,6 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -43,13 +42,11 @@ import javax.management.remote.JMXServiceURL;
  * }</pre>
  */
 public final class ServingLoadTest {
-    private static final int PIXELS = 64;
     /** 4 MiB of pictures. */
     private static final int LARGE = 1 << 14;
 
     private static final int MANY = 8;
     private static final double BOUND_NANOS = 100_000;
-    private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
     private static final Pattern VALUE = Pattern.compile("\"value\":([0-9.E+]+)");
 
     private final int seconds;
@@ -79,47 +76,17 @@ public final class ServingLoadTest {
         show("runtime, called directly", direct);
         Latencies directLarge = direct(jar, LARGE);
         show("runtime, called directly, 4 MiB", directLarge);
-        Path log = Files.createTempFile("iree4j-load", ".log");
-        Process server = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElse("java"),
-                        "-Xmx512m",
-                        "-jar",
-                        jar.toString(),
-                        "--server.address=127.0.0.1",
-                        "--server.port=0",
-                        "--server.tomcat.max-keep-alive-requests=-1",
-                        "--logging.level.io.github.iree4j=WARN")
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-        try {
-            int port = port(server, log);
-            try (Allocations allocations = new Allocations(server.pid())) {
-                return measure(port, allocations, direct, directLarge);
-            }
-        } finally {
-            server.destroy();
-            server.waitFor();
-            Files.deleteIfExists(log);
+        try (SampleServer server = new SampleServer(jar);
+                Allocations allocations = new Allocations(server.process())) {
+            return measure(server.port(), allocations, direct, directLarge);
         }
-    }
-
-    private static int port(Process server, Path log) throws Exception {
-        for (int i = 0; i < 600 && server.isAlive(); i++) {
-            Matcher started = PORT.matcher(Files.readString(log));
-            if (started.find()) {
-                return Integer.parseInt(started.group(1));
-            }
-            Thread.sleep(100);
-        }
-        throw new IOException("the sample did not start:\n" + Files.readString(log));
     }
 
     private boolean measure(int port, Allocations allocations, Latencies direct, Latencies directLarge)
             throws Exception {
-        byte[] nothing = request("GET", "/v2/health/live", "", new byte[0]);
+        byte[] nothing = SampleServer.request("GET", "/v2/health/live", "", new byte[0]);
         byte[] own = ownRequest(1);
-        byte[] binary = protocolRequest(1);
+        byte[] binary = SampleServer.protocolRequest(1);
         byte[] json = jsonRequest();
         for (byte[] warm : List.of(nothing, own, binary, json)) {
             load(port, warm, MANY);
@@ -137,7 +104,7 @@ public final class ServingLoadTest {
                 metric(port, "jvm.threads.live"), metric(port, "jvm.threads.peak"));
         load(port, ownRequest(LARGE), 1);
         Latencies large = measured("/infer, 4 MiB", port, ownRequest(LARGE), 1, allocations);
-        Latencies largeProtocol = measured("/v2, 4 MiB", port, protocolRequest(LARGE), 1, allocations);
+        Latencies largeProtocol = measured("/v2, 4 MiB", port, SampleServer.protocolRequest(LARGE), 1, allocations);
         System.out.printf(
                 "added at the median by web, service and transport: /infer %.0f us, /v2 %.0f us; without the transport of a request that calls nothing: %.0f us, %.0f us%n",
                 (one.median() - direct.median()) / 1e3,
@@ -147,7 +114,7 @@ public final class ServingLoadTest {
         System.out.printf(
                 "added to 4 MiB: /infer %.0f us, /v2 %.0f us%n",
                 (large.median() - directLarge.median()) / 1e3, (largeProtocol.median() - directLarge.median()) / 1e3);
-        double heapBound = Float.BYTES * LARGE * PIXELS / 16.0;
+        double heapBound = Float.BYTES * LARGE * SampleServer.PIXELS / 16.0;
         boolean holds = one.median() - direct.median() < BOUND_NANOS
                 && protocol.median() - direct.median() < BOUND_NANOS
                 && large.allocated() < heapBound
@@ -185,14 +152,15 @@ public final class ServingLoadTest {
                         .parameters("model", parameters)
                         .build())) {
             ProgramFunction classify = program.function("classify");
-            byte[] pixels = new byte[Float.BYTES * rows * PIXELS];
+            byte[] pixels = new byte[Float.BYTES * rows * SampleServer.PIXELS];
             Latencies measured = new Latencies();
             for (int round = 0; round < 2; round++) { // the first warms up
                 measured = new Latencies();
                 long end = System.nanoTime() + seconds * 1_000_000_000L / 2;
                 for (long start = System.nanoTime(); start < end; start = System.nanoTime()) {
                     // As in a server: from bytes to bytes.
-                    Tensor pictures = Tensor.read(new ByteArrayInputStream(pixels), ElementType.F32, rows, PIXELS);
+                    Tensor pictures =
+                            Tensor.read(new ByteArrayInputStream(pixels), ElementType.F32, rows, SampleServer.PIXELS);
                     try (Results results = classify.invoke(pictures)) {
                         results.tensor(0).toBytes();
                     }
@@ -209,43 +177,22 @@ public final class ServingLoadTest {
     }
 
     private static byte[] ownRequest(int rows) {
-        return request(
+        return SampleServer.request(
                 "POST",
                 "/infer",
                 "Content-Type: application/octet-stream;type=f32;shape=\"%d,%d\"\r\nAccept: application/octet-stream\r\n"
-                        .formatted(rows, PIXELS),
-                new byte[Float.BYTES * rows * PIXELS]);
-    }
-
-    private static byte[] protocolRequest(int rows) {
-        int size = Float.BYTES * rows * PIXELS;
-        String header =
-                "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}],\"parameters\":{\"binary_data_output\":true}}"
-                        .formatted(rows, PIXELS, size);
-        return request(
-                "POST",
-                "/v2/models/digits/infer",
-                "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
-                Arrays.copyOf(header.getBytes(StandardCharsets.US_ASCII), header.length() + size));
+                        .formatted(rows, SampleServer.PIXELS),
+                new byte[Float.BYTES * rows * SampleServer.PIXELS]);
     }
 
     private static byte[] jsonRequest() {
         String body = "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"data\":%s}]}"
-                .formatted(1, PIXELS, Arrays.toString(new float[PIXELS]));
-        return request(
+                .formatted(1, SampleServer.PIXELS, Arrays.toString(new float[SampleServer.PIXELS]));
+        return SampleServer.request(
                 "POST",
                 "/v2/models/digits/infer",
                 "Content-Type: application/json\r\n",
                 body.getBytes(StandardCharsets.US_ASCII));
-    }
-
-    private static byte[] request(String method, String path, String headers, byte[] body) {
-        byte[] head = "%s %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
-                .formatted(method, path, headers, body.length)
-                .getBytes(StandardCharsets.US_ASCII);
-        byte[] request = Arrays.copyOf(head, head.length + body.length);
-        System.arraycopy(body, 0, request, head.length, body.length);
-        return request;
     }
 
     private Latencies load(int port, byte[] request, int connections) throws Exception {
@@ -277,7 +224,8 @@ public final class ServingLoadTest {
 
     private static double metric(int port, String name) throws IOException {
         try (HttpConnection connection = new HttpConnection(port)) {
-            byte[] body = connection.exchange(request("GET", "/actuator/metrics/" + name, "", new byte[0]));
+            byte[] body =
+                    connection.exchange(SampleServer.request("GET", "/actuator/metrics/" + name, "", new byte[0]));
             Matcher value = VALUE.matcher(new String(body, StandardCharsets.UTF_8));
             return value.find() ? Double.parseDouble(value.group(1)) : Double.NaN;
         }
@@ -363,71 +311,6 @@ public final class ServingLoadTest {
                             median() / 1e3,
                             at(0.99) / 1e3,
                             Double.isNaN(allocated) ? "" : ", %7.0f bytes".formatted(allocated));
-        }
-    }
-
-    /** One connection of the loopback interface, one request at a time. */
-    private static final class HttpConnection implements AutoCloseable {
-        private final java.net.Socket socket;
-        private final InputStream in;
-
-        HttpConnection(int port) throws IOException {
-            socket = new java.net.Socket("127.0.0.1", port);
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(30_000);
-            in = new java.io.BufferedInputStream(socket.getInputStream(), 1 << 14);
-        }
-
-        /** Returns the body of a response with status 200. */
-        byte[] exchange(byte[] request) throws IOException {
-            socket.getOutputStream().write(request);
-            String status = line();
-            int length = -1;
-            boolean chunked = false;
-            for (String header = line(); !header.isEmpty(); header = line()) {
-                String lower = header.toLowerCase(java.util.Locale.ROOT);
-                if (lower.startsWith("content-length:")) {
-                    length = Integer.parseInt(header.substring(15).strip());
-                }
-                chunked |= lower.equals("transfer-encoding: chunked");
-            }
-            byte[] body = chunked ? chunks() : in.readNBytes(length);
-            if (!status.contains(" 200")) {
-                throw new IOException(status + ": " + new String(body, StandardCharsets.UTF_8));
-            }
-            return body;
-        }
-
-        private byte[] chunks() throws IOException {
-            java.io.ByteArrayOutputStream body = new java.io.ByteArrayOutputStream();
-            for (int size = chunk(); size > 0; size = chunk()) {
-                body.write(in.readNBytes(size));
-                line();
-            }
-            line();
-            return body.toByteArray();
-        }
-
-        private int chunk() throws IOException {
-            return Integer.parseInt(line().strip(), 16);
-        }
-
-        private String line() throws IOException {
-            StringBuilder line = new StringBuilder(64);
-            for (int c = in.read(); c != '\n'; c = in.read()) {
-                if (c < 0) {
-                    throw new IOException("the server closed the connection");
-                }
-                if (c != '\r') {
-                    line.append((char) c);
-                }
-            }
-            return line.toString();
-        }
-
-        @Override
-        public void close() throws IOException {
-            socket.close();
         }
     }
 }

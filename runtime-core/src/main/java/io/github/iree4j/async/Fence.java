@@ -266,35 +266,35 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point. A point that cannot be signalled does not prevent the others from being signalled.
+     * Signals every point, as one event: a thread that sees one of the points reached sees all of them, and waiters are called when all are. A
+     * point that cannot be signalled does not prevent the others from being signalled.
      *
      * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
      *     else the timeline's failure; FAILED_PRECONDITION when the fence is closed
      */
     public void signal() {
         checkLive();
-        IreeException first = null;
-        for (int i = 0; i < size(); i++) {
-            try {
-                semaphore(i).signal(value(i));
-            } catch (IreeException e) {
-                first = first == null ? e : first;
-            }
+        if (others == null) {
+            firstSemaphore.signal(firstValue);
+            return;
         }
-        if (first != null) {
-            throw first;
+        IreeException refusal = FenceEvent.signal(this, Frontier.EMPTY, false);
+        if (refusal != null) {
+            throw refusal;
         }
     }
 
     /**
-     * Fails every timeline that has not failed yet.
+     * Fails every timeline that has not failed yet, as one event.
      *
      * @param cause why
      */
     public void fail(IreeException cause) {
         // No checkLive(): a concurrent close must not prevent the failure from reaching the timelines.
-        for (int i = 0; i < size(); i++) {
-            semaphore(i).fail(cause);
+        if (others == null) {
+            firstSemaphore.fail(cause);
+        } else {
+            FenceEvent.fail(this, cause);
         }
     }
 
@@ -306,19 +306,20 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point; a timeline that refuses, because it is already there, fails with that error, so that its waiters do not mistake
-     * the earlier signal for this one. For code that executes work and has no caller to throw to.
+     * Signals every point, as one event; a timeline that refuses, because it is already there, fails with that error, so that its waiters do
+     * not mistake the earlier signal for this one. For code that executes work and has no caller to throw to.
      *
      * @param frontier what happens before: the frontier of the signalling operation
      */
     public void signalOrFail(Frontier frontier) {
-        for (int i = 0; i < size(); i++) {
-            TimelineSemaphore semaphore = semaphore(i);
-            try {
-                semaphore.signal(value(i), frontier);
-            } catch (IreeException e) {
-                semaphore.fail(e);
-            }
+        if (others != null) {
+            FenceEvent.signal(this, frontier, true);
+            return;
+        }
+        try {
+            firstSemaphore.signal(firstValue, frontier);
+        } catch (IreeException e) {
+            firstSemaphore.fail(e);
         }
     }
 

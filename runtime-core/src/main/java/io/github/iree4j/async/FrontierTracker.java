@@ -118,8 +118,9 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      * happened already, else on the thread that causes it. The contract of {@link Timepoint} holds for the callback; it gets the failure or
      * null.
      *
-     * <p>Failure takes precedence: a frontier that mentions a failed axis has failed, even if its epoch was reached before. A tainted
-     * frontier without a producer asserts more than it lists, so its completion cannot be determined.
+     * <p>Failure takes precedence: a frontier that mentions a failed axis has failed, even if its epoch was reached before. An entry that it
+     * has lost fails nothing: then its producer, which came after that, ends the wait. A tainted frontier without a producer asserts more
+     * than it lists, so its completion cannot be determined.
      *
      * @param frontier what is waited for
      * @param callback the callback

@@ -2,6 +2,7 @@ package io.github.iree4j.async;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -143,16 +144,17 @@ final class JointPoints {
             parts.add(frontier);
         }
 
+        /** False proves nothing: then both are kept, and joined. */
         private static boolean isBefore(Frontier frontier, Frontier other) {
             return frontier.hasProducer()
-                    ? other.reaches(frontier.producerAxis(), frontier.producerEpoch())
+                    ? other.reaches(frontier.producerAxis(), frontier.producerEpoch()) == Known.YES
                     : other.dominates(frontier);
         }
 
         /**
          * What happens before the last of the signals: everything that happens before any of them. If one signaller runs after the others,
          * its frontier; else a join, which has no producer. A join that lost entries could never be completed, so the empty frontier takes
-         * its place.
+         * its place. That says less, and nothing wrong: the value is reached, so all that it stood on has completed.
          */
         Frontier joined() {
             if (outside) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.Known;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -406,13 +407,14 @@ final class SignalHistory {
 
     /**
      * Removes the promises up to a value that a signal reaches. A promise that was passed without a signal of its own becomes a reached
-     * record if the signal's frontier says that its operation has run: a queue that retires several operations may signal only the last.
+     * record if the signal's frontier says that its operation has run: a queue that retires several operations may signal only the last. If
+     * the frontier does not, or has lost that, the next record above answers for the value: true, though less tight.
      */
     private void keepPassed(long value, Frontier frontier) {
         while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
             if (promised.values[promisedFirst] < value
                     && promised.entries[promisedFirst] instanceof Frontier passed
-                    && frontier.reaches(passed.producerAxis(), passed.producerEpoch())) {
+                    && frontier.reaches(passed.producerAxis(), passed.producerEpoch()) == Known.YES) {
                 add(promised.values[promisedFirst], passed);
             }
             dropFirstPromise();

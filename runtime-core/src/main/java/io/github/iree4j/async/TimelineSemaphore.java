@@ -27,12 +27,17 @@ import org.jspecify.annotations.Nullable;
  * can be waited for but prove nothing. The next internal signal ends the taint.
  *
  * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to a thread that sees {@code v} reached. Signals,
- * failures and reads of values are sequentially consistent across all timelines.
+ * failures and reads of values are sequentially consistent across all timelines. The points of a {@link Fence} are signalled, or failed, as
+ * one event.
  */
 public final class TimelineSemaphore extends Resource {
     /*
      * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns its delivery (or
      * has cancelled it). `history` records what is known about values and changes under `lock` together with the value.
+     *
+     *   value >= 0   the value
+     *   value < 0    hidden: ~value is the value before a change together with other timelines (FenceEvent), which holds `lock`; a reader
+     *                waits for the end of the change
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
      * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside it).
@@ -55,7 +60,7 @@ public final class TimelineSemaphore extends Resource {
     private volatile SemaphoreScope used = SemaphoreScope.QUEUE_LOCAL; // the widest between home and others
     private volatile boolean kept; // the history is full and complete
 
-    private volatile long value;
+    private volatile long value; // read through value() where `lock` is not held
     private volatile @Nullable IreeException failure;
     private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; created by the first waiter
     private @Nullable JointPoints joints; // created by the first value with several signallers
@@ -233,7 +238,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /** Whether the frontier was produced by the only queue that has used this so far. */
-    private boolean isOwn(Frontier frontier) {
+    boolean isOwn(Frontier frontier) {
         QueuePlace first = home;
         return first != null && frontier.producerAxis() == first.axis() && used == SemaphoreScope.QUEUE_LOCAL;
     }
@@ -244,7 +249,18 @@ public final class TimelineSemaphore extends Resource {
      * @return the largest value signalled so far
      */
     public long value() {
-        return value;
+        long now = value;
+        return now >= 0 ? now : shownValue();
+    }
+
+    /** The value after the change that hides it. */
+    private long shownValue() {
+        lock.lock();
+        try {
+            return value;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -253,6 +269,9 @@ public final class TimelineSemaphore extends Resource {
      * @return the first failure, or null
      */
     public @Nullable IreeException failure() {
+        if (value < 0) {
+            shownValue();
+        }
         return failure;
     }
 
@@ -263,7 +282,7 @@ public final class TimelineSemaphore extends Resource {
      * @return true if a wait for it would succeed at once
      */
     public boolean isReached(long minimum) {
-        return value >= minimum && failure == null;
+        return value() >= minimum && failure == null;
     }
 
     /**
@@ -274,7 +293,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public boolean isTainted(long reached) {
         // Read the value first: a signal writes the watermark before the value.
-        return reached <= value && reached > history.knownAcquire();
+        return reached <= value() && reached > history.knownAcquire();
     }
 
     /**
@@ -417,43 +436,21 @@ public final class TimelineSemaphore extends Resource {
      *     external code was involved, as in {@link #signalExternal}
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
-    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
     public void signal(long next, Frontier frontier) {
         SemaphoreWaiter due = null;
         boolean accepted;
-        boolean own = isOwn(frontier);
-        if (!own && frontier != Frontier.EMPTY) {
-            keepHistory();
-        }
+        boolean own = expect(frontier);
         lock.lock();
         try {
-            accepted = failure == null && next > value && next <= MAXIMUM_VALUE;
-            Frontier before = frontier;
-            JointPoints several = joints;
-            if (accepted && several != null) {
-                before = several.arrive(next, frontier);
-                if (before == null) {
-                    return;
-                }
-                several.forget(next);
-            }
-            if (accepted) {
-                if (before.isTainted() && !before.hasProducer()) {
-                    taintedBy("signalled from outside", next);
-                    history.beginSignalFromOutside(next);
-                } else {
-                    recover();
-                    history.beginSignal(next, before, own && before == frontier);
-                }
-                value = next; // SEM-1
-                history.endChange(); // SEM-5
-                due = takeWaiters(next);
+            accepted = accepts(next);
+            if (accepted && begin(next, frontier, own)) {
+                due = publish(next);
             }
         } finally {
             lock.unlock();
         }
         if (!accepted) {
-            throw SemaphoreErrors.refusal(value, next, failure);
+            throw SemaphoreErrors.refusal(value(), next, failure);
         }
         SemaphoreWaiter.deliver(due, next, null);
     }
@@ -483,7 +480,7 @@ public final class TimelineSemaphore extends Resource {
                     StatusCode.INVALID_ARGUMENT, "semaphore value " + next + " cannot take " + signals + " signals");
         }
         if (!count(next, signals)) {
-            throw SemaphoreErrors.tooLateToJoin(value, next);
+            throw SemaphoreErrors.tooLateToJoin(value(), next);
         }
     }
 
@@ -496,7 +493,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public void addSignaller(long next) {
         if (!count(next, 0)) {
-            throw SemaphoreErrors.tooLateToJoin(value, next);
+            throw SemaphoreErrors.tooLateToJoin(value(), next);
         }
     }
 
@@ -637,20 +634,92 @@ public final class TimelineSemaphore extends Resource {
      */
     public void fail(IreeException cause) {
         Objects.requireNonNull(cause, "cause");
-        SemaphoreWaiter due;
+        SemaphoreWaiter due = null;
         long at;
         lock.lock();
         try {
-            if (failure != null) {
-                return;
-            }
-            failure = cause;
             at = value;
-            due = takeWaiters(Long.MAX_VALUE);
+            if (failure == null) {
+                due = publish(cause);
+            }
         } finally {
             lock.unlock();
         }
         SemaphoreWaiter.deliver(due, at, cause);
+    }
+
+    // ---- The steps of a change. A FenceEvent takes each of them for all of its timelines before the next.
+
+    /** Before the lock is taken: prepares the history for a signal. Returns whether it comes from the only queue that uses this. */
+    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    boolean expect(Frontier frontier) {
+        boolean own = isOwn(frontier);
+        if (!own && frontier != Frontier.EMPTY) {
+            keepHistory();
+        }
+        return own;
+    }
+
+    void lock() {
+        lock.lock();
+    }
+
+    void unlock() {
+        lock.unlock();
+    }
+
+    /** Under the lock: whether the value can be signalled. */
+    boolean accepts(long next) {
+        return failure == null && next > value && next <= MAXIMUM_VALUE;
+    }
+
+    /**
+     * Under the lock: begins to signal a value that is accepted. Lookups wait until {@link #publish(long)}, which must follow.
+     *
+     * @return false, and nothing has begun, when further signals of the value are expected
+     */
+    @SuppressWarnings("ReferenceEquality") // a join is another object
+    boolean begin(long next, Frontier frontier, boolean own) {
+        Frontier before = frontier;
+        JointPoints several = joints;
+        if (several != null) {
+            before = several.arrive(next, frontier);
+            if (before == null) {
+                return false;
+            }
+            several.forget(next);
+        }
+        if (before.isTainted() && !before.hasProducer()) {
+            taintedBy("signalled from outside", next);
+            history.beginSignalFromOutside(next);
+        } else {
+            recover();
+            history.beginSignal(next, before, own && before == frontier);
+        }
+        return true;
+    }
+
+    /** Under the lock: hides value and failure until one of the next two. */
+    void hide() {
+        value = ~value;
+    }
+
+    /** Under the lock: ends what {@link #begin} began, and returns the waiters that become due. */
+    @Nullable
+    SemaphoreWaiter publish(long next) {
+        value = next; // SEM-1
+        history.endChange(); // SEM-5
+        return takeWaiters(next);
+    }
+
+    /** Under the lock: fails a timeline that has not failed yet, and returns the waiters that become due. */
+    @Nullable
+    SemaphoreWaiter publish(IreeException cause) {
+        failure = cause;
+        if (value < 0) {
+            value = ~value;
+        }
+        return takeWaiters(Long.MAX_VALUE);
     }
 
     /**
@@ -662,7 +731,7 @@ public final class TimelineSemaphore extends Resource {
      * @return cancels the callback
      */
     public Cancellation whenReached(long minimum, Timepoint timepoint) {
-        long at = value;
+        long at = value();
         if (at >= minimum && failure == null) {
             Callbacks.call(timepoint, at);
             return Cancellation.OVER;
@@ -758,7 +827,7 @@ public final class TimelineSemaphore extends Resource {
 
     @Override
     protected String describe() {
-        return "semaphore at " + value;
+        return "semaphore at " + value();
     }
 
     @Override

@@ -17,15 +17,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one call, checked against the function's declaration and copied or lent to the device, so that the caller may
- * reuse or close its own. Confined to one thread at a time; closing ends the loans.
+ * The arguments of one call: checked against the function's declaration, then lent or copied to the device, at once or when the call has
+ * been admitted to its memory. The caller may reuse or close its own after either {@link #pass} or {@link #hold}. Confined to one thread at
+ * a time; closing ends the loans.
  */
 final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
     private final MemoryHolder holder;
-    private final boolean ready;
-    /** First the caller's inputs, then boxed primitives by the calling convention and references as passed. */
+    /**
+     * First the caller's inputs, then boxed primitives by the calling convention and references as passed. Tensors that are not on the device
+     * yet are {@link TensorElements}, or a {@link Transfer}.
+     */
     private final @Nullable Object[] values;
     /** References that this list owns and releases. Their buffers are on loan: the program cannot deallocate them. */
     private final List<RefCounted> owned = new ArrayList<>();
@@ -36,32 +39,69 @@ final class ArgumentList implements AutoCloseable {
 
     private List<RefCounted> given = List.of();
 
-    /**
-     * Converts the inputs.
-     *
-     * @param ready whether tensors have their contents; a call that waits for a fence may take them before
-     */
-    ArgumentList(
-            Signature signature, DeviceMemory memory, MemoryHolder holder, boolean ready, @Nullable Object[] inputs) {
+    /** Checks the inputs, and keeps them in use. Nothing is allocated on the device. */
+    ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
         this.signature = signature;
         this.memory = memory;
         this.holder = holder;
-        this.ready = ready;
         this.values = inputs;
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d arguments; given %d"
                     .formatted(signature.describe(), kinds.length(), inputs.length));
         }
-        MemoryHolder before = holder.enter();
         try {
             for (int i = 0; i < inputs.length; i++) {
                 values[i] = convert(i, kinds.charAt(i), inputs[i]);
             }
-            take();
         } catch (RuntimeException | Error e) {
             close();
             throw e;
+        }
+    }
+
+    /**
+     * Brings tensors to the device, and takes those that are transferred.
+     *
+     * @param ready whether tensors have their contents; a call that waits for a fence may take them before
+     */
+    void pass(boolean ready) {
+        upload(ready);
+        take();
+        exitTaken();
+    }
+
+    /** Takes over the inputs of a call that waits to be admitted, without memory of the device. */
+    void hold() {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] instanceof TensorElements elements && elements.isCopiedFromCaller(memory.device())) {
+                TensorElements copy = elements.snapshot();
+                copy.enter();
+                lent.add(copy);
+                values[i] = copy;
+                lent.remove(elements);
+                elements.exit();
+            }
+        }
+        take();
+    }
+
+    /** Brings the tensors of a call that was {@linkplain #hold held} to the device; {@code ready} as for {@link #pass}. */
+    void passHeld(boolean ready) {
+        upload(ready);
+        exitTaken();
+    }
+
+    private void upload(boolean ready) {
+        MemoryHolder before = holder.enter();
+        try {
+            for (int i = 0; i < values.length; i++) {
+                if (values[i] instanceof TensorElements elements) {
+                    values[i] = upload(i, elements, ready, false);
+                } else if (values[i] instanceof Transfer transfer) {
+                    values[i] = upload(i, transfer.elements(), ready, true);
+                }
+            }
         } finally {
             holder.leave(before);
         }
@@ -72,7 +112,7 @@ final class ArgumentList implements AutoCloseable {
         return holder;
     }
 
-    /** Takes the transferred tensors from the caller, once all inputs have passed the checks. */
+    /** Takes the transferred tensors from the caller, once nothing else can fail. */
     private void take() {
         for (Transfer transfer : taken) {
             TensorElements elements = transfer.elements();
@@ -82,9 +122,15 @@ final class ArgumentList implements AutoCloseable {
                         "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
                                 .formatted(elements.header(), signature.describe()));
             }
-            lent.remove(elements); // once: it may also be lent to the same call
-            elements.exit(); // from here on a reference in 'given' holds its memory
         }
+    }
+
+    private void exitTaken() {
+        for (Transfer transfer : taken) {
+            lent.remove(transfer.elements()); // once: it may also be lent to the same call
+            transfer.elements().exit(); // from here on a reference in 'given' holds its memory
+        }
+        taken = List.of();
     }
 
     /** Passes the arguments to the VM, which retains what it keeps. Called once. */
@@ -170,10 +216,12 @@ final class ArgumentList implements AutoCloseable {
         AbiDeclaration.@Nullable Value declared = signature.declared(index);
         @Nullable TensorType wanted = declared == null ? null : declared.tensor();
         if (input instanceof TensorElements elements) {
-            return pass(index, elements, declared, null);
+            keep(index, elements, wanted);
+            return elements;
         }
         if (input instanceof Transfer transfer) {
-            return pass(index, transfer.elements(), declared, transfer);
+            keep(index, transfer, wanted);
+            return transfer;
         }
         if (input instanceof BufferView view) {
             if (wanted != null && !wanted.accepts(view.elementType(), view.shape())) {
@@ -190,7 +238,8 @@ final class ArgumentList implements AutoCloseable {
             } catch (IreeException e) {
                 throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
             }
-            return pass(index, elements, declared, null);
+            keep(index, elements, wanted);
+            return elements;
         }
         if (wanted != null) {
             throw mismatch(index, null, given(input));
@@ -218,39 +267,40 @@ final class ArgumentList implements AutoCloseable {
         };
     }
 
-    /** Lends elements to the call, or transfers them to it. */
-    private Object pass(
-            int index, TensorElements elements, AbiDeclaration.@Nullable Value declared, @Nullable Transfer transfer) {
-        if (transfer != null && isTaken(elements)) { // passed twice: in use already
-            return passed(index, elements, declared, true);
+    /** Keeps a tensor in use that the call will transfer to itself. */
+    private void keep(int index, Transfer transfer, @Nullable TensorType wanted) {
+        if (isTaken(transfer.elements())) { // passed twice: in use already
+            return;
         }
-        try {
-            elements.enter();
-        } catch (IreeException e) {
-            throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+        keep(index, transfer.elements(), wanted);
+        if (taken.isEmpty()) {
+            taken = new ArrayList<>();
+            given = new ArrayList<>();
         }
-        lent.add(elements);
-        if (transfer != null) {
-            if (taken.isEmpty()) {
-                taken = new ArrayList<>();
-                given = new ArrayList<>();
-            }
-            taken.add(transfer);
-        }
-        return passed(index, elements, declared, transfer != null);
+        taken.add(transfer);
     }
 
     private boolean isTaken(TensorElements elements) {
         return taken.stream().anyMatch(each -> each.elements().equals(elements));
     }
 
-    private Object passed(
-            int index, TensorElements elements, AbiDeclaration.@Nullable Value declared, boolean transfer) {
-        TensorType wanted = declared == null ? null : declared.tensor();
+    /** Keeps a tensor in use. */
+    private void keep(int index, TensorElements elements, @Nullable TensorType wanted) {
+        try {
+            elements.enter();
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+        }
+        lent.add(elements);
         if (wanted != null && !elements.fit(wanted)) {
             throw mismatch(index, null, elements.header());
         }
+    }
+
+    /** Lends a tensor's elements to the call, or transfers them to it. */
+    private Object upload(int index, TensorElements elements, boolean ready, boolean transfer) {
         // Caller-provided storage for a result is declared as a buffer, without a shape.
+        AbiDeclaration.Value declared = signature.declared(index);
         boolean storage = declared != null && declared.type().equals("!hal.buffer");
         BufferView view;
         try {

@@ -117,6 +117,11 @@ final class Call {
         place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
+    void waitsForMemory() {
+        changed = System.nanoTime();
+        place = Place.FOR_MEMORY;
+    }
+
     /** Before its program runs, or after. */
     void waitsFor(Fence fence, CallState state) {
         changed = System.nanoTime();

@@ -1,5 +1,9 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.pool.Admission;
+import io.github.iree4j.hal.pool.AdmissionGate;
+import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -69,14 +73,14 @@ public final class FunctionCalls {
                 return results.apply(invokeInside(inputs, holder()));
             }
             long size = sizeOf(inputs);
-            long wanted = need.of(size);
             MemoryHolder holder = holder();
-            admit(wanted, holder);
+            admit(holder, size);
             try {
-                return results.apply(invokeInside(inputs, holder));
-            } finally {
+                R made = results.apply(invokeInside(inputs, holder));
                 need.learn(size, holder.peak());
-                program.memory().exit(wanted);
+                return made;
+            } finally {
+                holder.settle();
             }
         } finally {
             program.exit();
@@ -95,7 +99,8 @@ public final class FunctionCalls {
 
     private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
         holder.calledHere();
-        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, true, inputs)) {
+        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+            arguments.pass(true);
             return program.run(this, Call.confined(fullName, arguments));
         } finally {
             holder.end();
@@ -112,34 +117,39 @@ public final class FunctionCalls {
         return holder;
     }
 
-    private void admit(long wanted, MemoryHolder holder) {
-        Call[] outside = new Call[1]; // listed once it has to wait
+    /** Waits until a call may hold memory. */
+    private void admit(MemoryHolder holder, long size) {
+        AdmissionGate gate = program.memory().gate();
+        if (gate == null) {
+            return;
+        }
+        String consumer = program.memory().consumer();
+        MemoryEstimate estimate = need.estimate(size);
+        Admission admission = gate.tryAdmit(consumer, estimate);
+        if (admission == null) {
+            admission = gate.join(consumer, estimate, false, null);
+            if (!admission.isAdmitted()) {
+                await(admission, Call.beforeMemory(fullName, holder), estimate);
+            }
+        }
+        holder.admitted(admission);
+    }
+
+    private void await(Admission admission, Call outside, MemoryEstimate estimate) {
+        outside.onGiveUp(_ -> admission.cancel());
+        program.track(outside);
         try {
-            program.memory().admit(wanted, () -> {
-                if (outside[0] == null) {
-                    outside[0] = Call.beforeMemory(fullName, holder);
-                    program.list(outside[0]);
-                }
-                return program.givenUp() != null;
-            });
+            if (!admission.await()) {
+                throw program.cancelled(fullName);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
                     StatusCode.CANCELLED,
-                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, wanted),
+                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, estimate.bytes()),
                     e);
         } finally {
-            if (outside[0] != null) {
-                program.untrack(outside[0]);
-            }
-        }
-        IreeException givenUp = program.givenUp();
-        if (givenUp != null) {
-            program.memory().exit(wanted);
-            throw new IreeException(
-                    StatusCode.CANCELLED,
-                    "call of '%s' was cancelled: %s".formatted(fullName, givenUp.getMessage()),
-                    givenUp);
+            program.untrack(outside);
         }
     }
 
@@ -176,18 +186,35 @@ public final class FunctionCalls {
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
         program.enter();
         long begun = System.nanoTime();
+        MemoryHolder holder = null;
         ArgumentList arguments = null;
         Call call = null;
         try {
-            arguments = new ArgumentList(signature, program.memory(), holder(), terms.after() == null, inputs);
+            long size = sizeOf(inputs);
+            holder = holder();
+            arguments = new ArgumentList(signature, program.memory(), holder, inputs);
             call = new Call(fullName, arguments);
-            return new Submission<>(program, this, call, terms, begun, results, discard).start();
+            Fence after = terms.after();
+            boolean isReady = after == null || after.isReached();
+            boolean isAhead = !isReady && signature.isAsynchronous();
+            Admitting admitting =
+                    new Admitting(program, need, size, holder, isAhead ? after : null, isReady || isAhead);
+            if (admitting.isDone()) {
+                arguments.pass(terms.after() == null);
+            } else {
+                arguments.hold();
+            }
+            return new Submission<>(program, this, call, terms, begun, admitting, results, discard).start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program.untrack(call);
             }
             if (arguments != null) {
                 arguments.close();
+            }
+            if (holder != null) {
+                holder.end();
+                holder.settle();
             }
             program.exit();
             throw e;

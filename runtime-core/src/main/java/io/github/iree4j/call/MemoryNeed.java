@@ -1,5 +1,6 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.hal.pool.MemoryEstimate;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -12,10 +13,39 @@ final class MemoryNeed {
     /** For a function that was never called: this multiple of its inputs. A guess, not measured. */
     private static final long UNKNOWN = 8;
 
+    /** A guess may be wrong by this factor, and by more where the inputs are tiny. A guess, not measured. */
+    private static final long DOUBT = 128;
+
+    private static final long SMALLEST = 4096;
+
     private record Known(long inputs, long peak) {}
 
     private final ConcurrentSkipListMap<Long, Long> peaks = new ConcurrentSkipListMap<>();
     private volatile @Nullable Known last;
+
+    /** The need of a call with inputs of the given size, as the line for admission asks for it. */
+    private record Estimate(MemoryNeed need, long inputs) implements MemoryEstimate {
+        @Override
+        public long bytes() {
+            return need.of(inputs);
+        }
+
+        @Override
+        public long most() {
+            return need.isMeasured(inputs) ? bytes() : DOUBT * Math.max(bytes(), SMALLEST);
+        }
+    }
+
+    /** The need of a call with inputs of the given size. */
+    MemoryEstimate estimate(long inputs) {
+        return new Estimate(this, inputs);
+    }
+
+    /** Whether a call with inputs of that size, or larger ones, has shown what it needs. */
+    boolean isMeasured(long inputs) {
+        Known known = last;
+        return known != null && known.inputs == inputs || peaks.ceilingEntry(inputs) != null;
+    }
 
     /**
      * Predicts the peak of a call with inputs of the given size. For an unseen size, the peak of the next larger one; beyond all,

@@ -42,6 +42,7 @@ public final class ProgramCalls {
 
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
+    private final HeldCalls held;
     private final UseGuard guard;
     private final ProgramEnd end;
 
@@ -75,6 +76,7 @@ public final class ProgramCalls {
         this.overlaps = overlaps;
         this.inPlace = inPlace;
         this.freeing = freeing;
+        this.held = new HeldCalls("iree4j-admitted " + name);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
     }
@@ -169,12 +171,26 @@ public final class ProgramCalls {
         return end.cause();
     }
 
+    /** Why a call of a function that waits to be admitted must not continue. */
+    IreeException cancelled(String function) {
+        IreeException cause = givenUp();
+        return new IreeException(
+                StatusCode.CANCELLED,
+                "call of '%s' was cancelled%s".formatted(function, cause == null ? "" : ": " + cause.getMessage()),
+                cause);
+    }
+
     /** The files that its code uses in place, to look at before a call begins and before its results are given. */
     FilesInPlace inPlace() {
         return inPlace;
     }
 
     // Calls in progress.
+
+    /** Its calls that wait to be admitted, or are about to be made. */
+    HeldCalls held() {
+        return held;
+    }
 
     /** Creates the public description of a call. */
     @FunctionalInterface
@@ -208,12 +224,6 @@ public final class ProgramCalls {
     void leftLine(long since) {
         waited.increment();
         waitedNanos.add(System.nanoTime() - since);
-    }
-
-    /** Lists a call among those in progress that waits for memory, until it is removed; does no more, since locks are held. */
-    void list(Call call) {
-        call.startClock();
-        underWay.add(call);
     }
 
     /** Describes the state of calls, up to a limit, in order of arrival. */

@@ -52,7 +52,6 @@ final class ProgramEnd {
             cause = given;
         }
         program.context().cancelCalls();
-        program.memory().lookAtGates();
         withdraw();
         for (Call call : calls.all()) {
             call.giveUp(given);

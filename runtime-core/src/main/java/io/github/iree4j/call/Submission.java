@@ -35,6 +35,7 @@ final class Submission<R> {
     private final @Nullable Fence signal;
     private final CallTerms terms;
     private final long begun;
+    private final Admitting admitting;
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
@@ -45,10 +46,15 @@ final class Submission<R> {
 
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not ready yet
 
+    private volatile @Nullable Cancellation place; // in the line for memory
+    private List<? extends RefCounted> kept = List.of(); // published by place: what the call has in line
+    private boolean succeeded; // written by the thread that ends it
+
     /**
-     * Creates the submission of a call with its arguments.
+     * Creates the submission of a call with its arguments, which are passed if it is admitted, and else held.
      *
      * @param begun when its time began, by {@link System#nanoTime}
+     * @param admitting how it is admitted
      * @param results converts the results for the future; on a thread where arbitrary code may run
      * @param discard frees the converted results if they have no receiver
      */
@@ -58,6 +64,7 @@ final class Submission<R> {
             Call call,
             CallTerms terms,
             long begun,
+            Admitting admitting,
             Function<@Nullable Object[], R> results,
             Consumer<R> discard) {
         this.program = program;
@@ -65,6 +72,7 @@ final class Submission<R> {
         this.call = call;
         this.terms = terms;
         this.begun = begun;
+        this.admitting = admitting;
         this.signal = terms.signal();
         this.results = results;
         this.discard = discard;
@@ -173,6 +181,11 @@ final class Submission<R> {
     private void cancel(Throwable failure) {
         reason = failure instanceof IreeException e ? e : null;
         call.cancel();
+        Cancellation inLine = place;
+        if (inLine != null && inLine.cancel()) {
+            fail(cancelled(), kept);
+            return;
+        }
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
             if (pending != null) {
@@ -180,6 +193,45 @@ final class Submission<R> {
             }
             fail(cancelled());
         }
+    }
+
+    // Admission.
+
+    /**
+     * Makes the call once it may hold memory: at once, or on another thread, see {@link HeldCalls}.
+     *
+     * @param ours references that are released if that fails
+     */
+    private void whenAdmitted(List<? extends RefCounted> ours, Runnable next) {
+        if (admitting.isDone()) {
+            admitting.watch();
+            next.run();
+            return;
+        }
+        call.waitsForMemory();
+        kept = ours;
+        place = admitting.join(() -> {
+            call.inLine();
+            try {
+                call.arguments().passHeld(!isAhead());
+            } catch (RuntimeException | Error e) {
+                fail(failure(e), ours);
+                return;
+            }
+            next.run();
+        });
+        lookAgain();
+    }
+
+    /** Whether it is made before the fence at which its inputs have their contents. */
+    private boolean isAhead() {
+        Fence after = terms.after();
+        return isAsynchronous() && after != null && !after.isReached();
+    }
+
+    private void fail(IreeException cause, List<? extends RefCounted> ours) {
+        fail(cause);
+        ours.forEach(RefCounted::release);
     }
 
     private IreeException cancelled() {
@@ -225,14 +277,14 @@ final class Submission<R> {
 
     private void runAfter(@Nullable Fence wait) {
         if (wait == null) {
-            startHostWork(null);
+            whenAdmitted(List.of(), () -> startHostWork(null));
             return;
         }
         call.waitsFor(wait, CallState.BEFORE_INPUTS);
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
                 call.inLine();
-                startHostWork(wait);
+                whenAdmitted(List.of(), () -> startHostWork(wait));
             } else {
                 // Off the thread that signals: the last user of a closed program frees it.
                 future.conclude("iree4j-end " + function.fullName(), () -> fail(failure));
@@ -277,7 +329,7 @@ final class Submission<R> {
 
     /** With a fence of its own, its code reaches that one, and the caller's is reached after a look at files in place. */
     private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
-        start(wait, own, both(wait, ours), values -> {
+        startAdmitted(wait, own, both(wait, ours), values -> {
             if (own != done) {
                 lookBetween(own, done);
             }
@@ -294,6 +346,7 @@ final class Submission<R> {
                 if (failure != null) {
                     program.withdraw(call, failure);
                 }
+                succeeded = failure == null;
                 call.leave();
             }));
             done.release(); // the work keeps it now; when the call has failed, fail() does this
@@ -319,7 +372,11 @@ final class Submission<R> {
     /** Without a caller's fence the call gets its own, whose timeline fails when the program drops it. */
     private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
         Fence done = Fence.at(timeline, 1);
-        start(wait, done, both(wait, List.of(done, timeline)), values -> awaitContents(values, done));
+        startAdmitted(wait, done, both(wait, List.of(done, timeline)), values -> awaitContents(values, done));
+    }
+
+    private void startAdmitted(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        whenAdmitted(ours, () -> start(wait, done, ours, conclusion));
     }
 
     private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {
@@ -376,6 +433,7 @@ final class Submission<R> {
         if (!wanted) {
             ResultReader.free(values);
         }
+        succeeded = true;
         leave();
         return wanted && deliver(values, true);
     }
@@ -403,6 +461,10 @@ final class Submission<R> {
         program.untrack(call);
         call.arguments().close();
         call.holder().end();
+        if (succeeded) {
+            admitting.learn();
+        }
+        call.holder().settle();
         program.exit();
     }
 

@@ -154,7 +154,7 @@ final class CallbackOrder {
             return UNKNOWN;
         }
         Decision found = after.decisions().get((int) over.index());
-        RecordedOperation producer = found.epoch() == 0 ? null : graph.at(found.axis(), found.epoch());
+        RecordedOperation producer = graph.signaller(found);
         if (producer == null) {
             return UNKNOWN;
         }

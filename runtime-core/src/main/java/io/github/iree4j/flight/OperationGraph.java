@@ -379,7 +379,7 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the operation whose signal ended a wait, or will.
+     * Returns the operation whose signal ended a wait, or will; null for a signal of the host.
      *
      * @param operation the operation that waits
      * @param index of the wait
@@ -399,12 +399,17 @@ public final class OperationGraph {
                 next = values.higherEntry(next.getKey()); // skipped
             }
             if (decision.epoch() > 0 || decision.decision() == WaitDecision.REACHED) {
-                return decision.epoch() == 0
-                        ? null
-                        : at(decision.axis(), decision.epoch()); // null also when it is not in the recording
+                return signaller(decision);
             }
         }
         return next == null ? null : next.getValue();
+    }
+
+    /** The operation whose signal or promise a decision found; null for a signal of the host, and when it is not in the recording. */
+    @Nullable
+    RecordedOperation signaller(Decision decision) {
+        RecordedOperation found = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());
+        return found == null || found.isEndedByHost() ? null : found;
     }
 
     /**
@@ -412,6 +417,9 @@ public final class OperationGraph {
      * not.
      */
     int lateWait(RecordedOperation operation) {
+        if (operation.isEndedByHost()) {
+            return -1;
+        }
         int last = -1;
         long ended = operation.completed == null ? Long.MAX_VALUE : operation.completed.sequence();
         for (int i = 0; operation.over != null && i < operation.lastDecisions().size(); i++) {

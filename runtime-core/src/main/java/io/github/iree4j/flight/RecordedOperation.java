@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,10 +87,14 @@ public final class RecordedOperation {
     /**
      * Returns what it signals.
      *
-     * @return the points
+     * @return the points; none for a deferred host call, which the host ends: its points count as signals of the host
      */
     public List<Point> signals() {
-        return submitted.signals();
+        return isEndedByHost() ? List.of() : submitted.signals();
+    }
+
+    boolean isEndedByHost() {
+        return submitted.name().equals(QueueOperation.DEFERRED_HOST_CALL);
     }
 
     /**

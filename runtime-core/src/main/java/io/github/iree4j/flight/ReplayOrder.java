@@ -467,7 +467,8 @@ final class ReplayOrder {
 
     /** Whether the host learnt of both at once: of the second before it had signalled for the first. */
     private static boolean isSameReport(Action first, Action second) {
-        FlightEvent.Over over = first.operation == null ? null : first.operation.over;
+        FlightEvent.Over over =
+                first.operation == null || first.operation.isEndedByHost() ? null : first.operation.over;
         return first.kind == Kind.COMPLETE
                 && second.kind == Kind.COMPLETE
                 && over != null

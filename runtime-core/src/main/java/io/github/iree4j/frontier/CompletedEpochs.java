@@ -14,7 +14,8 @@ public interface CompletedEpochs {
      * Returns how far an axis has completed.
      *
      * @param axis the axis, known or not
-     * @return the greatest epoch e such that everything on the axis up to e has retired; 0 when nothing has, or the axis is unknown
+     * @return the greatest epoch e such that everything on the axis up to e is known to have retired; 0 when nothing is, or the axis is
+     *     unknown. That it is below an epoch does not prove that the epoch has not retired
      */
     long completed(long axis);
 }

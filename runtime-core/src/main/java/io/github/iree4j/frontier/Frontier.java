@@ -1,6 +1,7 @@
 package io.github.iree4j.frontier;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
@@ -168,7 +169,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
      * Returns the known epoch of an axis.
      *
      * @param axis the axis
-     * @return its epoch, 0 when it is not mentioned
+     * @return its epoch; 0 when it is not mentioned, which proves nothing: see {@link #reaches}
      */
     public final long epochOf(long axis) {
         int index = indexOf(axis);
@@ -176,14 +177,18 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether this knows that the axis reached the epoch. Valid for a tainted frontier too, which merely knows less.
+     * Returns whether everything on an axis up to an epoch happens before this point. Completed entries are dropped without a trace: after a
+     * NO, ask whether the epoch has completed.
      *
      * @param axis the axis
-     * @param epoch the epoch
-     * @return true if an entry of that axis is at or beyond the epoch
+     * @param epoch the epoch, above 0
+     * @return YES if an entry of that axis is at or beyond the epoch; else UNKNOWN when this is tainted, since it may have lost that entry
      */
-    public final boolean reaches(long axis, long epoch) {
-        return epochOf(axis) >= epoch;
+    public final Known reaches(long axis, long epoch) {
+        if (epochOf(axis) >= epoch) {
+            return Known.YES;
+        }
+        return isTainted() ? Known.UNKNOWN : Known.NO;
     }
 
     /**
@@ -250,7 +255,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /** The part of dominance that compares entries. Not full dominance: it ignores what {@code right} lost. */
     boolean dominatesEntries(Frontier right) {
         if (right.size() == 1) { // the most common query of a wait
-            return reaches(right.axis(0), right.epoch(0));
+            return epochOf(right.axis(0)) >= right.epoch(0);
         }
         return nextUndominated(right, START) == end(right);
     }

@@ -92,7 +92,7 @@ public final class FrontierAccumulator {
      * @return false whenever it cannot be proved
      */
     public boolean covers(long pointAxis, long epoch, CompletedEpochs completed) {
-        return entries.reaches(pointAxis, epoch) || completed.completed(pointAxis) >= epoch;
+        return entries.epochOf(pointAxis) >= epoch || completed.completed(pointAxis) >= epoch;
     }
 
     /**

@@ -72,22 +72,11 @@ public final class MutableFrontier {
      * Returns the known epoch of an axis.
      *
      * @param axis the axis
-     * @return its epoch, 0 when it is not mentioned
+     * @return its epoch; 0 when it is not mentioned, which proves nothing
      */
     public long epochOf(long axis) {
         int index = shape.indexOf(axis);
         return index < 0 ? 0 : epochs[index];
-    }
-
-    /**
-     * Returns whether the axis is known to have reached the epoch before this point.
-     *
-     * @param axis the axis
-     * @param epoch the epoch
-     * @return true if its entry is at or beyond the epoch
-     */
-    public boolean reaches(long axis, long epoch) {
-        return epochOf(axis) >= epoch;
     }
 
     /**

@@ -7,7 +7,6 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of one device, allocated at once; {@link DeviceQueue#alloca} allocates in queue order. Safe from any thread. */
@@ -159,13 +158,12 @@ public interface Allocator {
     }
 
     /**
-     * Returns the admission gates for calls that may block, so that they hold nothing while they wait for memory.
+     * Returns the line in which calls wait before they hold memory.
      *
-     * @param consumer the consumer that their memory is charged to
-     * @return the gates, to be entered in this order; empty for a device without pools
+     * @return the gate, always the same; null for a device without pools
      */
-    default List<AdmissionGate> gates(String consumer) {
-        return List.of();
+    default @Nullable AdmissionGate gate() {
+        return null;
     }
 
     /** Returns unused memory to the system. */

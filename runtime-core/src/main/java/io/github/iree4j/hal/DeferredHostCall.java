@@ -10,7 +10,8 @@ public interface DeferredHostCall {
     /**
      * Runs once all waits of the operation are reached, as a {@link HostCall} does. An exception fails the signals.
      *
-     * @param completion must be completed or failed, here or later by any thread; nothing else ends the operation once this has returned
+     * @param completion must be completed or failed, here or later by any thread; once this has returned, only cancellation and the loss of
+     *     the device end the operation otherwise
      */
     void begin(HostCallCompletion completion);
 }

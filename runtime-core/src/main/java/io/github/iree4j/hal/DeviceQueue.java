@@ -95,8 +95,8 @@ public interface DeviceQueue {
 
     /**
      * Returns operations that are not held back and will signal points that nothing has promised: those in flight on a queue that
-     * does not order its operations, and those executed in parts. Together with {@link #pending}, asked before, they are all that
-     * may reach a point without a promise.
+     * does not order its operations, those executed in parts, and deferred host calls. Together with {@link #pending}, asked before,
+     * they are all that may reach a point without a promise.
      *
      * @param limit the most to return
      * @return a snapshot, those that began first; they have no waits, and {@code since} is the time since they began
@@ -322,15 +322,15 @@ public interface DeviceQueue {
     void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags);
 
     /**
-     * Runs host code in queue order that completes later, through its {@link HostCallCompletion}.
+     * Runs host code in queue order that completes later, through its {@link HostCallCompletion}. Only the beginning has a place in the order
+     * of the queue: work behind it proceeds while the call is not complete, and hardware never waits for its completion, which nothing
+     * promises. What happens before its signals is what happens before its beginning, and that.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal when the call is {@linkplain HostCallCompletion#complete() completed}; null for nothing
      * @param call the code
      */
-    default void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
-        HostCallCompletion.submit(this, wait, signal, call);
-    }
+    void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call);
 
     /** Starts the operations batched so far, in backends that batch. */
     void flush();

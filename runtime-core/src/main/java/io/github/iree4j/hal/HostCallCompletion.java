@@ -1,85 +1,36 @@
 package io.github.iree4j.hal;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The completion of a {@linkplain DeferredHostCall deferred host call}. The first attempt to end it decides; later ones do nothing. Safe
- * from any thread, even after the device has been closed. A completion that is dropped without an end never signals.
+ * The completion of a {@linkplain DeferredHostCall deferred host call}; the queue makes it. The first attempt to end it decides; later ones
+ * do nothing. Safe from any thread, even after the device has been closed.
+ *
+ * <p>A completion that is dropped without an end never signals. The operation stays among those {@linkplain DeviceQueue#inFlight in flight}
+ * and keeps its signal fence, until the program whose call submitted it is closed or the device is lost.
  */
-public final class HostCallCompletion {
-    private final @Nullable Fence signal;
-    private final AtomicBoolean over = new AtomicBoolean();
-
-    private HostCallCompletion(@Nullable Fence signal) {
-        this.signal = signal;
-        if (signal != null) {
-            signal.retain();
-        }
-    }
+public interface HostCallCompletion {
 
     /**
-     * Submits the call as an ordinary host call whose signal says that it has begun. A failure of that operation (a failed wait, an
-     * exception, a closed queue) fails the completion.
-     */
-    static void submit(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
-        Objects.requireNonNull(call, "call");
-        HostCallCompletion completion = new HostCallCompletion(signal);
-        try (Fence begun = Fence.adopt(TimelineSemaphore.create(0), 1)) {
-            begun.whenReached(failure -> {
-                if (failure != null) {
-                    completion.fail(failure);
-                }
-            });
-            queue.hostCall(wait, begun, () -> call.begin(completion), 0);
-        }
-    }
-
-    /**
-     * Completes the call and signals its signals.
+     * Completes the call, which then signals: now, or once the code that began it has returned and its waits are resolved. Should one of them
+     * have failed, or that code have thrown, its signals fail with that all the same.
      *
-     * @return false when it had ended already
+     * @return false when the call had ended already
      */
-    public boolean complete() {
-        return end(null);
-    }
+    boolean complete();
 
     /**
-     * Fails the call and its signals.
+     * Fails the call, whose signals then fail: now, or once the code that began it has returned.
      *
      * @param cause the cause
-     * @return false when it had ended already
+     * @return false when the call had ended already
      */
-    public boolean fail(IreeException cause) {
-        return end(Objects.requireNonNull(cause, "cause"));
-    }
-
-    private boolean end(@Nullable IreeException cause) {
-        if (!over.compareAndSet(false, true)) {
-            return false;
-        }
-        Fence signalled = signal;
-        if (signalled != null) {
-            if (cause == null) {
-                signalled.signalOrFail();
-            } else {
-                signalled.fail(cause);
-            }
-            signalled.release();
-        }
-        return true;
-    }
+    boolean fail(IreeException cause);
 
     /**
-     * Returns whether the call has ended.
+     * Returns whether the call has been completed or failed.
      *
-     * @return also true when the call failed before it began
+     * @return also true when it failed otherwise: by a failed wait, an exception, cancellation or the loss of the device
      */
-    public boolean isComplete() {
-        return over.get();
-    }
+    boolean isComplete();
 }

@@ -15,7 +15,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +47,7 @@ public final class DeviceMemory {
     private final Device device;
     private final List<Device> users; // which pass memory on to each other
     private final BufferParams input;
-    private final List<AdmissionGate> gates;
+    private final @Nullable AdmissionGate gate;
 
     /** Creates an instance whose memory is charged to no program. */
     public DeviceMemory(Device device) {
@@ -69,7 +68,7 @@ public final class DeviceMemory {
         this.device = users.getFirst();
         this.users = List.copyOf(users);
         this.input = INPUT.withConsumer(consumer);
-        this.gates = device.allocator().gates(consumer);
+        this.gate = device.allocator().gate();
     }
 
     /** The program that its memory is charged to; empty for none. */
@@ -77,37 +76,9 @@ public final class DeviceMemory {
         return input.consumer();
     }
 
-    /**
-     * Admits a call once its need fits. Blocks.
-     *
-     * @param givenUp whether the call is abandoned, so that it need not wait
-     * @throws InterruptedException when the thread is interrupted before the call is admitted
-     */
-    public void admit(long need, BooleanSupplier givenUp) throws InterruptedException {
-        for (int i = 0; i < gates.size(); i++) {
-            try {
-                gates.get(i).enter(need, givenUp);
-            } catch (InterruptedException e) {
-                exit(i, need);
-                throw e;
-            }
-        }
-    }
-
-    /** Has waiting calls check whether they have been abandoned. */
-    public void lookAtGates() {
-        gates.forEach(AdmissionGate::look);
-    }
-
-    /** Ends a call that was admitted with that need. */
-    public void exit(long need) {
-        exit(gates.size(), need);
-    }
-
-    private void exit(int count, long need) {
-        for (int i = count - 1; i >= 0; i--) {
-            gates.get(i).exit(need);
-        }
+    /** The line in which calls wait before they hold memory; null for a device without pools. */
+    public @Nullable AdmissionGate gate() {
+        return gate;
     }
 
     public Device device() {

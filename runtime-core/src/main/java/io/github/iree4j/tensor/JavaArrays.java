@@ -194,8 +194,7 @@ public final class JavaArrays {
             case byte[] v -> MemorySegment.ofArray(v);
             default -> MemorySegment.ofArray(bytes((boolean[]) flat));
         };
-        // Read once, by the call that is being prepared: no copy of the caller's array is needed.
-        return new TensorElements(type, shape, data);
+        return TensorElements.shared(type, shape, data); // read once, by the call that is being prepared: seldom copied
     }
 
     private static byte[] bytes(boolean[] values) {

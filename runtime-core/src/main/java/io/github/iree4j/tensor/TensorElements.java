@@ -2,6 +2,7 @@ package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.Shape;
@@ -24,15 +25,26 @@ public final class TensorElements {
     /** The memory of {@link #view}. */
     private final @Nullable DeviceMemory memory;
 
+    private final boolean isShared;
     private final UseGuard guard;
     /** For messages only. */
     private volatile boolean transferred;
 
-    /** Creates elements in host memory. */
+    /** Creates elements in host memory of their own, which nobody writes any more. */
     public TensorElements(ElementType type, long[] shape, MemorySegment host) {
+        this(type, shape, host, false);
+    }
+
+    /** Creates elements in memory of the caller, who may change it when calls have read it. */
+    public static TensorElements shared(ElementType type, long[] shape, MemorySegment host) {
+        return new TensorElements(type, shape, host, true);
+    }
+
+    private TensorElements(ElementType type, long[] shape, MemorySegment host, boolean isShared) {
         this.type = type;
         this.shape = shape;
         this.host = host;
+        this.isShared = isShared;
         this.view = null;
         this.memory = null;
         this.guard = new UseGuard(this::describe, () -> {});
@@ -43,6 +55,7 @@ public final class TensorElements {
         this.type = view.elementType();
         this.shape = view.shape();
         this.host = null;
+        this.isShared = false;
         this.view = view;
         this.memory = memory;
         this.guard = new UseGuard(this::describe, view::release);
@@ -138,6 +151,16 @@ public final class TensorElements {
         } finally {
             guard.exit();
         }
+    }
+
+    /** Whether they are in memory of the caller, who may change it once a device has copied it. */
+    public boolean isCopiedFromCaller(Device device) {
+        return isShared && !(device.isMemoryOfHost() && DeviceMemory.isImportable(host()));
+    }
+
+    /** Copies the elements to the Java heap. Between {@link #enter} and {@link #exit}. */
+    public TensorElements snapshot() {
+        return new TensorElements(type, shape, copy(0, byteSize()));
     }
 
     /** Copies some bytes to the Java heap. */

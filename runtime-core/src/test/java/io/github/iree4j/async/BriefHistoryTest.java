@@ -99,6 +99,17 @@ class BriefHistoryTest {
     }
 
     @Test
+    void aFenceOfAnotherQueueLosesNoPromise() {
+        promise(1, 9);
+        try (TimelineSemaphore second = TimelineSemaphore.create(0);
+                Fence fence = Fence.of(List.of(new Fence.Entry(timeline, 1), new Fence.Entry(second, 1)))) {
+            fence.signalOrFail(Frontier.producedBy(OTHER, 1));
+        }
+        assertEpochs(2, 9);
+        assertThat(recalls).isEqualTo(1);
+    }
+
+    @Test
     void anotherQueueFindsEveryRecalledPromise() {
         promise(1, 9);
         signal(1, 4);

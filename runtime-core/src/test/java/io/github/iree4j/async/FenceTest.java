@@ -3,12 +3,16 @@ package io.github.iree4j.async;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What fences promise, signal and retain. */
@@ -104,5 +108,174 @@ class FenceTest {
             fence.whenReached(failure -> {});
             assertThat(b.isAwaited()).isFalse();
         }
+    }
+
+    /** FENCE-3: what follows one point of a fence finds all of them signalled. */
+    @Test
+    void callbackOfOnePointSignalsTheOtherTimelineFurther() {
+        for (boolean first : new boolean[] {true, false}) {
+            try (TimelineSemaphore left = TimelineSemaphore.create(0);
+                    TimelineSemaphore right = TimelineSemaphore.create(0);
+                    Fence fence = Fence.of(List.of(new Fence.Entry(left, 1), new Fence.Entry(right, 1)))) {
+                TimelineSemaphore seen = first ? left : right;
+                TimelineSemaphore other = first ? right : left;
+                seen.whenReached(1, (value, failure) -> other.signal(2));
+                fence.signalOrFail(FRONTIER);
+                assertThat(other.failure()).isNull();
+                assertThat(other.value()).isEqualTo(2);
+                assertThat(other.frontierAt(1)).isEqualTo(FRONTIER);
+            }
+        }
+    }
+
+    @Test
+    void callbackOfOnePointFindsTheOthersSignalledByTheHost() {
+        try (Fence fence = both(1, 1)) {
+            a.whenReached(1, (value, failure) -> b.signal(2));
+            fence.signal();
+            assertThat(b.value()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void callbackOfAFailedPointFindsTheOthersFailed() {
+        List<Object> found = new ArrayList<>();
+        try (Fence fence = both(1, 1)) {
+            a.whenReached(1, (value, failure) -> found.add(String.valueOf(b.failure())));
+            b.whenReached(1, (value, failure) -> found.add(String.valueOf(a.failure())));
+            fence.fail(LOST);
+        }
+        assertThat(found).containsExactly(LOST.toString(), LOST.toString());
+    }
+
+    @Test
+    void callbackOfOnePointFindsTheTimelineThatRefusedFailed() {
+        List<StatusCode> found = new ArrayList<>();
+        b.signal(1);
+        try (Fence fence = both(1, 1)) {
+            a.whenReached(
+                    1,
+                    (value, failure) -> found.add(
+                            b.failure() == null ? StatusCode.OK : b.failure().code()));
+            fence.signalOrFail(FRONTIER);
+        }
+        assertThat(found).containsExactly(StatusCode.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void waitersLearnWhatEachPointHasReached() {
+        List<Object> told = new ArrayList<>();
+        try (Fence fence = both(3, 5)) {
+            a.whenReached(1, (value, failure) -> told.add(value));
+            b.whenReached(2, (value, failure) -> told.add(value));
+            fence.signal();
+        }
+        try (Fence fence = both(7, 9)) {
+            a.whenReached(7, (value, failure) -> told.add(value));
+            b.whenReached(9, (value, failure) -> told.add(failure));
+            fence.fail(LOST);
+        }
+        assertThat(told).containsExactly(3L, 5L, 3L, LOST);
+    }
+
+    @Test
+    void failureDoesNotReplaceAnEarlierOne() {
+        IreeException earlier = new IreeException(StatusCode.ABORTED, "earlier");
+        b.fail(earlier);
+        try (Fence fence = both(1, 1)) {
+            fence.fail(LOST);
+            fence.signalOrFail(FRONTIER);
+        }
+        assertThat(a.failure()).isSameAs(LOST);
+        assertThat(b.failure()).isSameAs(earlier);
+        assertThat(a.value()).isZero();
+    }
+
+    @Test
+    void jointPointWaitsForItsOtherSignalWhileTheOthersAreReached() {
+        b.expectSignals(1, 2);
+        try (Fence fence = both(1, 1)) {
+            fence.signalOrFail(FRONTIER);
+            assertThat(a.value()).isEqualTo(1);
+            assertThat(b.value()).isZero();
+            b.signal(1);
+            assertThat(b.value()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void threadsAreWokenBeforeTheFirstCallback() throws InterruptedException {
+        Thread waiter = Thread.ofVirtual().unstarted(() -> b.await(1));
+        List<Boolean> over = new ArrayList<>();
+        a.whenReached(1, (value, failure) -> {
+            try {
+                over.add(waiter.join(Duration.ofSeconds(60)));
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        waiter.start();
+        while (!b.isAwaited()) {
+            Thread.onSpinWait();
+        }
+        try (Fence fence = both(1, 1)) {
+            fence.signal();
+        }
+        assertThat(over).containsExactly(true);
+    }
+
+    /** FENCE-3: fences that share timelines, in other orders, are signalled at once by several threads without a deadlock. */
+    @Test
+    void fencesThatShareTimelinesAreSignalledConcurrently() throws InterruptedException {
+        int rounds = Effort.rounds(20_000);
+        TimelineSemaphore c = TimelineSemaphore.create(0);
+        List<List<TimelineSemaphore>> orders = List.of(List.of(a, b, c), List.of(c, b, a), List.of(b, c, a));
+        List<Thread> threads = new ArrayList<>();
+        for (List<TimelineSemaphore> order : orders) {
+            threads.add(Thread.ofPlatform().daemon().start(() -> {
+                for (long value = 1; value <= rounds; value++) {
+                    long next = value;
+                    try (Fence fence = Fence.of(order.stream()
+                            .map(each -> new Fence.Entry(each, next))
+                            .toList())) {
+                        fence.signal();
+                    } catch (IreeException refused) {
+                        // another thread was faster, for all three
+                    }
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            assertThat(thread.join(Duration.ofSeconds(60))).as("over").isTrue();
+        }
+        assertThat(List.of(a.value(), b.value(), c.value())).containsOnly((long) rounds);
+        c.close();
+    }
+
+    /** FENCE-3: a thread that looks at the timelines in any order finds the second as far as the first. */
+    @Test
+    void readersSeeAllPointsOrNone() throws InterruptedException {
+        long rounds = Effort.rounds(200_000);
+        AtomicLong torn = new AtomicLong();
+        List<Thread> readers = new ArrayList<>();
+        for (List<TimelineSemaphore> order : List.of(List.of(a, b), List.of(b, a))) {
+            readers.add(Thread.ofPlatform().start(() -> {
+                for (long seen = 0; seen < rounds; ) {
+                    seen = order.getFirst().value();
+                    if (order.getLast().value() < seen) {
+                        torn.incrementAndGet();
+                    }
+                }
+            }));
+        }
+        for (long value = 1; value <= rounds; value++) {
+            try (Fence fence = both(value, value)) {
+                fence.signalOrFail(FRONTIER);
+            }
+        }
+        for (Thread reader : readers) {
+            reader.join();
+        }
+        assertThat(torn).hasValue(0);
     }
 }

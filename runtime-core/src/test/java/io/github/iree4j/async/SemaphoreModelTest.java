@@ -10,6 +10,7 @@ import io.github.iree4j.frontier.CompletedEpochs;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ class SemaphoreModelTest {
             for (Map.Entry<Long, Object> promise :
                     promises.headMap(value, false).entrySet()) {
                 if (promise.getValue() instanceof Frontier passed
-                        && frontier.reaches(passed.producerAxis(), passed.producerEpoch())) {
+                        && frontier.reaches(passed.producerAxis(), passed.producerEpoch()) == Known.YES) {
                     signals.put(promise.getKey(), passed);
                 }
             }

@@ -3,6 +3,7 @@ package io.github.iree4j.frontier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -178,12 +179,11 @@ class CoveredSoundnessTest {
         return new Tally(wrong, incomplete, covered, tainted);
     }
 
-    /** Whether an untainted frontier lists every unretired operation that happens before its own. */
+    /** Whether a frontier denies no unretired operation that happens before its own. */
     private static boolean isComplete(Operation operation, List<Operation> issued, long[] axes) {
-        return operation.frontier.isTainted()
-                || issued.stream()
-                        .filter(other -> !other.retired && operation.before.get(other.id))
-                        .allMatch(other -> operation.frontier.reaches(axes[other.queue], other.epoch));
+        return issued.stream()
+                .filter(other -> !other.retired && operation.before.get(other.id))
+                .noneMatch(other -> operation.frontier.reaches(axes[other.queue], other.epoch) == Known.NO);
     }
 
     private static boolean covers(Mutant mutant, Frontier left, Frontier right, CompletedEpochs completed) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.Test;
 
@@ -111,6 +112,19 @@ class FrontierTest {
         assertThat(more.epochOf(A)).isEqualTo(50);
         assertThat(more.epochOf(Axis.of(1, 0, CausalDomain.HOST, 0))).isZero();
         assertThat(more.epochOf(Axis.of(1, 0, CausalDomain.HOST, 1))).isEqualTo(11);
+    }
+
+    @Test
+    void anEntryThatIsNotThereDisprovesOnlyWhereNoneWasLost() {
+        Frontier whole = frontier(A, 5, B, 6);
+        assertThat(whole.reaches(A, 5)).isEqualTo(Known.YES);
+        assertThat(whole.reaches(A, 6)).isEqualTo(Known.NO);
+        assertThat(whole.reaches(FAR, 1)).isEqualTo(Known.NO);
+        assertThat(whole.tainted().reaches(A, 5)).isEqualTo(Known.YES);
+        assertThat(whole.tainted().reaches(A, 6)).isEqualTo(Known.UNKNOWN);
+        assertThat(whole.merge(frontier(FAR, 7), 2).reaches(A, 5)).isEqualTo(Known.UNKNOWN);
+        assertThat(Frontier.UNKNOWN.reaches(A, 1)).isEqualTo(Known.UNKNOWN);
+        assertThat(Frontier.EMPTY.reaches(A, 1)).isEqualTo(Known.NO);
     }
 
     @Test

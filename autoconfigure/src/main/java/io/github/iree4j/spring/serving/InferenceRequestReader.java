@@ -24,7 +24,7 @@ import tools.jackson.databind.util.TokenBuffer;
 
 /**
  * Reads one inference request: JSON, optionally followed by binary tensor contents. Contents are streamed directly into
- * memory of the program's device.
+ * the heap.
  */
 final class InferenceRequestReader {
     private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;

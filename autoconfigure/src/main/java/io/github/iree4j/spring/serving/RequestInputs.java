@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 
 /**
- * The inputs of one request while it is read, in memory of the program's device where the host uses that in place. Closing frees them unless the request
+ * The inputs of one request while it is read, on the heap until its call is admitted to memory of the device. Closing frees them unless the request
  * is {@linkplain #take() complete}.
  */
 final class RequestInputs implements AutoCloseable {

@@ -3,29 +3,44 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -33,29 +48,46 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * HTTP clients whose calls together exceed the memory budget of the device. Each call allocates 8 MiB in queue order
- * and then waits at a gate, so that as many calls as fit hold their memory while the others wait for theirs.
+ * Clients whose requests together exceed the memory budget of the device, where each fits alone, are all answered, in the order in which
+ * they wait. A request has 20,000 rows, 5.12 MB. Its call allocates as much again and then passes a gate. Of the budget, 34 MB, three such
+ * calls take 31 MB.
  */
 @SpringBootTest(
         classes = MemoryOverHttpTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
+            "spring.grpc.server.enabled=true",
+            "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
-            "iree.serving.functions.heavy=work",
-            "iree.modules.heavy.contexts=6",
+            "iree.http.max-in-flight-size=200MB",
             "iree.pools.local.budget=34MB",
+            "iree.modules.heavy.contexts=6",
+            "iree.modules.heavy.warm-up[0].function=work", // so that the need of a call is known
+            "iree.modules.heavy.warm-up[0].inputs=20000x64xf32=0",
+            "iree.modules.batched.contexts=6",
+            "iree.modules.batched.batching.enabled=true",
+            "iree.modules.batched.batching.max-size=40000", // of two calls
+            "iree.modules.batched.batching.max-waiting=1000000",
+            "iree.modules.batched.batching.max-in-flight=6",
+            "iree.serving.functions.adder=add",
+            "iree.serving.functions.heavy=work",
+            "iree.serving.functions.batched=work",
         })
 @Timeout(600)
 class MemoryOverHttpTests {
     private static final int CLIENTS = 6;
-    private static final int FITTING = 4;
-    private static final long WORK = 8 << 20;
-    private static final long BUDGET = 34 << 20;
+    private static final int REQUESTS = 2;
+    private static final int FITTING = 3;
+    private static final int ROWS = 20_000;
+    private static final int COLUMNS = 64;
+    private static final int BYTES = ROWS * COLUMNS * Float.BYTES;
 
     @TempDir
     private static Path directory;
@@ -64,116 +96,237 @@ class MemoryOverHttpTests {
     private int port;
 
     @Autowired
+    private GrpcServerLifecycle grpc;
+
+    @Autowired
     private IreeRuntime runtime;
 
     @Autowired
     private Programs programs;
 
     @Autowired
-    private Application application;
+    private BodyLimits limits;
+
+    @Autowired
+    private Gate gate;
 
     private final HttpClient http = HttpClient.newHttpClient();
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        registry.add("iree.modules.heavy.location", () -> {
-            try {
-                return TestModules.heavy(directory).toString();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
+        registry.add("iree.modules.heavy.location", () -> module(true));
+        registry.add("iree.modules.batched.location", () -> module(true));
+        registry.add("iree.modules.adder.location", () -> module(false));
     }
 
-    private CompletableFuture<HttpResponse<String>> ask(int number) {
-        String body = """
-                {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [%d]}]}""".formatted(number);
-        return http.sendAsync(
-                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/heavy/infer"))
-                        .header("Content-Type", "application/json")
-                        .POST(BodyPublishers.ofString(body))
-                        .build(),
-                BodyHandlers.ofString());
+    private static String module(boolean heavy) {
+        try {
+            return (heavy ? TestModules.heavy(directory) : TestModules.adder(directory)).toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    private static int answer(CompletableFuture<HttpResponse<String>> response) throws Exception {
-        HttpResponse<String> answer = response.get(60, TimeUnit.SECONDS);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        return JsonMapper.shared()
-                .readTree(answer.body())
-                .required("outputs")
-                .get(0)
-                .required("data")
-                .get(0)
-                .intValue();
+    /** How a client asks. */
+    enum Transport {
+        BINARY,
+        JSON,
+        GRPC
     }
 
-    private long live() {
-        return runtime.device().allocator().statistics().bytesLive();
+    @BeforeEach
+    void gateIsClosed() {
+        gate.open.drainPermits();
+        gate.entered.clear();
     }
 
     @AfterEach
-    void gateIsEmpty() {
-        application.gate.countDown();
+    void nothingIsLeft() {
+        gate.open.release(1000);
+        while (programs.activeCalls() > 0 || limits.inFlight() > 0) { // a client may have its answer before that
+            Thread.onSpinWait();
+        }
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+    }
+
+    // Requests: the first element of each row is the number of the request, and so is each element of the answer.
+
+    private static byte[] floats(int number) {
+        ByteBuffer buffer = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < ROWS; i++) {
+            buffer.putFloat(i * COLUMNS * Float.BYTES, number);
+        }
+        return buffer.array();
+    }
+
+    private HttpRequest request(String model, Transport transport, int number) {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/" + model + "/infer"));
+        String input = "{\"inputs\": [{\"name\": \"input0\", \"shape\": [%d, %d], \"datatype\": \"FP32\", "
+                .formatted(ROWS, COLUMNS);
+        if (transport == Transport.JSON) {
+            return request.header("Content-Type", "application/json")
+                    .POST(BodyPublishers.ofString(
+                            input + "\"data\": [" + (number + ",0".repeat(COLUMNS - 1) + ",").repeat(ROWS - 1) + number
+                                    + ",0".repeat(COLUMNS - 1) + "]}]}"))
+                    .build();
+        }
+        String head = input + "\"parameters\": {\"binary_data_size\": %d}}]}".formatted(BYTES);
+        BodyPublisher body =
+                BodyPublishers.concat(BodyPublishers.ofString(head), BodyPublishers.ofByteArray(floats(number)));
+        return request.header("Inference-Header-Content-Length", Integer.toString(head.length()))
+                .header("Content-Type", "application/octet-stream")
+                .POST(body)
+                .build();
+    }
+
+    private static void check(HttpResponse<String> answer, int number) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        JsonNode data = JsonMapper.shared()
+                .readTree(answer.body())
+                .required("outputs")
+                .get(0)
+                .required("data");
+        assertThat(data.size()).isEqualTo(ROWS);
+        for (JsonNode element : data) {
+            assertThat(element.floatValue()).isEqualTo(number);
+        }
+    }
+
+    private void ask(String model, Transport transport, int number) throws Exception {
+        if (transport != Transport.GRPC) {
+            check(http.send(request(model, transport, number), BodyHandlers.ofString()), number);
+            return;
+        }
+        GrpcClient client = new GrpcClient(grpc.getPort());
+        try {
+            byte[] answer = client.inference(model)
+                    .input("input0", "FP32", List.of((long) ROWS, (long) COLUMNS))
+                    .raw(floats(number))
+                    .infer()
+                    .raw(0);
+            assertThat(answer).hasSize(ROWS * Float.BYTES);
+            ByteBuffer elements = ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN);
+            while (elements.hasRemaining()) {
+                assertThat(elements.getFloat()).isEqualTo(number);
+            }
+        } finally {
+            client.close();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"heavy, BINARY", "heavy, JSON", "heavy, GRPC", "batched, BINARY", "batched, JSON", "batched, GRPC"})
+    void clientsThatExceedTheBudgetTogetherAreAllAnswered(String model, Transport transport) throws Exception {
+        List<String> failures = new ArrayList<>();
+        try (ExecutorService clients = Executors.newFixedThreadPool(CLIENTS)) {
+            List<Future<?>> answers = new ArrayList<>();
+            for (int i = 0; i < CLIENTS * REQUESTS; i++) {
+                int number = i;
+                answers.add(clients.submit(() -> {
+                    ask(model, transport, number);
+                    return null;
+                }));
+            }
+            // The first that fit hold their memory until all clients are there.
+            while (answers.stream().noneMatch(Future::isDone)
+                    && (model.equals("batched") ? gate.entered.isEmpty() : underWay() < CLIENTS)) {
+                Thread.onSpinWait();
+            }
+            gate.open.release(CLIENTS * REQUESTS);
+            for (Future<?> answer : answers) {
+                try {
+                    answer.get();
+                } catch (ExecutionException e) {
+                    failures.add(String.valueOf(e.getCause()));
+                }
+            }
+        }
+        assertThat(failures).as("of %d requests", CLIENTS * REQUESTS).isEmpty();
+    }
+
+    /** Sends requests, each when the call of the one before has been made, so that each has an instance of its own. */
+    private List<CompletableFuture<HttpResponse<String>>> askInOrder() {
+        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
+            while (programs.activeCalls() <= i) {
+                assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
+                Thread.onSpinWait();
+            }
+        }
+        return answers;
     }
 
     @Test
-    void clientsThatExceedTheBudgetTogetherAreAllAnswered() throws Exception {
-        long before = live();
-        for (int round = 0; round < 3; round++) { // memory needs are unknown in the first round
-            application.gate = new CountDownLatch(1);
-            List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
-            for (int i = 0; i < CLIENTS; i++) {
-                answers.add(ask(i));
-            }
-            application.inside.acquire(FITTING);
-            while (programs.activeCalls() < CLIENTS) {
-                Thread.onSpinWait();
-            }
-            assertThat(live()).as("of those that fit, and inputs").isBetween(FITTING * WORK, BUDGET);
-            assertThat(answers).noneMatch(CompletableFuture::isDone);
-            application.gate.countDown();
-            for (int i = 0; i < CLIENTS; i++) {
-                assertThat(answer(answers.get(i))).isEqualTo(i + 1);
-            }
-            application.inside.acquire(CLIENTS - FITTING);
-            assertThat(answer(ask(41))).isEqualTo(42);
-            application.inside.acquire();
-            while (programs.activeCalls() > 0) { // the client may receive its response before the server has cleaned up
-                Thread.onSpinWait();
-            }
-            assertThat(live()).isEqualTo(before);
+    void requestsAreAdmittedInTheOrderInWhichTheyWait() throws Exception {
+        List<CompletableFuture<HttpResponse<String>>> answers = askInOrder();
+        Set<Integer> together = new HashSet<>(); // which of those that fit comes to the gate first is open
+        for (int i = 0; i < FITTING; i++) {
+            together.add(gate.entered.poll(1, TimeUnit.MINUTES));
         }
-        assertThat(before).as("what the program keeps").isZero();
-        assertThat(application.inside.availablePermits()).isZero();
+        assertThat(together).isEqualTo(Set.of(0, 1, 2));
+        for (int i = FITTING; i < CLIENTS; i++) {
+            gate.open.release(); // one leaves, and makes room for one
+            assertThat(gate.entered.poll(1, TimeUnit.MINUTES)).as("the next").isEqualTo(i);
+        }
+        gate.open.release(FITTING);
+        for (int i = 0; i < CLIENTS; i++) {
+            check(answers.get(i).get(), i);
+        }
+    }
+
+    /** How many requests the server has, whether their bodies are awaited or their calls made. */
+    private int underWay() {
+        return limits.awaited() + programs.activeCalls();
+    }
+
+    @Test
+    void othersAreAnsweredMeanwhile() throws Exception {
+        List<CompletableFuture<HttpResponse<String>>> answers = askInOrder();
+        HttpRequest live = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/health/live"))
+                .build();
+        HttpRequest add = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/adder/infer"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("""
+                        {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [2]},
+                                    {"name": "input1", "shape": [1], "datatype": "INT32", "data": [3]}]}"""))
+                .build();
+        assertThat(http.send(live, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+        HttpResponse<String> sum = http.send(add, BodyHandlers.ofString());
+        assertThat(sum.statusCode()).as(sum.body()).isEqualTo(200);
+        assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
+        gate.open.release(CLIENTS);
+        for (int i = 0; i < CLIENTS; i++) {
+            check(answers.get(i).get(), i);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
-        final Semaphore inside = new Semaphore(0);
-        volatile CountDownLatch gate = new CountDownLatch(0);
-
         @Bean
         Gate gate() {
-            return new Gate(this);
+            return new Gate();
         }
     }
 
-    /** The gate that each call passes while it holds its memory. */
+    /** The gate that each call passes, with a permit, while it holds its memory. */
     @IreeModule("gate")
     static class Gate {
-        private final Application application;
-
-        Gate(Application application) {
-            this.application = application;
-        }
+        final BlockingQueue<Integer> entered = new LinkedBlockingQueue<>();
+        final Semaphore open = new Semaphore(1000); // for calls that warm up
 
         @Export
-        int pass(int number) throws InterruptedException {
-            application.inside.release();
-            application.gate.await();
-            return number + 1;
+        Tensor pass(Tensor rows) throws InterruptedException {
+            float[] all = rows.toFloatArray();
+            float[] firsts = new float[all.length / COLUMNS];
+            for (int i = 0; i < firsts.length; i++) {
+                firsts[i] = all[i * COLUMNS];
+            }
+            entered.add((int) firsts[0]);
+            open.acquire();
+            return Tensor.of(firsts, firsts.length);
         }
     }
 }

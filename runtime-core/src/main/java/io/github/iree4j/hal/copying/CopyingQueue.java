@@ -8,6 +8,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DeferredHostCall;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
@@ -251,6 +252,11 @@ final class CopyingQueue implements DeviceQueue {
     @Override
     public void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
         queue.hostCall(wait, signal, call, flags);
+    }
+
+    @Override
+    public void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
+        queue.deferredHostCall(wait, signal, call);
     }
 
     @Override

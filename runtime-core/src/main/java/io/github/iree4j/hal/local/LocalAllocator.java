@@ -15,7 +15,6 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Synchronous allocation of host memory. */
@@ -97,8 +96,8 @@ final class LocalAllocator implements Allocator {
     }
 
     @Override
-    public List<AdmissionGate> gates(String consumer) {
-        return memory.pools().gates(consumer);
+    public AdmissionGate gate() {
+        return memory.pools().gate();
     }
 
     @Override

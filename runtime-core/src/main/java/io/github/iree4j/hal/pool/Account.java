@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 final class Account {
     final String consumer;
     final long quota;
-    final @Nullable AdmissionGate gate; // null without a quota
+    final @Nullable Share share; // null without a quota
     long transientLive;
     long persistentLive;
     long peak;
@@ -14,10 +14,13 @@ final class Account {
     long ofNoCallPersistent;
     int users; // reservations, and requests in line
 
-    Account(String consumer, long quota, @Nullable AdmissionGate gate) {
+    @Nullable
+    Claim claim; // null without a quota
+
+    Account(String consumer, long quota, @Nullable Share share) {
         this.consumer = consumer;
         this.quota = quota;
-        this.gate = gate;
+        this.share = share;
     }
 
     /** For messages. */

@@ -1,147 +1,388 @@
 package io.github.iree4j.hal.pool;
 
-import java.util.ArrayDeque;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Admission control: holds calls back while the memory they will need does not fit beside what admitted calls may need and what the host
- * keeps. Calls outside the gate hold nothing and are admitted in order of arrival. A call that does not fit although it is alone is
- * admitted after a while, since it may need less. Safe from any thread.
+ * The line in which every call waits before anything of it occupies memory of a device. A call is admitted while the memory that it needs
+ * fits beside what admitted calls may come to hold and what the host keeps.
+ *
+ * <p><b>Order.</b> Calls are admitted in the order in which they asked. A call goes past another where that one waits for something else: for
+ * its consumer's quota, or for a fence. Else a call that fits goes past the first one that does not {@link #OVERTAKINGS} times at most, and
+ * with as many bytes as there are: small calls of other functions are answered meanwhile, and the large one has its turn.
+ *
+ * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is reached, for its inputs
+ * alone; its whole need counts from then on. No call that is ready to run waits for one that is not, which may wait for the former.
+ *
+ * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
+ * others like it need.
+ *
+ * <p><b>Bounds.</b> A call that has waited for {@link PoolSetBuilder#patience} is admitted all the same. The first in line is admitted when
+ * nobody has been for {@link PoolSetBuilder#hostPatience}, while no admitted call runs, since then only the host can release anything. Such
+ * a call competes for memory with others, see {@link PoolSet}. Nothing fails here.
+ *
+ * <p>Safe from any thread.
  */
 public final class AdmissionGate {
-    private final long limit;
+    /*
+     * GATE-1: no call stays outside that fits. A call joins the line before it reads what is committed and kept; who releases some of that
+     * reads the length of the line afterwards.
+     * GATE-2: what a call was admitted with is released once: by the exit that takes its state from ADMITTED to LEFT.
+     */
+    /** How often the first call in line is overtaken. A guess, not measured. */
+    static final int OVERTAKINGS = 32;
+
+    /** How many calls are looked at for one that fits. A guess, not measured. */
+    private static final int LOOKED_AT = 64;
+
+    private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final Share all;
+    private final Map<String, Share> quotas;
     private final long patience;
     private final long hostPatience;
-    private final AtomicLong committed = new AtomicLong(); // to admitted calls
-    private final ReentrantLock lock = new ReentrantLock();
-    private final ArrayDeque<Condition> line = new ArrayDeque<>(); // guarded by lock
-    private volatile int waiting; // size of the line
+    private final LongSupplier clock;
+    private final LongFunction<Executor> delayed;
 
-    /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
-    private final AtomicLong kept = new AtomicLong();
+    private final Object lock = new Object(); // innermost
+    private final List<Admission> line =
+            new ArrayList<>(); // calls that are ready, by age; guarded by lock, as are the next
+    private final List<Admission> ahead = new ArrayList<>(); // calls that are not
+    private long lastAdmitted = Long.MIN_VALUE / 2; // by the clock
+    private boolean isLookDue;
+    private volatile int waiting; // calls outside
 
-    private volatile long permanent; // the part kept by loaded programs
+    AdmissionGate(PoolSetBuilder builder) {
+        long limit = Math.min(builder.budget, builder.provider.capacity());
+        this.all = new Share(limit, Math.min(limit / 16, builder.sharedSlabs()));
+        this.quotas = builder.quotas.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0)));
+        this.patience = builder.patience;
+        this.hostPatience = Math.min(builder.hostPatience, builder.patience);
+        this.clock = builder.clock;
+        this.delayed = builder.delayed;
+    }
 
-    AdmissionGate(long limit, long patience, long hostPatience) {
-        this.limit = limit;
-        this.patience = patience;
-        this.hostPatience = hostPatience;
+    /** The share of a consumer; null without a quota. */
+    @Nullable
+    Share quota(String consumer) {
+        return quotas.get(consumer);
     }
 
     /**
-     * Admits a call once its need fits. Takes no lock when it fits at once. Blocks; a call that does not fit in time is admitted all the
-     * same, and competes for memory.
+     * Admits a call that is ready at once, without a lock, if it fits for all that is known, and no other call waits.
      *
-     * @param need how many bytes the call will hold at most
-     * @param givenUp whether the call has been abandoned and need not wait; read after each {@link #look}
-     * @throws InterruptedException when the thread is interrupted before the call is admitted
+     * @param consumer the consumer that its memory is charged to
+     * @param estimate what it will hold
+     * @return null when the call has to {@linkplain #join join the line}
      */
-    public void enter(long need, BooleanSupplier givenUp) throws InterruptedException {
-        long part = Math.min(need, limit);
-        if (waiting == 0 && tryCommit(part)) {
-            return;
+    public @Nullable Admission tryAdmit(String consumer, MemoryEstimate estimate) {
+        Share quota = quotas.isEmpty() ? null : quotas.get(consumer);
+        if (waiting > 0 || mayExceed(quota, estimate)) {
+            return null;
         }
-        lock.lockInterruptibly();
-        try {
-            Condition place = lock.newCondition();
-            line.add(place);
-            waiting = line.size(); // before reading committed, see exit()
-            try {
-                waitInLine(place, part, givenUp);
-            } finally {
-                line.remove(place);
-                waiting = line.size();
-                tellFirst();
+        long need = estimate.bytes();
+        if (!tryCommit(
+                quota,
+                share -> share.tryCommit(need),
+                need)) { // a call that saw no room meanwhile is served when this one joins
+            return null;
+        }
+        Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
+        admission.admitted(need);
+        return admission;
+    }
+
+    /**
+     * Admits a call at once whose work waits for a fence, if its inputs fit, and no other call waits.
+     *
+     * @param consumer the consumer that its memory is charged to
+     * @param estimate what it will hold
+     * @return null when the call has to {@linkplain #join join the line}
+     */
+    public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
+        Admission admission = new Admission(this, quotas.get(consumer), estimate, true, 0, null, null);
+        synchronized (lock) {
+            if (waiting > 0 || !commitAhead(admission)) {
+                return null;
             }
-        } finally {
-            lock.unlock();
+            admission.admitted(estimate.inputs());
+            return admission;
         }
     }
 
-    private void waitInLine(Condition place, long part, BooleanSupplier givenUp) throws InterruptedException {
-        long start = System.nanoTime();
-        while (!place.equals(line.peekFirst()) || !tryCommit(part)) {
-            long waited = System.nanoTime() - start;
-            // No admitted call can release anything: only the host can.
-            boolean isAlone = place.equals(line.peekFirst()) && committed.get() == 0;
-            long left = (isAlone ? Math.min(hostPatience, patience) : patience) - waited;
-            if (left <= 0 || givenUp.getAsBoolean()) {
-                committed.addAndGet(part);
-                return;
-            }
-            long rest = place.awaitNanos(left);
-            assert rest <= left; // the loop re-checks, whatever the cause of the wake-up
+    /** Commits in the quota, if there is one, and in all; false when there is no room in one of them. */
+    private boolean tryCommit(@Nullable Share quota, Predicate<Share> commit, long need) {
+        if (quota != null && !commit.test(quota)) {
+            return false;
         }
-    }
-
-    private boolean tryCommit(long part) {
-        for (long now = committed.get();
-                Math.min(part, limit - permanent) <= limit - kept.get() - now;
-                now = committed.get()) {
-            if (committed.compareAndSet(now, now + part)) {
-                return true;
-            }
+        if (commit.test(all)) {
+            return true;
+        }
+        if (quota != null) {
+            quota.release(need);
         }
         return false;
     }
 
+    /** Whether a call might hold more than there is: then nothing is known of how many fit beside each other. */
+    private boolean mayExceed(@Nullable Share quota, MemoryEstimate estimate) {
+        long most = estimate.most();
+        return most > estimate.bytes() && (most > all.part(most) || quota != null && most > quota.part(most));
+    }
+
     /**
-     * Ends an admitted call.
+     * Adds a call to the line, and admits it if its turn has come.
      *
-     * @param need what it passed to {@link #enter}
+     * @param consumer the consumer that its memory is charged to
+     * @param estimate what it will hold
+     * @param isAhead whether its work waits for a fence, which {@link Admission#due} says is reached
+     * @param told run once when the call is admitted, also before this returns, by a thread that holds locks: MUST NOT block or lock, MAY
+     *     start a thread; null for a caller that {@linkplain Admission#await waits} on this thread
+     * @return its place
      */
-    public void exit(long need) {
-        committed.addAndGet(-Math.min(need, limit));
-        if (waiting > 0) { // a call that joins the line after this reads committed
+    public Admission join(
+            String consumer, MemoryEstimate estimate, boolean isAhead, @Nullable Consumer<Admission> told) {
+        Admission admission = new Admission(
+                this,
+                quotas.get(consumer),
+                estimate,
+                isAhead,
+                clock.getAsLong(),
+                told == null ? Thread.currentThread() : null,
+                told);
+        synchronized (lock) {
+            (isAhead ? ahead : line).add(admission);
+            count(); // GATE-1
+        }
+        look();
+        return admission;
+    }
+
+    private void count() {
+        waiting = line.size() + ahead.size();
+    }
+
+    /** Takes a call out of the line; false when it is not there. */
+    boolean leave(Admission admission) {
+        synchronized (lock) {
+            if (!admission.leave(true)) {
+                return false;
+            }
+            (admission.isAhead ? ahead : line).remove(admission);
+            count();
+            serve();
+            return true;
+        }
+    }
+
+    /** The fence of a call has been reached. */
+    void due(Admission admission) {
+        synchronized (lock) {
+            if (!admission.isAhead) {
+                return;
+            }
+            admission.isAhead = false;
+            if (admission.isAdmitted()) {
+                admission.grow();
+                return;
+            }
+            if (!admission.isWaiting()) {
+                return;
+            }
+            ahead.remove(admission);
+            int at = line.size();
+            while (at > 0 && line.get(at - 1).since > admission.since) {
+                at--;
+            }
+            line.add(at, admission);
+        }
+        look();
+    }
+
+    /** Releases what an admitted call was committed. */
+    void exit(Admission admission) {
+        if (admission.isPlain()) {
+            release(admission);
+            wake();
+            return;
+        }
+        synchronized (lock) { // behind a concurrent end of its wait
+            release(admission);
+            all.releaseAhead(admission.inputs());
+            if (admission.quota != null) {
+                admission.quota.releaseAhead(admission.inputs());
+            }
+            serve();
+        }
+    }
+
+    private void release(Admission admission) {
+        all.release(admission.committed());
+        if (admission.quota != null) {
+            admission.quota.release(admission.committed());
+        }
+    }
+
+    /** Commits to more than a call was admitted with. */
+    void commit(@Nullable Share quota, long need, long before) {
+        all.commit(need);
+        all.release(before);
+        if (quota != null) {
+            quota.commit(need);
+            quota.release(before);
+        }
+    }
+
+    /** Adds to what the host or programs keep, or subtracts. Under the lock of the set, which is never acquired under this gate's. */
+    void keep(@Nullable Share quota, long bytes, boolean byProgram) {
+        all.keep(bytes, byProgram);
+        if (quota != null) {
+            quota.keep(bytes, byProgram);
+        }
+        if (bytes < 0) {
             wake();
         }
     }
 
-    /** Adds to what is kept, or subtracts. Called with the lock of the set held, which is never acquired under this gate's lock. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
-    void keep(long bytes, boolean byProgram) {
-        if (byProgram) {
-            permanent += bytes;
-        }
-        long now = kept.getPlain() + bytes;
-        if (bytes > 0) {
-            kept.setRelease(now); // visible to a thread that sees the call end, which comes later
-        } else {
-            kept.set(now);
-            if (waiting > 0) { // a call that joins the line after this reads kept
-                wake();
+    private void wake() {
+        if (waiting > 0) { // GATE-1
+            synchronized (lock) {
+                serve();
             }
         }
     }
 
-    /** Has the waiting calls check whether they have been abandoned. */
-    public void look() {
-        lock.lock(); // a call that joins the line later checks before it waits
-        try {
-            line.forEach(Condition::signal);
-        } finally {
-            lock.unlock();
+    /** Serves the line, and sees to it that this happens again while calls wait, whatever others do. */
+    private void look() {
+        long next;
+        synchronized (lock) {
+            next = serve();
+            if (isLookDue || next == Long.MAX_VALUE) {
+                return;
+            }
+            isLookDue = true;
         }
+        WeakReference<AdmissionGate> reference = new WeakReference<>(this);
+        delayed.apply(Math.max(SOONEST, next)).execute(() -> {
+            AdmissionGate gate = reference.get();
+            if (gate != null) {
+                synchronized (gate.lock) {
+                    gate.isLookDue = false;
+                }
+                gate.look();
+            }
+        });
     }
 
-    private void wake() {
-        lock.lock();
-        try {
-            tellFirst();
-        } finally {
-            lock.unlock();
+    /** Admits the calls whose turn has come; returns in how many nanoseconds another may have waited long enough. Under the lock. */
+    private long serve() {
+        if (waiting == 0) {
+            return Long.MAX_VALUE;
         }
+        long now = clock.getAsLong();
+        long next = serveReady(now);
+        while (line.isEmpty()
+                && !ahead.isEmpty()
+                && commitAhead(ahead.getFirst())) { // they take nothing that others wait for
+            Admission call = ahead.removeFirst();
+            admit(call, call.estimate.inputs(), now);
+        }
+        return next;
     }
 
-    private void tellFirst() {
-        Condition first = line.peekFirst();
-        if (first != null) {
-            first.signal();
+    private long serveReady(long now) {
+        long next = Long.MAX_VALUE;
+        Set<Share> behind = new HashSet<>(); // quotas that calls wait for
+        Admission first = null; // that waits for memory
+        int looked = 0;
+        for (Iterator<Admission> each = line.iterator(); each.hasNext() && looked < LOOKED_AT; looked++) {
+            Admission call = each.next();
+            if (behind.contains(call.quota)) {
+                continue;
+            }
+            if (first != null && !mayGoPast(first)) {
+                break;
+            }
+            boolean isGuess = mayExceed(call.quota, call.estimate);
+            long bytes = call.estimate.bytes();
+            long need = isGuess ? Long.MAX_VALUE : bytes;
+            Predicate<Share> commit = isGuess ? share -> share.tryCommitAll(bytes) : share -> share.tryCommit(bytes);
+            if (!tryCommit(call.quota, commit, need)) {
+                Share full = all;
+                if (call.quota != null) {
+                    if (commit.test(call.quota)) {
+                        call.quota.release(need);
+                    } else {
+                        full = call.quota;
+                    }
+                }
+                boolean byQuota = full != all;
+                if (first != null && !byQuota) {
+                    continue;
+                }
+                boolean isBrief = full.isQuiet();
+                long bound = isBrief ? hostPatience : patience;
+                long waited = now - (isBrief ? Math.max(call.since, lastAdmitted) : call.since);
+                if (bound == Long.MAX_VALUE || waited < bound) {
+                    next = Math.min(next, Math.min(bound - waited, hostPatience)); // it may be alone any time
+                    if (byQuota) {
+                        behind.add(full);
+                    } else {
+                        first = call;
+                    }
+                    continue;
+                }
+                need = bytes;
+                commit(call.quota, need, 0);
+            }
+            if (first != null) {
+                first.overtakings++;
+                first.overtaken += need;
+            }
+            each.remove();
+            admit(call, need, now);
         }
+        return next;
+    }
+
+    private boolean mayGoPast(Admission first) {
+        return first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
+    }
+
+    private boolean commitAhead(Admission call) {
+        long inputs = call.estimate.inputs();
+        long whole = mayExceed(call.quota, call.estimate) ? Long.MAX_VALUE : call.estimate.bytes();
+        if (call.quota != null && !call.quota.tryCommitAhead(inputs, whole)) {
+            return false;
+        }
+        if (all.tryCommitAhead(inputs, whole)) {
+            return true;
+        }
+        if (call.quota != null) {
+            call.quota.release(inputs);
+            call.quota.releaseAhead(inputs);
+        }
+        return false;
+    }
+
+    private void admit(Admission call, long committed, long now) {
+        lastAdmitted = now;
+        count();
+        call.admitted(committed);
     }
 
     /**
@@ -159,12 +400,12 @@ public final class AdmissionGate {
      * @return bytes at some moment
      */
     public long committed() {
-        return committed.get();
+        return all.committed();
     }
 
     @Override
     public String toString() {
-        return "gate of %d bytes, %d committed, %d kept, %d calls outside, patience %d ms"
-                .formatted(limit, committed.get(), kept.get(), waiting, TimeUnit.NANOSECONDS.toMillis(patience));
+        return "gate of %s, %d calls outside, patience %d ms"
+                .formatted(all, waiting, TimeUnit.NANOSECONDS.toMillis(patience));
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import org.jspecify.annotations.Nullable;
 
 /** A part of a slab, free or reserved. This is all the state kept for it; it does not grow with the number of uses. */
@@ -9,6 +10,16 @@ final class Block {
     long offset; // in the slab
     long length;
     boolean free;
+
+    // Of a reserved block: what was requested, and by whom.
+    long used;
+    boolean persistent;
+
+    @Nullable
+    Account account;
+
+    @Nullable
+    Stake stake;
 
     /**
      * Of a free block, what must have finished before its bytes are reused; of a reserved one, what that was when it was reserved. Null
@@ -51,6 +62,20 @@ final class Block {
     boolean fits(long size, long alignment) {
         long end = offset + length;
         return size <= length && alignedOffset(alignment) <= end - size;
+    }
+
+    /** Notes whose it is from now on. */
+    void reserved(long length, boolean isPersistent, Account owner, @Nullable Stake holder) {
+        used = length;
+        persistent = isPersistent;
+        account = owner;
+        stake = holder;
+    }
+
+    /** Notes that it is nobody's. */
+    void released() {
+        account = null;
+        stake = null;
     }
 
     /** A slab that a pool has. */

@@ -27,6 +27,9 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, WholeSlabs {
     /** Returns a reserved block to the store. */
     abstract void give(Block block, @Nullable Frontier death);
 
+    /** Whether {@link #take} would find a block, of any death frontier, if the blocks that match were free. */
+    abstract boolean couldTake(long length, long alignment, Predicate<Block> free);
+
     /**
      * Returns the size of the slab to add for a request that found no block.
      *

@@ -5,7 +5,7 @@ import io.github.iree4j.frontier.CompletedEpochs;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +14,18 @@ import org.jspecify.annotations.Nullable;
  * Joins the death frontiers of blocks that are merged. One thread at a time.
  *
  * <p>A join with more entries than a block keeps loses some and is tainted. The lost entries are recorded here, for all blocks together:
- * once all of them have completed, no block's taint means anything any more. So a block that stays tainted because it never meets another
+ * once all of them are over, no block's taint means anything any more. So a block that stays tainted because it never meets another
  * free block is not lost for reuse, and the record is bounded by the number of axes.
+ *
+ * <p>An entry on an axis that failed is over once nothing up to it is in flight there. Not so what an operation had lost: that is known to be
+ * over only if the operation has completed. Where it fails, the blocks that wait for it are not used again.
  */
 final class DeathFrontiers {
     private final CompletedEpochs completed;
     private final Predicate<Frontier> over;
     private final int capacity;
     private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that a tainted block has lost
+    private final Map<Long, Long> owed = new HashMap<>(); // likewise, of operations that had lost entries themselves
 
     /** For work that never fails. */
     DeathFrontiers(CompletedEpochs completed, int capacity) {
@@ -63,10 +67,12 @@ final class DeathFrontiers {
         MutableFrontier all = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
         all.merge(left, completed);
         all.merge(right, completed);
+        boolean whole =
+                !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY; // else this very join may have lost some
         if (all.size() > capacity) {
             all.prune(completed);
         }
-        if (all.size() <= capacity) {
+        if (whole && all.size() <= capacity) {
             return all.snapshot();
         }
         noteLost(left);
@@ -86,26 +92,22 @@ final class DeathFrontiers {
         return death.size() == 0 ? !death.isTainted() : over.test(death);
     }
 
-    /** A join has no producer, so the producer of a tainted input is recorded as lost. */
+    /** A join has no producer, so the producer of a tainted input is recorded. */
     private void owe(Frontier input) {
         if (input.isTainted() && input.hasProducer()) {
-            lost.merge(input.producerAxis(), input.producerEpoch(), Math::max);
+            owed.merge(input.producerAxis(), input.producerEpoch(), Math::max);
         }
     }
 
-    /** Whether the frontier is tainted by entries lost in a join that have not all completed. */
+    /** Whether the frontier is tainted by entries lost in a join that are not all over. */
     boolean isTainted(Frontier death) {
         return death.isTainted() && !death.hasProducer() && !isSettled();
     }
 
     private boolean isSettled() {
-        for (Iterator<Map.Entry<Long, Long>> all = lost.entrySet().iterator(); all.hasNext(); ) {
-            Map.Entry<Long, Long> each = all.next();
-            if (completed.completed(each.getKey()) >= each.getValue()) {
-                all.remove();
-            }
-        }
-        return lost.isEmpty();
+        lost.entrySet().removeIf(each -> over.test(Frontier.of(each.getKey(), each.getValue())));
+        owed.entrySet().removeIf(each -> completed.completed(each.getKey()) >= each.getValue());
+        return lost.isEmpty() && owed.isEmpty();
     }
 
     /** Whether all work that used bytes with this death frontier has finished. */
@@ -113,10 +115,15 @@ final class DeathFrontiers {
         if (death == null || isComplete(death)) {
             return true;
         }
-        return death.isTainted()
-                && !death.hasProducer()
-                && isSettled()
-                && Frontier.EMPTY.uncovered(death, completed).size() == 0;
+        if (!death.isTainted() || death.hasProducer() || !isSettled()) {
+            return false;
+        }
+        for (int i = 0; i < death.size(); i++) {
+            if (!over.test(Frontier.of(death.axis(i), death.epoch(i)))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns what to wait for until {@link #isCompleted}: never a tainted frontier without a producer. */
@@ -130,10 +137,12 @@ final class DeathFrontiers {
             all.insertOrRaise(entries.axis(i), entries.epoch(i), completed);
         }
         isSettled();
-        for (Map.Entry<Long, Long> each : lost.entrySet()) {
-            if (all.size() < Frontier.MAXIMUM_CAPACITY || all.epochOf(each.getKey()) > 0) { // the rest next time
-                all.insertOrRaise(each.getKey(), each.getValue(), completed);
-            }
+        for (Map<Long, Long> each : List.of(lost, owed)) {
+            each.forEach((axis, epoch) -> {
+                if (all.size() < Frontier.MAXIMUM_CAPACITY || all.epochOf(axis) > 0) { // the rest next time
+                    all.insertOrRaise(axis, epoch, completed);
+                }
+            });
         }
         return all.snapshot();
     }

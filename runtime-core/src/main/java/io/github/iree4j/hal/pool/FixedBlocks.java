@@ -78,6 +78,18 @@ final class FixedBlocks extends BlockStore {
     }
 
     @Override
+    boolean couldTake(long length, long wanted, Predicate<Block> free) {
+        for (Block[] blocks : slabs) {
+            for (Block each : blocks) {
+                if (each.alignedOffset(wanted) == each.offset && free.test(each)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
     long growth(long length, long wanted, long room) {
         if (wanted > Math.max(alignment, Long.lowestOneBit(blockSize))) {
             return 0; // blocks are contiguous

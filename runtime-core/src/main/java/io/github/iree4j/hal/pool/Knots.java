@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,12 +30,6 @@ final class Knots {
     /** How long a call may take to end and release its memory after one of its requests has failed. A guess, not measured. */
     static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    static final String REMEDY =
-            "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
-
-    private static final int NAMED = 8; // most holders in a message
-    private static final int DEEPEST = 64; // longest chain of calls followed; chains may be cyclic
-
     private final PoolSet set;
     private final List<Pool> pools;
     private final DeathFrontiers deaths;
@@ -43,20 +37,29 @@ final class Knots {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
     private final long patience;
-    final AdmissionGate gate;
-    private final long hostPatience;
+    private final AdmissionGate gate;
     private final StakeList stakes = new StakeList(); // of holders with requests in line or with memory
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
-    private long released; // number of releases
-    private long releasedBefore; // its value at the previous look
+    private final Hope hope;
+    private final Resolution resolution;
+    private long stirs; // number of releases, and of ends of work under way
+    private long stirsBefore; // its value at the previous look for a knot
+    private long moves; // the same and grants, at the previous look
+    private long stillSince; // the last look before which something moved
     private long due = Long.MAX_VALUE; // time of the next look
     private boolean isDue;
 
-    /** A request to fail. */
-    record Verdict(Waiter waiter, String why) {}
+    /** A request to fail: because it is late, for another to be granted, or since that is in vain. */
+    record Verdict(Waiter waiter, boolean late, @Nullable Waiter helped) {}
 
-    Knots(PoolSetBuilder builder, PoolSet set, List<Pool> pools, DeathFrontiers deaths) {
+    Knots(
+            PoolSetBuilder builder,
+            PoolSet set,
+            List<Pool> pools,
+            Slabs slabs,
+            DeathFrontiers deaths,
+            AdmissionGate gate) {
         this.set = set;
         this.pools = pools;
         this.deaths = deaths;
@@ -64,20 +67,30 @@ final class Knots {
         this.clock = builder.clock;
         this.delayed = builder.delayed;
         this.patience = builder.patience;
-        this.gate = new AdmissionGate(
-                Math.min(builder.budget, builder.provider.capacity()), builder.patience, builder.hostPatience);
-        this.hostPatience = builder.hostPatience;
+        this.gate = gate;
+        this.resolution = new Resolution(pools, slabs);
+        this.hope = new Hope(set, stakes, resolution, builder.hostPatience);
+    }
+
+    StakeList stakes() {
+        return stakes;
+    }
+
+    Resolution resolution() {
+        return resolution;
     }
 
     // ---- Accounting.
 
-    void reserved(@Nullable Stake stake, Account account, long length, boolean persistent) {
+    /** Notes a grant; {@code grants} is the number of those before. */
+    void reserved(@Nullable Stake stake, Account account, long length, boolean persistent, long grants) {
         if (stake == null) {
             ofNoCall(account, length, persistent);
             return;
         }
         if (stake.live == 0) {
             stake.account = account;
+            stake.heldSince = grants;
             stakes.add(stake);
         }
         stake.live += length;
@@ -100,15 +113,12 @@ final class Knots {
 
     private void kept(Account account, long bytes, boolean byProgram) {
         if (bytes != 0) {
-            gate.keep(bytes, byProgram);
-            if (account.gate != null) {
-                account.gate.keep(bytes, byProgram);
-            }
+            gate.keep(account.share, bytes, byProgram);
         }
     }
 
     void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
-        released++;
+        stirs++;
         if (stake == null) {
             ofNoCall(account, -length, persistent);
             return;
@@ -138,6 +148,24 @@ final class Knots {
         }
     }
 
+    /** Bytes within a limit that only the host, or the unloading of programs, releases. */
+    long kept(Claim claim) {
+        return bytes(claim, Stake::isOver);
+    }
+
+    /** The same, and what calls hold that wait in line or began after the claim. */
+    long staying(Claim claim) {
+        return bytes(claim, stake -> stake.isOver() || stake.isWaiting() || claim.isLater(stake));
+    }
+
+    private long bytes(Claim claim, Predicate<Stake> like) {
+        long bytes = claim.account == null ? ofNoCallPersistent : claim.account.ofNoCallPersistent;
+        for (Stake stake : stakes) {
+            bytes += claim.concerns(stake.account) && like.test(stake) ? stake.live : 0;
+        }
+        return bytes;
+    }
+
     void joined(Waiter waiter) {
         Stake stake = waiter.stake;
         if (stake != null) {
@@ -160,6 +188,11 @@ final class Knots {
         }
     }
 
+    /** Notes that work under way has ended. */
+    void workEnded() {
+        stirs++;
+    }
+
     // ---- Time.
 
     /** Schedules a look at the line soon, unless something is under way. */
@@ -169,7 +202,11 @@ final class Knots {
         }
     }
 
-    private void lookIn(long nanos) {
+    long now() {
+        return clock.getAsLong();
+    }
+
+    void lookIn(long nanos) {
         long now = clock.getAsLong();
         long at = now + nanos;
         if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // else the executor has dropped that look
@@ -189,6 +226,23 @@ final class Knots {
 
     // ---- Judging.
 
+    /**
+     * Whether nothing has moved for a while: nothing was under way at this look and the ones before, nothing has ended in between, no memory
+     * was granted or released, and no call is about to end.
+     */
+    boolean isStill(long now, boolean growing, long grants) {
+        boolean moved = stirs + grants != moves
+                || growing
+                || busy.getAsBoolean()
+                || isFreeingUnderWay()
+                || stakes.all().stream().anyMatch(stake -> stake.failing && now - stake.failedAt < END_NANOS);
+        moves = stirs + grants;
+        if (moved) {
+            stillSince = now;
+        }
+        return now - stillSince >= CONFIRM_NANOS;
+    }
+
     /** Returns the requests to fail. */
     List<Verdict> review(List<Waiter> line, long now, boolean growing) {
         if (isDue && due - now <= 0) {
@@ -196,15 +250,14 @@ final class Knots {
         }
         List<Verdict> verdicts = new ArrayList<>();
         long next = Long.MAX_VALUE;
-        if (patience != Long.MAX_VALUE) {
-            for (Waiter waiter : line) {
+        for (Waiter waiter : line) {
+            if (waiter.claimedUntil != 0 && waiter.claimedUntil - now > 0) {
+                next = Math.min(next, waiter.claimedUntil - now);
+            }
+            if (patience != Long.MAX_VALUE) {
                 long rest = patience - (now - waiter.since);
                 if (rest <= 0) {
-                    verdicts.add(new Verdict(
-                            waiter,
-                            " has waited %d ms for memory, the longest wait allowed"
-                                            .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since))
-                                    + holders(waiter)));
+                    verdicts.add(new Verdict(waiter, true, null));
                 } else {
                     next = Math.min(next, rest);
                 }
@@ -225,110 +278,31 @@ final class Knots {
         return verdicts;
     }
 
-    /** Looks for a knot. */
+    /** Looks for a knot: who has to fail for the oldest call that can be helped to get memory. */
     private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
-        boolean moved = released != releasedBefore;
-        releasedBefore = released;
-        hope(line, now);
+        hope.look(line, now, ofNoCallTransient, ofNoCallPersistent);
+        boolean moved = stirs != stirsBefore;
+        stirsBefore = stirs;
         if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);
             return;
         }
-        Waiter victim = null;
-        for (Waiter waiter : line) {
-            if (isHopeful(waiter)) {
-                waiter.hopeless = false;
-                continue;
-            }
-            if (!waiter.hopeless || moved) {
-                waiter.hopeless = true;
-                waiter.hopelessSince = now;
-            }
-            long wanted = mayComeFromHost(waiter) ? Math.max(hostPatience, CONFIRM_NANOS) : CONFIRM_NANOS;
-            boolean inVain = now - waiter.hopelessSince >= wanted;
-            if (inVain && (victim == null || frees(waiter) || !frees(victim))) {
-                victim = waiter; // the youngest request; preferably of a call that holds memory
-            }
-        }
-        if (victim != null) {
-            verdicts.add(new Verdict(
-                    victim,
-                    (victim.stake == null ? "" : " for " + victim.stake.holder)
-                            + " waits for memory that no running work will free" + holders(victim)));
+        List<Waiter> doomed =
+                line.stream().filter(each -> hope.isLost(each, now, moved)).toList();
+        Resolution.Help help = resolution.help(doomed);
+        if (help != null) {
+            help.ending().forEach(each -> verdicts.add(new Verdict(each, false, help.helped())));
+        } else { // the end of no call helps anybody
+            doomed.stream()
+                    .filter(each -> hope.isLostWithHost(each, now))
+                    .min(Resolution.OLDEST_CALL_FIRST)
+                    .ifPresent(each -> verdicts.add(new Verdict(each, false, null)));
         }
     }
 
-    private static boolean frees(Waiter waiter) {
-        return waiter.stake instanceof Stake stake && stake.live > 0;
-    }
-
-    /** Marks the holders that can run, and those that can once the former have. */
-    private void hope(List<Waiter> line, long now) {
-        for (Stake stake : stakes) {
-            if (stake.failing && now - stake.failedAt >= END_NANOS) {
-                stake.failing = false; // the call continues despite the failure
-            }
-            stake.hopeful = stake.failing
-                    || stake.live > 0
-                            && !stake.holder.isComplete()
-                            && !stake.holder.isKept()
-                            && (stake.waiting == 0 || !stake.holder.isSuspended())
-                            && before(stake) == null;
-        }
-        boolean changed = true;
-        while (changed) {
-            changed = false;
-            for (Stake stake : stakes) {
-                if (!stake.hopeful && isHopeful(stake, line)) {
-                    stake.hopeful = true;
-                    changed = true;
-                }
-            }
-        }
-    }
-
-    private boolean isHopeful(Stake stake, List<Waiter> line) {
-        Stake before = before(stake);
-        if (before != null && before.hopeful && !stake.holder.isComplete() && !stake.holder.isKept()) {
-            return true;
-        }
-        return stake.waiting > 0
-                && line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
-    }
-
-    /** Returns the first call that waits for memory, in the chain of calls whose turn or end a holder waits for. */
-    private @Nullable Stake before(Stake stake) {
-        MemoryHolder holder = stake.holder.isBehind();
-        for (int i = 0; holder != null && i < DEEPEST; i++) {
-            Stake before = holder.knownStakeIn(set);
-            if (before != null && before.waiting > 0) {
-                return before.equals(stake) ? null : before;
-            }
-            holder = holder.isBehind();
-        }
-        return null;
-    }
-
-    /** Whether another holder of the memory that the request waits for can run. */
-    private boolean isHopeful(Waiter waiter) {
-        if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
-            return true; // held by users of queues without a call, whose state is unknown
-        }
-        for (Stake stake : stakes) {
-            if (stake.hopeful && !stake.equals(waiter.stake) && concerns(stake, waiter)) {
-                return true;
-            }
-        }
-        return waiter.stake != null && waiter.stake.hopeful;
-    }
-
-    private static boolean concerns(Stake stake, Waiter waiter) {
-        return stake.live > 0 && (!waiter.byQuota || waiter.account.equals(stake.account));
-    }
-
-    private boolean mayComeFromHost(Waiter waiter) {
-        return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || stakes.all().stream().anyMatch(stake -> stake.holder.isComplete() && concerns(stake, waiter));
+    /** Whether a request could be granted if the calls of which requests have failed had released their memory. */
+    boolean fitsOnceCallsHaveEnded(Waiter waiter) {
+        return resolution.fits(waiter, block -> block.stake != null && block.stake.failing);
     }
 
     /** Whether released memory is still in use by work under way. */
@@ -338,34 +312,5 @@ final class Knots {
             pool.store.forEachFree(block -> found[0] |= block.death != null && !deaths.isCompleted(block.death));
         }
         return found[0];
-    }
-
-    // ---- Messages.
-
-    private String holders(Waiter waiter) {
-        List<Stake> holding = stakes.all().stream()
-                .filter(stake -> concerns(stake, waiter))
-                .sorted((a, b) -> Long.compare(b.live, a.live))
-                .toList();
-        String named = holding.stream().limit(NAMED).map(Knots::describe).collect(Collectors.joining(", "));
-        String more = holding.size() > NAMED ? " and %d more".formatted(holding.size() - NAMED) : "";
-        long host = waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent;
-        String kept = host > 0 ? "%sthe host keeps %d bytes".formatted(named.isEmpty() ? "" : ", ", host) : "";
-        return named.isEmpty() && kept.isEmpty() ? "" : ": " + named + more + kept;
-    }
-
-    private static String describe(Stake stake) {
-        String state = stake.holder.isKept()
-                ? "while it is loaded"
-                : stake.holder.isComplete()
-                        ? "in results that are not closed"
-                        : stake.waiting > 0
-                                ? "and waits for memory"
-                                : stake.holder.awaited() instanceof MemoryHolder inner
-                                        ? "and waits for the %s that it made".formatted(inner)
-                                        : stake.holder.isBehind() != null
-                                                ? "and waits for its turn"
-                                                : "and runs or waits for something else";
-        return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -139,12 +140,13 @@ final class Match implements Reuse {
         implied.set(index);
         Frontier frontier = marks.get(index).frontier();
         for (int i = 0; i < marks.size(); i++) {
-            if (frontier.reaches(missing.axis(i), missing.epoch(i))) {
+            // What a mark may have lost counts as not implied: that keeps a wait more.
+            if (frontier.reaches(missing.axis(i), missing.epoch(i)) == Known.YES) {
                 implied.set(i);
             }
             // Reaching the missing entry of another axis implies nothing about what precedes a later mark on that axis.
             if (!followed.get(i)
-                    && frontier.reaches(missing.axis(i), marks.get(i).epoch())) {
+                    && frontier.reaches(missing.axis(i), marks.get(i).epoch()) == Known.YES) {
                 follow(i, marks, missing, implied, followed);
             }
         }

@@ -57,6 +57,8 @@ public final class MemoryHolder {
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private final @Nullable Object context;
+    private volatile @Nullable Admission admission;
+    private volatile boolean settled; // the call has ended, and its peak has been learned
     private long peak; // written by end()
 
     /**
@@ -124,8 +126,11 @@ public final class MemoryHolder {
 
     /** Notes that such an operation has finished and released what it used. */
     public void operationEnds() {
-        UNDER_WAY.getAndAdd(this, -1);
+        boolean isLast = (int) UNDER_WAY.getAndAdd(this, -1) == 1;
         operations.end();
+        if (isLast && settled) { // GATE-2
+            leaveGate();
+        }
     }
 
     /**
@@ -273,6 +278,39 @@ public final class MemoryHolder {
         review();
     }
 
+    /**
+     * Notes that the call may hold memory.
+     *
+     * @param given the right to do so, given up by {@link #settle}
+     */
+    public void admitted(Admission given) {
+        admission = given;
+    }
+
+    /**
+     * Returns the right to hold memory.
+     *
+     * @return null for a call that did not ask: it is made by another that did
+     */
+    public @Nullable Admission admission() {
+        return admission;
+    }
+
+    /** Gives up the right to hold memory, once the call's operations have finished. After {@link #end}. */
+    public void settle() {
+        settled = true;
+        if (underWay == 0) { // GATE-2
+            leaveGate();
+        }
+    }
+
+    private void leaveGate() {
+        Admission given = admission;
+        if (given != null) {
+            given.exit();
+        }
+    }
+
     /** Marks this holder as the loading of a program rather than a call: its memory stays while the program is loaded. */
     public void keep() {
         kept = true;
@@ -331,7 +369,9 @@ public final class MemoryHolder {
         final MemoryHolder holder;
         final PoolSet set;
         final @Nullable Stake next;
+        final long age; // of the call: lower ones came first
         long live;
+        long heldSince; // the number of the grant after which it held nothing
         boolean kept; // its memory counts as kept by the host
         long peak; // the peak of live
         int waiting; // requests in line
@@ -356,6 +396,17 @@ public final class MemoryHolder {
             this.holder = holder;
             this.set = set;
             this.next = next;
+            this.age = set.nextAge();
+        }
+
+        /** Whether only the host, or the unloading of a program, releases its memory. */
+        boolean isOver() {
+            return holder.isComplete() || holder.isKept();
+        }
+
+        /** Whether it waits for memory itself, and is not about to end. */
+        boolean isWaiting() {
+            return waiting > 0 && !failing;
         }
     }
 }

@@ -38,7 +38,7 @@ public final class Pool {
     /** While the line is served: the smallest length that did not fit. */
     long failedLength = Long.MAX_VALUE;
 
-    Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment) {
+    Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment, Waste waste) {
         this.set = set;
         this.options = options;
         this.alignment = alignment;
@@ -51,7 +51,7 @@ public final class Pool {
                         BlockStore.alignUp(Math.max(options.slabMinimum(), options.slabMaximum()), alignment));
             case FIXED_BLOCK ->
                 new FixedBlocks(options.slabMinimum(), alignment, (int) Math.min(1 << 20, options.slabMaximum()));
-            case PASS_THROUGH -> new WholeSlabs(alignment);
+            case PASS_THROUGH -> new WholeSlabs(alignment, waste);
         };
     }
 

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * would be pointless: any request overtakes one that waits for its own quota; a consumer that holds transient memory may overtake, since it
  * may need more before it can release what it holds; and any consumer may overtake unless a release has been announced ({@link
  * Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request fits,
- * something progresses.
+ * something progresses. A request that has been overtaken often has a claim, which others leave room for ({@link Turns}).
  *
  * <p><b>Knots.</b> Requests wait for memory while a holder of it can run without waiting for memory itself: a call that is not suspended,
  * or has nothing in line ({@link MemoryHolder}). When all holders wait, they form a knot: the youngest of their requests fails, and its
@@ -61,6 +61,7 @@ public final class PoolSet implements AutoCloseable {
     private final List<Pool> pools;
     private final DeathFrontiers deaths;
     private final Slabs slabs;
+    private final AdmissionGate gate;
     private final Allotment allotment;
     private final Retention retention;
     private final Supply supply;
@@ -74,10 +75,12 @@ public final class PoolSet implements AutoCloseable {
         SlabProvider provider = builder.provider;
         this.growth = builder.growth;
         this.slabs = new Slabs(builder.budget, deaths);
+        Waste waste = new Waste(builder.waste);
         this.pools = builder.pools.stream()
-                .map(options -> new Pool(this, options, deaths, provider.alignment()))
+                .map(options -> new Pool(this, options, deaths, provider.alignment(), waste))
                 .toList();
-        this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch);
+        this.gate = new AdmissionGate(builder);
+        this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
         this.supply = new Supply(lock, provider, slabs, pools, allotment, retention);
     }
@@ -210,10 +213,10 @@ public final class PoolSet implements AutoCloseable {
             } catch (IreeException e) {
                 never[0] = e;
             }
-            if (home != null && home.reserved == 0) {
+            allotment.serve();
+            if (home != null) {
                 retention.cameBack(unusable.pool, home);
             }
-            allotment.serve();
         });
         if (never[0] != null) {
             throw never[0];
@@ -252,14 +255,12 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns the gates for calls of a consumer that may block.
+     * Returns the line in which calls wait before they hold memory of the set.
      *
-     * @param consumer the consumer that their memory is charged to
-     * @return the gate of its quota, if it has one, then the gate of the set: to be entered in this order
+     * @return the gate, always the same
      */
-    public List<AdmissionGate> gates(String consumer) {
-        AdmissionGate own = allotment.gate(consumer);
-        return own == null ? List.of(allotment.gate()) : List.of(own, allotment.gate());
+    public AdmissionGate gate() {
+        return gate;
     }
 
     // ---- Releasing.
@@ -335,10 +336,8 @@ public final class PoolSet implements AutoCloseable {
     /** Handles a release, after which the slab may be unused or a waiter may be served. */
     private void cameBack(Pool pool, Home home) {
         locked(() -> {
-            if (home.reserved == 0) {
-                retention.cameBack(pool, home);
-            }
-            allotment.serve();
+            allotment.serve(); // first: a slab that a request waits for does not go back
+            retention.cameBack(pool, home);
         });
     }
 
@@ -373,14 +372,14 @@ public final class PoolSet implements AutoCloseable {
     /** Handles the end of the last user of a free block. */
     private void completed() {
         locked(() -> {
-            retention.completed();
             allotment.serve();
+            retention.completed();
         });
     }
 
     /** Re-scans the waiters because work under way has ended: they no longer wait for what it frees, so any that fits may go. */
     public void idle() {
-        locked(allotment::serve);
+        locked(allotment::workEnded);
     }
 
     /** Notes that a call has ended or a program has been loaded: the holder's memory now counts as kept by the host. Returns its peak. */

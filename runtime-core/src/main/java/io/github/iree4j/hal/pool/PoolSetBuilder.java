@@ -31,6 +31,7 @@ public final class PoolSetBuilder {
     long patience = Long.MAX_VALUE;
     long hostPatience = Long.MAX_VALUE;
     PoolObservation observation = new PoolObservation();
+    long waste = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
@@ -80,6 +81,18 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder budget(long bytes) {
         this.budget = bytes;
+        return this;
+    }
+
+    /**
+     * Sets how much of the budget blocks waste that have slabs of their own, since a slab that is reused may be longer than requested.
+     *
+     * @param bytes most bytes for each block, and never more than an eighth of its length; but all blocks that waste more may together waste
+     *     {@value Waste#PARTS} times as much. An eighth of each block, and no more, unless set
+     * @return this builder
+     */
+    public PoolSetBuilder waste(long bytes) {
+        this.waste = bytes;
         return this;
     }
 
@@ -173,6 +186,14 @@ public final class PoolSetBuilder {
     public PoolSetBuilder busy(BooleanSupplier underWay) {
         this.busy = Objects.requireNonNull(underWay, "underWay");
         return this;
+    }
+
+    /** Bytes of the slabs, one for each pool, that several blocks may share. */
+    long sharedSlabs() {
+        return pools.stream()
+                .filter(each -> each.kind() == PoolKind.TLSF)
+                .mapToLong(PoolOptions::slabMaximum)
+                .sum();
     }
 
     /**

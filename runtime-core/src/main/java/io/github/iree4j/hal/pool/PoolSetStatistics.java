@@ -11,7 +11,7 @@ import java.util.List;
  * @param bytesPeak the peak of their sum
  * @param bytesReserved bytes of slabs now
  * @param bytesReservedPeak the peak of that
- * @param waiting requests that stand in line now
+ * @param waiting calls that wait to be admitted, and requests that stand in line now
  * @param pools each pool
  * @param consumers each consumer that has or had memory
  */

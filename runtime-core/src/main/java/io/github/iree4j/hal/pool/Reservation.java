@@ -29,6 +29,7 @@ public final class Reservation {
     final Account account;
     final boolean persistent;
     final MemoryHolder.@Nullable Stake stake;
+    final long grant; // its number, see Turns
     private final Slab slab;
     private final long offset;
     private final long length;
@@ -47,8 +48,10 @@ public final class Reservation {
     Reservation(
             Pool pool,
             Block block,
+            long length,
             Account account,
             MemoryHolder.@Nullable Stake stake,
+            long grant,
             boolean persistent,
             long size,
             List<NativeTimepoint> waits) {
@@ -56,10 +59,11 @@ public final class Reservation {
         this.block = block;
         this.account = account;
         this.stake = stake;
+        this.grant = grant;
         this.persistent = persistent;
         this.slab = block.home.slab;
         this.offset = block.offset;
-        this.length = block.length;
+        this.length = length;
         this.size = size;
         this.death = block.death == null ? Frontier.EMPTY : block.death;
         this.waits = waits;
@@ -115,7 +119,7 @@ public final class Reservation {
     }
 
     /**
-     * Returns how many bytes are taken from the pool.
+     * Returns how many bytes it is charged: its size, rounded as the pool does. A slab of its own may be longer.
      *
      * @return at least {@link #size}
      */

@@ -44,8 +44,11 @@ final class Retention {
         return alarm.isSet() && now - lastSweep < idleAfter;
     }
 
-    /** Handles a slab that has become unused. */
+    /** Handles a slab that may have become unused. */
     void cameBack(Pool pool, Home home) {
+        if (home.reserved > 0) {
+            return;
+        }
         if (closed) {
             slabs.giveBackOne(pool, any -> true);
             return;

@@ -142,7 +142,8 @@ final class Slabs {
         return length <= common && length <= pool.options.budget() - pool.slabBytes() + idleBytes(pool);
     }
 
-    private long idleBytes(Pool pool) {
+    /** Bytes of slabs that can be returned. */
+    long idleBytes(Pool pool) {
         return pool.store.idleBytes(this::mayGoBack, this::isComplete);
     }
 
@@ -152,6 +153,13 @@ final class Slabs {
 
     private boolean isComplete(@Nullable Frontier death) {
         return closed || deaths.isCompleted(death);
+    }
+
+    /** Whether freed memory is in use by work under way, or may be for all that is known: a request then waits, with patience. */
+    boolean isAnyDying(List<Pool> pools) {
+        boolean[] found = new boolean[1];
+        pools.forEach(pool -> pool.store.forEachFree(block -> found[0] |= !isComplete(block.death)));
+        return found[0];
     }
 
     private long room(Pool pool) {

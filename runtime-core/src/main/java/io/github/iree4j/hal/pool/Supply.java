@@ -74,7 +74,7 @@ final class Supply {
                         allotment.countRefusals(pool);
                     }
                     if (reservation == null && growth == null && refusal == null) {
-                        if (failure != null && allotment.isNothingLive()) { // nothing will be released
+                        if (failure != null && isNothingToCome()) {
                             pool.failed();
                             refusal = failure;
                         } else {
@@ -162,7 +162,7 @@ final class Supply {
                 if (arrived(growth, slab) || failure == null) {
                     slabs.begin(growths < GROWTHS_AT_ONCE, true);
                     allotment.serve();
-                } else if (allotment.isNothingLive()) { // nothing will be released
+                } else if (isNothingToCome()) {
                     slabs.begin(true, true); // for the requests behind it
                     allotment.failFirst(growth.pool(), failure);
                 }
@@ -171,6 +171,11 @@ final class Supply {
         } finally {
             HeldCallbacks.end(held);
         }
+    }
+
+    /** Under the lock: whether no memory will be released, and none that was released is still in use. */
+    private boolean isNothingToCome() {
+        return allotment.isNothingLive() && !slabs.isAnyDying(pools);
     }
 
     /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */

@@ -255,6 +255,24 @@ final class Tlsf extends BlockStore {
         block.nextFree = null;
     }
 
+    @Override
+    boolean couldTake(long length, long wanted, Predicate<Block> free) {
+        for (Block first : firsts) {
+            Block start = null; // of a span of free blocks
+            for (Block each = first; each != null; each = each.next) {
+                if (!free.test(each)) {
+                    start = null;
+                    continue;
+                }
+                start = start == null ? each : start;
+                if (start.alignedOffset(wanted) <= each.offset + each.length - length) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** As much as all slabs together, so that slabs stay few, within the configured minimum and maximum. */
     @Override
     long growth(long length, long wanted, long room) {

@@ -13,6 +13,12 @@ final class Waiter implements Cancellation {
     final long age; // its place in line: lower ones come first
     final long since;
 
+    final long length; // bytes that it takes from the pool
+
+    final Overtakings ofBudget = new Overtakings();
+    final Overtakings ofQuota = new Overtakings();
+    long claimedUntil; // when its last claim ends, unless 0
+
     /** Whether it waits for its own quota, so that requests behind it may overtake. */
     boolean byQuota;
 
@@ -20,6 +26,7 @@ final class Waiter implements Cancellation {
     long hopelessSince;
 
     boolean hopeless;
+    long doubtedSince; // the same, whatever moved since
 
     // Links of the line.
     @Nullable
@@ -47,6 +54,14 @@ final class Waiter implements Cancellation {
         this.age = age;
         this.since = since;
         this.byQuota = byQuota;
+        this.length = pool.store.lengthFor(request.size());
+    }
+
+    /** How often a request was overtaken by others for a limit. */
+    static final class Overtakings {
+        int number; // since its last claim, as are the bytes
+        long bytes;
+        int claims; // their number so far
     }
 
     @Override

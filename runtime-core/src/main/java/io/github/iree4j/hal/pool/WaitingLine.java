@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
  * place before those that came meanwhile. Guarded by the lock of the set.
  */
 final class WaitingLine {
-    /** Grants memory to a waiter, if there is enough. */
-    @FunctionalInterface
+    /** Grants memory to a waiter. */
     interface Grant {
-        /** Returns whether it was granted, in which case its listener has been called. */
-        boolean grant(Waiter waiter, long length);
+        /** Whether it may be granted memory now. @param isBehind whether one before it was not granted */
+        boolean mayGo(Waiter waiter, boolean isBehind);
+
+        /** Returns whether there was enough and it was granted, in which case its listener has been called. */
+        boolean grant(Waiter waiter);
     }
 
     private @Nullable Waiter first;
@@ -32,15 +34,18 @@ final class WaitingLine {
      * @param age the age of the request that wants to overtake
      */
     boolean isHeldUp(long age) {
-        if (forMemory == 0 || age == ReservationRequest.YOUNGEST) {
-            return forMemory > 0;
-        }
+        return forMemory > 0 && (age == ReservationRequest.YOUNGEST || firstBefore(age, each -> !each.byQuota) != null);
+    }
+
+    /** The first waiter older than an age that matches. */
+    @Nullable
+    Waiter firstBefore(long age, Predicate<Waiter> like) {
         for (Waiter each = first; each != null && each.age < age; each = each.next) {
-            if (!each.byQuota) {
-                return true;
+            if (like.test(each)) {
+                return each;
             }
         }
-        return false;
+        return null;
     }
 
     /** The number of waiters that match. */
@@ -123,15 +128,14 @@ final class WaitingLine {
     /**
      * Grants what can be granted, in order.
      *
-     * @param staysBehind whether a consumer must not overtake a request that does not fit
      * @return whether a waiter within its quota was not granted
      */
-    boolean serve(List<Pool> pools, Predicate<Account> staysBehind, Grant memory) {
+    boolean serve(List<Pool> pools, Grant memory) {
         pools.forEach(pool -> pool.failedLength = Long.MAX_VALUE);
         boolean blocked = false;
         for (Waiter waiter = first; waiter != null; waiter = waiter.next) { // removed waiters keep their next
             Pool pool = waiter.pool;
-            long length = pool.store.lengthFor(waiter.request.size());
+            long length = waiter.length;
             boolean byQuota = waiter.account.isOverQuota(length);
             forMemory += (waiter.byQuota ? 1 : 0) - (byQuota ? 1 : 0);
             waiter.byQuota = byQuota;
@@ -140,8 +144,8 @@ final class WaitingLine {
             }
             // A length that did not fit does not fit the next waiter either: what remains to be tried is tried in the
             // next round.
-            boolean tried = length < pool.failedLength && !(blocked && staysBehind.test(waiter.account));
-            if (tried && memory.grant(waiter, length)) {
+            boolean tried = length < pool.failedLength && memory.mayGo(waiter, blocked);
+            if (tried && memory.grant(waiter)) {
                 remove(waiter); // POOL-2
             } else {
                 blocked = true;

@@ -16,9 +16,11 @@ import org.jspecify.annotations.Nullable;
 final class WholeSlabs extends BlockStore {
     private final List<Block> blocks = new ArrayList<>();
     private final long alignment;
+    private final Waste waste;
 
-    WholeSlabs(long alignment) {
+    WholeSlabs(long alignment, Waste waste) {
         this.alignment = alignment;
+        this.waste = waste;
     }
 
     @Override
@@ -29,19 +31,24 @@ final class WholeSlabs extends BlockStore {
     @Override
     @Nullable
     Block take(long length, long wanted, Reuse reuse, int limit) {
+        Block shortest = null;
         for (Block each : blocks) {
-            // Wasting an eighth costs less than a new slab. A guess, not measured.
             if (each.free
                     && each.length >= length
-                    && each.length - length <= length >>> 3
+                    && (shortest == null || each.length < shortest.length)
+                    && waste.allows(length, each.length - length)
                     && each.alignedOffset(wanted) == 0
                     && reuse.accepts(each)) {
-                each.free = false;
-                each.home.reserved++;
-                return each;
+                shortest = each;
             }
         }
-        return null;
+        if (shortest != null) {
+            reuse.accepts(shortest); // the verdict is on the last one asked about
+            shortest.free = false;
+            shortest.home.reserved++;
+            waste.taken(length, shortest.length - length);
+        }
+        return shortest;
     }
 
     @Override
@@ -50,6 +57,16 @@ final class WholeSlabs extends BlockStore {
         block.death = death;
         block.watched = null;
         block.home.reserved--;
+        waste.given(block.used, block.length - block.used);
+    }
+
+    @Override
+    boolean couldTake(long length, long wanted, Predicate<Block> free) {
+        return blocks.stream()
+                .anyMatch(block -> free.test(block)
+                        && block.length >= length
+                        && waste.allows(length, block.length - length)
+                        && block.alignedOffset(wanted) == 0);
     }
 
     @Override

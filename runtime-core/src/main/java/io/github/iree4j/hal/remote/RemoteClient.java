@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableExport;
@@ -70,16 +71,22 @@ final class RemoteClient {
         devices.remove(driver);
     }
 
-    void open(RemoteLane lane, int device, int queue) {
+    /** Opens a lane to a queue of a driver's device. In the order of axes: the server knows by that which lanes it has forgotten. */
+    synchronized RemoteLane open(RemoteDriver driver, int queue) {
+        RemoteNode node = session.node();
+        RemoteLane lane = new RemoteLane(driver, node.domain().axes().allocate(CausalDomain.QUEUE));
         lanes.put(lane.axis(), lane);
+        node.lanes().add(lane);
         session.post(new FrameWriter(FrameType.OPEN_LANE)
                 .u64(lane.axis())
-                .u16(device)
+                .u16(driver.device())
                 .u16(queue));
+        return lane;
     }
 
     void close(RemoteLane lane) {
         lanes.remove(lane.axis());
+        session.node().lanes().closed(lane);
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
     }
 
@@ -192,26 +199,20 @@ final class RemoteClient {
         long axis = in.u64("axis");
         long epoch = in.size("epoch");
         in.end();
-        RemoteLane lane = session.node().lane(axis);
-        if (lane == null) {
+        RemoteNode node = session.node();
+        if (node.identity().owns(axis)) {
+            node.lanes().whenReached(axis, epoch, failure -> tell(axis, epoch, failure));
+        } else {
             tell(
                     axis,
                     epoch,
                     new IreeException(
-                            StatusCode.NOT_FOUND,
-                            "%s has closed lane '%s'".formatted(session.node(), Axis.toString(axis))));
-        } else {
-            lane.whenReached(epoch, failure -> tell(axis, epoch, failure));
+                            StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(node, Axis.toString(axis))));
         }
     }
 
     private void tell(long axis, long epoch, @Nullable IreeException failure) {
         session.post(new FrameWriter(FrameType.TELL).u64(axis).u64(epoch).status(failure));
-    }
-
-    @Nullable
-    RemoteLane lane(long axis) {
-        return lanes.get(axis);
     }
 
     List<RemoteLaneStatistics> statistics() {

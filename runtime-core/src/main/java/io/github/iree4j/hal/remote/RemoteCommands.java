@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The steps of one submission. What is in memory of this process is moved, or mirrored at the peer. */
 final class RemoteCommands implements TransferCommands, DriverCommands {
@@ -16,11 +17,20 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
     private static final long BYTES_LIMIT = SessionWire.FRAME_LIMIT - (16 << 10);
 
     private final RemoteDriver driver;
+    private final @Nullable RemoteForm form; // that they execute
     private final List<Step> steps = new ArrayList<>();
     private long bytes; // of a frame with the steps
 
-    RemoteCommands(RemoteDriver driver) {
+    RemoteCommands(RemoteDriver driver, @Nullable RemoteForm form) {
         this.driver = driver;
+        this.form = form;
+    }
+
+    /** The peer has failed them; before the submission is complete. */
+    void failed(IreeException cause) {
+        if (form != null && cause.code() == StatusCode.RESOURCE_EXHAUSTED) {
+            form.recordAgain();
+        }
     }
 
     List<Step> steps() {

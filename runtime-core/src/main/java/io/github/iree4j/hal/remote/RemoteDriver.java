@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.remote;
 
-import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
@@ -60,10 +59,7 @@ final class RemoteDriver implements StreamDriver {
         this.kinds = new MemoryKinds(far, null, near, near);
         client.add(this);
         for (int i = 0; i < laneCount; i++) {
-            RemoteLane lane =
-                    new RemoteLane(this, session.node().domain().axes().allocate(CausalDomain.QUEUE));
-            lanes.add(lane);
-            client.open(lane, device, i % info.queueCount());
+            lanes.add(client.open(this, i % info.queueCount()));
         }
     }
 
@@ -107,13 +103,13 @@ final class RemoteDriver implements StreamDriver {
 
     /** Charges bytes at the peer. */
     void charge(long bytes) {
-        long now = allocated.addAndGet(bytes);
-        if (now > info.memoryLimit()) {
-            allocated.addAndGet(-bytes);
+        long limit = info.memoryLimit();
+        long used = allocated.getAndUpdate(before -> bytes > limit - before ? before : before + bytes);
+        if (bytes > limit - used) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d bytes on device '%s' of %s exceed the %d that it grants, of which %d are in use"
-                            .formatted(bytes, info.id(), session, info.memoryLimit(), now - bytes));
+                            .formatted(bytes, info.id(), session, limit, used));
         }
     }
 

@@ -24,7 +24,7 @@ final class RemoteEncoder implements StreamEncoder {
 
     @Override
     public TransferCommands transfers(Lane lane) {
-        return new RemoteCommands(driver);
+        return new RemoteCommands(driver, null);
     }
 
     @Override

@@ -43,6 +43,8 @@ final class RemoteForm implements CommandForm {
     private byte @Nullable [] encoded; // once prepared for the first time
     private long handle; // at the peer; 0 before, and for one execution
     private @Nullable RemoteCommands commands;
+    private volatile boolean
+            again; // the peer may have had no room for the recording, and does not keep what it has no room for
 
     /** A slot: a range, and for the target of a copy the range that has its length. */
     private record Range(int at, int lengthOf, boolean written) {}
@@ -64,6 +66,11 @@ final class RemoteForm implements CommandForm {
     public DriverCommands prepare(String operation) {
         if (encoded == null) {
             encoded = encode();
+        }
+        if (again) {
+            again = false;
+            commands = null;
+            close();
         }
         RemoteCommands known = commands;
         if (known != null && !bindings.anyChanged()) {
@@ -87,8 +94,13 @@ final class RemoteForm implements CommandForm {
         return made;
     }
 
+    /** An execution has failed for want of memory, maybe that of the recording: the next one records it anew. */
+    void recordAgain() {
+        again = true;
+    }
+
     private RemoteCommands bind(byte[] inline) {
-        RemoteCommands made = new RemoteCommands(driver);
+        RemoteCommands made = new RemoteCommands(driver, this);
         List<Step> after = new ArrayList<>(0);
         Map<List<Long>, Boolean> moved = new LinkedHashMap<>(0);
         long[] table = new long[3 * slots.size()];

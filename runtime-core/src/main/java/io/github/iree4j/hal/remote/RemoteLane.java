@@ -29,6 +29,10 @@ final class RemoteLane implements Lane {
      * REMOTE-6: a command is complete here only after all that it waited for is: the peer may be ahead of the bytes of another
      * lane's download. For the same reason, bytes of this process are sent to a peer after points of other peers only once those are
      * reached here; for points of the same peer, the order of BULK does it.
+     *
+     * REMOTE-7: a point of a lost lane is over only after all that the commands up to it waited for: others rely on the order, and the
+     * loss says nothing of what other nodes still run. So what a lost lane has, or was promised, ends in its order, each once its
+     * waits are over; nothing of it is sent.
      */
 
     /** Submissions that wait here to be sent; those without commands are taken beyond it. */
@@ -47,11 +51,13 @@ final class RemoteLane implements Lane {
     private final long axis;
     private final RemoteTimeline timeline;
     private final RunRequests advances = new RunRequests();
+    private final RunRequests retirements = new RunRequests();
     private final ArrayDeque<Entry> pending = new ArrayDeque<>(); // guarded by this, like the rest
     private final ArrayDeque<Entry> sent = new ArrayDeque<>();
     private final Runnable advance = this::advance; // the same each time: it waits once for a point
     private final Runnable retire = this::retire;
     private long sequence;
+    private long last; // ticket of the last entry
     private long sentBytes;
     private boolean closed;
 
@@ -112,11 +118,12 @@ final class RemoteLane implements Lane {
 
     @Override
     public void submit(List<Submission> submissions) {
-        driver.checkNotLost();
         long reached = 0;
         synchronized (this) {
+            boolean isLost = driver.isLost(); // others may wait for the tickets all the same: REMOTE-7
             // A refused submission comes again without its commands: its place must be taken, or the queue is broken.
-            if (pending.size() + submissions.size() > PENDING_LIMIT
+            if (!isLost
+                    && pending.size() + submissions.size() > PENDING_LIMIT
                     && submissions.stream().anyMatch(each -> each.commands() != null)) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -124,14 +131,20 @@ final class RemoteLane implements Lane {
                                 .formatted(pending.size(), driver.session(), PENDING_LIMIT));
             }
             for (Submission each : submissions) {
-                if (pending.isEmpty() && sent.isEmpty() && doesNothing(each)) {
+                if (!isLost && pending.isEmpty() && sent.isEmpty() && doesNothing(each)) {
                     reached = each.ticket(); // nothing before it is left, and it does nothing
                 }
                 add(each);
             }
+            last = submissions.getLast().ticket();
         }
         timeline.raise(reached);
         advance();
+    }
+
+    @Override
+    public void lost(List<Submission> never) {
+        submit(never);
     }
 
     /** Under the lock: adds a submission; one that does nothing joins such a one before it, unless that is being sent. */
@@ -167,6 +180,9 @@ final class RemoteLane implements Lane {
                 more = sendNext();
             }
         } while (advances.again());
+        if (driver.isLost()) {
+            retire();
+        }
     }
 
     private boolean sendNext() {
@@ -175,9 +191,14 @@ final class RemoteLane implements Lane {
         boolean first;
         synchronized (this) {
             entry = pending.peek();
-            if (entry == null
-                    || closed
-                    || driver.isLost()
+            if (entry == null) {
+                return false;
+            }
+            if (driver.isLost()) {
+                leaveOut(entry);
+                return true;
+            }
+            if (closed
                     || sentBytes > SENT_BYTES_LIMIT
                     || sent.size() >= driver.session().peerLimits().commandWindow()
                     || !driver.session().outbox(PeerStream.QUEUE).hasRoom()) {
@@ -192,6 +213,22 @@ final class RemoteLane implements Lane {
         return true;
     }
 
+    /** Under the lock: the head will never be sent, and ends in its turn. */
+    private void leaveOut(Entry head) {
+        pending.remove();
+        Submission submission = head.submission;
+        if (submission != null && submission.waitCount() > 0) {
+            head.waits = new ArrayList<>(submission.waitCount());
+            for (int i = 0; i < submission.waitCount(); i++) {
+                RemoteTimeline other = (RemoteTimeline) submission.waitTimeline(i);
+                if (other.lane() != this) {
+                    head.waits.add(new Point(other, submission.waitValue(i)));
+                }
+            }
+        }
+        sent.add(head);
+    }
+
     /** Collects the points that the peer waits for; false when the host has to signal one first, which then continues. */
     private boolean isReady(Submission submission, List<Point> waits) {
         boolean moves = hasUploads(submission);
@@ -199,13 +236,14 @@ final class RemoteLane implements Lane {
             RemoteTimeline other = (RemoteTimeline) submission.waitTimeline(i);
             long value = submission.waitValue(i);
             RemoteLane producer = other.lane();
-            if (other.hasReached(value) || other.driver().isLost() || producer == this) {
+            if (other.hasReached(value) || producer == this) {
                 continue;
             }
             if (producer == null
                     || waits.size() == WAITS_LIMIT
-                    || moves && producer.driver.session() != driver.session()) {
-                if (!other.isReachedOrThen(value, advance)) {
+                    || moves && producer.driver.session() != driver.session()
+                    || producer.driver.isLost()) {
+                if (!other.isOverOrThen(value, advance)) {
                     return false;
                 }
             } else {
@@ -379,16 +417,30 @@ final class RemoteLane implements Lane {
         entry.uploads.forEach(transfers::withdraw);
         if (failure != null) {
             entry.incoming.forEach(transfers::cancel);
+            if (entry.submission != null && entry.submission.commands() instanceof RemoteCommands failed) {
+                failed.failed(failure);
+            }
         }
         retire();
     }
 
-    /** Ends the commands at the head that are complete, in order. */
+    /** Ends the commands at the head that are complete, in order. One thread at a time, so that lanes that wait for each other do not nest. */
     private void retire() {
+        if (!retirements.ask()) {
+            return;
+        }
+        do {
+            retireHeads();
+        } while (retirements.again());
+    }
+
+    private void retireHeads() {
         long reached = 0;
+        long over = 0;
         synchronized (this) {
-            for (Entry head; (head = sent.peek()) != null && head.completed && head.downloads == 0; ) {
-                if (!allReached(head)) {
+            for (Entry head; (head = sent.peek()) != null; ) {
+                boolean complete = head.completed && head.downloads == 0;
+                if (!complete && !driver.isLost() || !allOver(head)) {
                     break; // REMOTE-6: continues when the last one is
                 }
                 sent.remove();
@@ -396,26 +448,50 @@ final class RemoteLane implements Lane {
                 if (head.failure != null && head.submission != null) {
                     head.submission.fail(head.failure);
                 }
-                reached = head.ticket;
+                over = head.ticket;
+                reached = complete ? over : reached;
             }
         }
+        timeline.raise(reached);
+        timeline.end(over);
         if (reached > 0) {
-            timeline.raise(reached);
             advance(); // the window has room
         }
     }
 
-    /** Calls back once the lane has reached a value, with null, or is lost. */
+    /** Calls back once the lane has reached a value, with null, or that is over, with the loss of the device. */
     void whenReached(long value, Consumer<@Nullable IreeException> action) {
         Runnable look = () -> action.accept(timeline.hasReached(value) ? null : driver.failure());
-        if (timeline.isReachedOrThen(value, look)) {
+        if (timeline.isOverOrThen(value, look)) {
             look.run();
         }
     }
 
-    private boolean allReached(Entry head) {
+    /** Calls back once all that the lane was given or promised is reached or over. For a lane that is given no more. */
+    void whenOver(Runnable action) {
+        long all;
+        synchronized (this) {
+            all = last;
+        }
+        if (timeline.isOverOrThen(all, action)) {
+            action.run();
+        }
+    }
+
+    /** How far it has come. */
+    long reached() {
+        return timeline.reached();
+    }
+
+    /** Why its device is lost; null when it is not. */
+    @Nullable
+    IreeException failure() {
+        return driver.failure();
+    }
+
+    private boolean allOver(Entry head) {
         for (Point each : head.waits) {
-            if (!each.timeline.isReachedOrThen(each.value, retire)) {
+            if (!each.timeline.isOverOrThen(each.value, retire)) {
                 return false;
             }
         }
@@ -423,12 +499,13 @@ final class RemoteLane implements Lane {
     }
 
     synchronized RemoteLaneStatistics statistics(long queue) {
-        return new RemoteLaneStatistics(axis, queue, driver.info().id(), timeline.value(), sent.size(), pending.size());
+        return new RemoteLaneStatistics(
+                axis, queue, driver.info().id(), timeline.reached(), sent.size(), pending.size());
     }
 
-    /** The device is lost: nothing is sent any more. */
+    /** The device is lost: nothing is sent any more, and what waits here ends in its turn. */
     void abandon() {
-        timeline.abandon();
+        advance();
     }
 
     void close() {

@@ -38,6 +38,7 @@ public final class RemoteNode implements AutoCloseable {
     private final SemaphoreExports exports = new SemaphoreExports();
     private final ContentCache content;
     private final PeerTable peers;
+    private final ClientLanes lanes = new ClientLanes();
     private final AtomicLong leftBehind = new AtomicLong();
 
     private RemoteNode(Builder builder) {
@@ -119,6 +120,10 @@ public final class RemoteNode implements AutoCloseable {
     /** Bytes of memory of peers whose sessions have failed, until it is free. It counts against the limit of each peer. */
     AtomicLong leftBehind() {
         return leftBehind;
+    }
+
+    ClientLanes lanes() {
+        return lanes;
     }
 
     SemaphoreExports exports() {
@@ -283,18 +288,6 @@ public final class RemoteNode implements AutoCloseable {
      */
     public RemoteSession session(long incarnation) {
         return peers.session(incarnation);
-    }
-
-    /** A lane of this node at any peer; null when it is closed. */
-    @Nullable
-    RemoteLane lane(long axis) {
-        for (RemoteSession each : sessions()) {
-            RemoteLane lane = each.client().lane(axis);
-            if (lane != null) {
-                return lane;
-            }
-        }
-        return null;
     }
 
     /** Passes on the timeline of a lane that a client has here, once it is open: now or later. */

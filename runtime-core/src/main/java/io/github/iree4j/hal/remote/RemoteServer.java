@@ -152,7 +152,7 @@ final class RemoteServer {
         }
     }
 
-    /** Clients open lanes in the order of their axes, but for a few. Under the lock. */
+    /** Clients open lanes in the order of their axes. Under the lock. */
     private boolean isForgotten(long axis) {
         return Axis.ordinal(axis) <= lastForgotten;
     }
@@ -344,8 +344,8 @@ final class RemoteServer {
                 }
 
                 @Override
-                public void refused(IreeException cause) {
-                    wait.fail(cause);
+                public void refused(IreeException cause) { // forgotten, for example
+                    ask(wait, axis, epoch);
                 }
             });
             return;
@@ -392,7 +392,7 @@ final class RemoteServer {
         }
     }
 
-    /** The client's answer: the point is reached, or never will be. */
+    /** The client's answer: the point is reached, or never will be, and everything before it is over. */
     void tell(FrameReader in) {
         long axis = in.u64("axis");
         long epoch = in.size("epoch");

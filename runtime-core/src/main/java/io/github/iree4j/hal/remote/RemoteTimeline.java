@@ -8,12 +8,16 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A counter of a remote device, as this node knows it: what a lane has completed, or a counter of the host. */
+/**
+ * A counter of a remote device, as this node knows it: what a lane has completed, or a counter of the host. A value is reached; or it is over,
+ * which is all that becomes of one whose device is lost: it never will be reached, and everything before it is over; or neither is known yet.
+ */
 final class RemoteTimeline extends Resource implements DriverTimeline {
     private final RemoteDriver driver;
     private final @Nullable RemoteLane lane; // whose tickets it counts
     private final Set<Waiter> waiters = new LinkedHashSet<>(0); // guarded by this
     private volatile long value; // written under this
+    private long over; // guarded by this; at least the value
 
     private record Waiter(long value, Runnable action) {}
 
@@ -21,6 +25,7 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         this.driver = driver;
         this.lane = lane;
         this.value = value;
+        this.over = value;
     }
 
     RemoteDriver driver() {
@@ -35,6 +40,10 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
     @Override
     public long value() {
         driver.checkNotLost();
+        return value;
+    }
+
+    long reached() {
         return value;
     }
 
@@ -53,46 +62,44 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
 
     /** Raises it, and continues what waits for that. */
     void raise(long next) {
-        List<Runnable> due = new ArrayList<>(0);
         synchronized (this) {
             if (next <= value) {
                 return;
             }
             value = next;
-            take(next, due);
         }
-        due.forEach(Runnable::run);
+        end(next);
         driver.changed();
     }
 
-    private void take(long reached, List<Runnable> due) {
-        waiters.removeIf(each -> {
-            boolean isDue = each.value <= reached;
-            if (isDue) {
-                due.add(each.action);
+    /** Everything up to a value is over, and continues what waits for that. */
+    void end(long next) {
+        List<Runnable> due = new ArrayList<>(0);
+        synchronized (this) {
+            if (next <= over) {
+                return;
             }
-            return isDue;
-        });
+            over = next;
+            waiters.removeIf(each -> {
+                boolean isDue = each.value <= next;
+                if (isDue) {
+                    due.add(each.action);
+                }
+                return isDue;
+            });
+        }
+        due.forEach(Runnable::run);
     }
 
-    /** Whether a value is reached; if not, the action runs once it is, or the device is lost: once for each value that it waits for. */
-    boolean isReachedOrThen(long wanted, Runnable action) {
+    /** Whether a value is reached or over; if not, the action runs once it is: once for each value that it waits for. */
+    boolean isOverOrThen(long wanted, Runnable action) {
         synchronized (this) {
-            if (value >= wanted || driver.isLost()) {
+            if (over >= wanted) {
                 return true;
             }
             waiters.add(new Waiter(wanted, action));
             return false;
         }
-    }
-
-    /** The device is lost: nothing waits for this any more. */
-    void abandon() {
-        List<Runnable> due = new ArrayList<>();
-        synchronized (this) {
-            take(Long.MAX_VALUE, due);
-        }
-        due.forEach(Runnable::run);
     }
 
     @Override

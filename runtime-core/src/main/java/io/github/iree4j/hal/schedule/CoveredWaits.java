@@ -2,6 +2,7 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.Known;
 
 /** Finds the redundant waits of one operation: those that its other waits imply. For streams: see {@link WaitPlan}. */
 final class CoveredWaits {
@@ -31,7 +32,8 @@ final class CoveredWaits {
             }
             for (int j = 0; j < count; j++) {
                 Frontier other = promises[j].frontier();
-                if (j == i || !certain[j] || promises[j].isTainted() || !other.reaches(axis, epoch)) {
+                // A wait whose place is unknown stays: that costs a wait, no more.
+                if (j == i || !certain[j] || promises[j].isTainted() || other.reaches(axis, epoch) != Known.YES) {
                     continue;
                 }
                 boolean same = promises[j].producerAxis() == axis && promises[j].producerEpoch() == epoch;

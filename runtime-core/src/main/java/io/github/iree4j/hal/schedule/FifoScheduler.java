@@ -242,12 +242,15 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 producers.get(i).line.want(waits.get(i).epoch());
             }
         }
+        if (operation.completion != null) {
+            issuedOnes.add(operation, System.nanoTime()); // SCHED-6
+        }
         siblings.issued(operation);
         line.add(new Issue(operation, epoch, waits, producers));
         if (operation.failure() != null) {
             return;
         }
-        Fence signal = operation.signal;
+        Fence signal = promised(operation);
         boolean seen = signal != null && isSeenByOthers(signal);
         if (operation instanceof StorageRelease || seen) {
             seen(operation.frontier());
@@ -263,6 +266,11 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 seen(operation.frontier());
             }
         }
+    }
+
+    /** What an operation signals when it retires: a deferred host call signals later. */
+    private static @Nullable Fence promised(QueueOperation operation) {
+        return operation.completion == null ? operation.signal : null;
     }
 
     /** Whether other queues use one of the timelines. */
@@ -294,7 +302,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     @SuppressWarnings("ReferenceEquality") // timelines compare by identity
     private static void recall(
             QueueOperation operation, TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
-        Fence signal = operation.signal;
+        Fence signal = promised(operation);
         for (int i = 0; signal != null && i < signal.size(); i++) {
             if (signal.semaphore(i) == semaphore) {
                 promises.accept(operation.frontier(), signal.value(i));
@@ -394,13 +402,20 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         }
         for (QueueOperation operation; (operation = nextToRetire()) != null; ) {
             try {
-                finish(operation, operation.failure()); // FIFO-1
+                if (!isLeftToHost(operation)) {
+                    finish(operation, operation.failure()); // FIFO-1
+                }
             } catch (RuntimeException | Error e) { // thrown while resources of the operation were released
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
             quiet(operation.epoch());
         }
         noteEnd();
+    }
+
+    @Override
+    void end(QueueOperation operation) {
+        finish(operation, operation.failure());
     }
 
     @Override
@@ -481,7 +496,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     @Override
     long retired() {
         synchronized (lock) {
-            return retired;
+            return retired - leftToHost.get();
         }
     }
 }

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a queue that will signal and are not held back, where no promise says so: those that workers have, and those that are
- * executed in parts. An operation that is resumed is added here before it leaves the {@link PendingList}, so that it is always on
+ * The operations of a queue that will signal and are not held back, where no promise says so: those that workers have, those that are
+ * executed in parts, and deferred host calls. An operation that is resumed is added here before it leaves the {@link PendingList}, so that it is always on
  * one of them: read that list first. Safe from any thread.
  */
 final class IssuedList {
@@ -61,6 +61,17 @@ final class IssuedList {
 
     synchronized void remove(OperationParts whole) {
         wholes.remove(whole);
+    }
+
+    /** Returns those that the host may have to complete. */
+    synchronized List<QueueOperation> deferredCalls() {
+        List<QueueOperation> calls = new ArrayList<>();
+        for (QueueOperation each = first; each != null; each = each.nextIssued) {
+            if (each.completion != null) {
+                calls.add(each);
+            }
+        }
+        return calls;
     }
 
     /** Describes the operations that were issued first, those in parts before others, up to a limit. */

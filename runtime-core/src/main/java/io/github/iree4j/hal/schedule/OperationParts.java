@@ -96,6 +96,11 @@ public final class OperationParts {
                 holder == null ? "" : holder.name());
     }
 
+    /** The points that it signals once it is over. */
+    List<Fence.Entry> signals() {
+        return signal == null ? List.of() : signal.entries();
+    }
+
     void issued() {
         issued = true;
     }

@@ -127,7 +127,10 @@ sealed interface Premise {
         }
     }
 
-    /** Whether the hardware has completed everything that a frontier names, as far as a queue is left to ask. */
+    /**
+     * Whether the hardware has completed everything that a frontier names, as far as a queue is left to ask. Where none is, the answer is yes:
+     * that hides a broken premise from a check, and decides nothing.
+     */
     private static boolean isPassed(Frontier frontier, SchedulingDomain domain) {
         for (int i = 0; i < frontier.size(); i++) {
             long axis = frontier.axis(i);

@@ -30,6 +30,9 @@ public abstract class QueueOperation {
         }
     }
 
+    /** The name of an operation that the host ends, see {@link io.github.iree4j.hal.DeferredHostCall}. */
+    public static final String DEFERRED_HOST_CALL = "deferred host call";
+
     private final String name;
 
     /*
@@ -54,6 +57,10 @@ public abstract class QueueOperation {
     /** The operation that it is a part of, if any. */
     @Nullable
     OperationParts whole;
+
+    /** What its end waits for when its queue is done with it: for deferred host calls. */
+    @Nullable
+    CallCompletion completion;
 
     /** Whether the decisions about its waits are counted. */
     boolean counted;
@@ -118,10 +125,10 @@ public abstract class QueueOperation {
     /**
      * Names the operation in messages.
      *
-     * @return for example {@code fill}
+     * @return for example {@code fill}, or {@code deferred host call}
      */
     public final String name() {
-        return name;
+        return completion == null ? name : DEFERRED_HOST_CALL;
     }
 
     /**

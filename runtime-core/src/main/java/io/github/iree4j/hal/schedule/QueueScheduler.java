@@ -18,6 +18,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -41,6 +42,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * SCHED-3: no operation stays on the list of a closed or lost queue: additions check for that under the list's lock, and the
      * closing thread reads the list after it has set it.
      * SCHED-4: an elided wait is checked again when the operation retires (resolve), so its failure is not lost.
+     * SCHED-6: a deferred host call ends once, when the queue and the host are done with it (CallCompletion); one that is lost or withdrawn
+     * is found in the list of those issued, which it enters before it can run.
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
@@ -69,6 +72,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private final PendingList pending = new PendingList();
     final IssuedList issuedOnes = new IssuedList();
+    final AtomicInteger leftToHost = new AtomicInteger(); // deferred calls that have run and are not complete
     private volatile boolean closed; // written under the lock of pending
     volatile @Nullable IreeException lost; // why the device is lost; written before the list is read for the last time
 
@@ -324,11 +328,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         if (deferral != null) {
             deferral.end(cause);
         }
+        endDeferred(operation, cause);
     }
 
     /**
      * Reports that the device is lost: pending operations, later submissions, and every wait for the axis of this queue fail. The
-     * backend completes issued operations with the cause.
+     * backend completes issued operations with the cause. Deferred host calls that are not complete fail, even when they have begun.
      *
      * @param cause the cause
      */
@@ -340,6 +345,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         siblings.lost(this, cause);
         tracker.fail(axis, cause);
         abandonPending(operation -> cause);
+        issuedOnes.deferredCalls().forEach(each -> endDeferred(each, cause)); // those that are added later find it lost
     }
 
     /** Fails pending operations with ABORTED, and later ones that would have to wait. Idempotent. */
@@ -374,13 +380,29 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Ends the pending operations of certain calls, those that wait for memory included. */
+    /** Ends the pending operations of certain calls, those that wait for memory or the host included. */
     final void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
         for (Deferral each : pending.all()) {
-            MemoryHolder holder = each.operation.holder;
-            if (holder != null && calls.test(holder)) {
+            if (isOfOne(calls, each.operation)) {
                 each.end(cause);
             }
+        }
+        for (QueueOperation each : issuedOnes.deferredCalls()) {
+            if (isOfOne(calls, each)) {
+                endDeferred(each, cause);
+            }
+        }
+    }
+
+    private static boolean isOfOne(Predicate<MemoryHolder> calls, QueueOperation operation) {
+        MemoryHolder holder = operation.holder;
+        return holder != null && calls.test(holder);
+    }
+
+    private static void endDeferred(QueueOperation operation, IreeException cause) {
+        CallCompletion completion = operation.completion;
+        if (completion != null) {
+            completion.end(cause);
         }
     }
 
@@ -588,7 +610,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         } else {
             start(operation);
         }
-        if (isStream()) { // from here on, promises say what it will signal
+        if (isStream() && operation.completion == null) { // from here on, promises say what it will signal
             issuedOnes.remove(operation);
         }
     }
@@ -637,6 +659,37 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 ? failure
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
+
+    /** The queue is done with an operation. Returns whether the operation goes on until the host completes it. */
+    final boolean isLeftToHost(QueueOperation operation) {
+        CallCompletion completion = operation.completion;
+        if (completion == null) {
+            return false;
+        }
+        IreeException gone = lost;
+        if (gone != null) {
+            operation.fail(gone);
+        }
+        leftToHost.incrementAndGet(); // before the host may end it
+        if (completion.ran(operation)) {
+            return true;
+        }
+        leftToHost.decrementAndGet();
+        return false;
+    }
+
+    /** The host completes an operation that was left to it. */
+    final void completedByHost(QueueOperation operation, @Nullable IreeException failure) {
+        leftToHost.decrementAndGet();
+        if (failure != null) {
+            operation.fail(failure);
+        }
+        end(operation);
+        noteEnd();
+    }
+
+    /** Ends an operation that the queue and the host are done with. */
+    abstract void end(QueueOperation operation);
 
     /** Ends an operation that is not going to run. */
     final void refuse(QueueOperation operation, @Nullable IreeException cause) {

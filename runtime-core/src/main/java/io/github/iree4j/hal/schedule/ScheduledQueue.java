@@ -4,6 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeferredHostCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.HalFile;
@@ -315,6 +316,13 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         Objects.requireNonNull(call, "call");
         boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
         submit(wait, signal, () -> hostCall(call, detached));
+    }
+
+    @Override
+    public final void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
+        Objects.requireNonNull(call, "call");
+        CallCompletion completion = new CallCompletion(scheduler);
+        submit(wait, signal, () -> completion.of(hostCall(() -> call.begin(completion), false)));
     }
 
     @Override

@@ -44,6 +44,10 @@ final class SpeculationGraph {
         boolean doomed; // waits for a condemned one
         boolean placed; // has its epoch on the draft's queue
 
+        /** The part before this one, of an operation in parts: what is between them is no operation, and may say nothing of it. */
+        @Nullable
+        Node before;
+
         Node(QueueScheduler scheduler, QueueOperation operation, List<Fence.Entry> waits, List<Fence.Entry> signals) {
             this.scheduler = scheduler;
             this.operation = operation;
@@ -65,6 +69,7 @@ final class SpeculationGraph {
     private final Set<Node> waiting = new LinkedHashSet<>(); // condemned; cancelled once surviving work has signalled
     private final Map<TimelineSemaphore, SpeculationSignals> timelines =
             new WeakHashMap<>(); // completed nodes do not refer to their timelines
+    private final Map<OperationParts, Node> lastParts = new WeakHashMap<>(); // likewise
     private final TreeMap<Long, Long> verifier =
             new TreeMap<>(); // of completed ones: draft epochs stood on, by their own epoch
     private long lastDraft; // the highest epoch seen
@@ -80,6 +85,7 @@ final class SpeculationGraph {
 
     void add(QueueScheduler scheduler, QueueOperation operation, List<Fence.Entry> waits, List<Fence.Entry> signals) {
         Node node = new Node(scheduler, operation, waits, signals);
+        node.before = operation.whole == null ? null : lastParts.put(operation.whole, node);
         live.put(operation, node);
         inOrder.add(node);
         for (Fence.Entry each : signals) {
@@ -335,6 +341,12 @@ final class SpeculationGraph {
                 draft = Math.max(draft, found.frontier().epochOf(draftAxis));
                 verified = Math.max(verified, verifiedAt(found.frontier().epochOf(verifierAxis)));
             }
+        }
+        Node before = node.before;
+        if (before != null) {
+            draft = Math.max(draft, before.draft);
+            verified = Math.max(verified, before.verified);
+            node.before = before.operation == null ? null : before;
         }
         if (node.scheduler.axis() == verifierAxis) {
             verified = Math.max(verified, draft);

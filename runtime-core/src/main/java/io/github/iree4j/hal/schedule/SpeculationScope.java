@@ -37,8 +37,9 @@ import java.util.List;
  * would fail is signalled first, unless rejected work was issued before and the hardware completes it sooner: use a timeline for
  * each round when rounds overlap.
  *
- * <p>Only operations submitted while the scope is open are tracked; other signals count with the frontier they carry. Completed
- * work is forgotten when it is accepted. Safe from any thread; no call blocks.
+ * <p>Only operations submitted while the scope is open are tracked; other signals, of the host and of work submitted before, count with
+ * the frontier they carry. What that has lost, beyond the capacity of the domain's frontiers, does not count: to cancel in doubt would
+ * cancel whatever waits for an old signal. Completed work is forgotten when it is accepted. Safe from any thread; no call blocks.
  */
 public final class SpeculationScope implements AutoCloseable {
     private final DomainQueues siblings;
@@ -130,7 +131,8 @@ public final class SpeculationScope implements AutoCloseable {
      *
      * @param timeline the timeline
      * @param value the value itself, one of the last few that were reached, or one promised by work that was issued
-     * @return the epoch; 0 when nothing is known of exactly this value, or it does not stand on the draft
+     * @return the epoch; 0 when nothing is known of exactly this value, or it is not known to stand on the draft: then there is nothing to
+     *     accept, and nothing that {@link #reject} takes
      */
     public long epochAt(TimelineSemaphore timeline, long value) {
         SignalRecord found = new SignalRecord();
@@ -251,7 +253,11 @@ public final class SpeculationScope implements AutoCloseable {
         Fence wait = operation.wait;
         Fence signal = operation.signal;
         List<Fence.Entry> waits = wait == null ? List.of() : wait.entries();
-        List<Fence.Entry> signals = signal == null ? List.of() : signal.entries();
+        List<Fence.Entry> signals = new ArrayList<>(signal == null ? List.of() : signal.entries());
+        if (operation.whole
+                != null) { // what the whole signals stands on each of its parts, whoever signals it in the end
+            signals.addAll(operation.whole.signals());
+        }
         waits.forEach(each -> each.semaphore().keepHistory()); // to know dependencies value by value
         signals.forEach(each -> each.semaphore().keepHistory());
         synchronized (graph) {

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -223,24 +224,27 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * Returns whether the allocation precedes a user, or is complete.
      *
      * @param user the frontier that the user runs after
-     * @return true when the user finds storage, unless it is gone
+     * @return YES when the user finds storage, unless it is gone; NO when the user comes too early; UNKNOWN when the frontier has lost what
+     *     would tell
      */
-    protected boolean isAllocatedBefore(Frontier user) {
-        if ((stateAcquire() & COMMITTED) != 0) {
-            return true;
-        }
+    protected Known isAllocatedBefore(Frontier user) {
+        boolean committed = (stateAcquire() & COMMITTED) != 0; // read before what is written before it
         Frontier allocation = reserved;
-        return allocation != null && user.reaches(allocation.producerAxis(), allocation.producerEpoch());
+        if (allocation == null || committed && !isCommittedWhenIssued()) {
+            return committed ? Known.YES : Known.NO; // a place on a stream is recorded before anybody can wait for it
+        }
+        return user.reaches(allocation.producerAxis(), allocation.producerEpoch());
     }
 
     /**
-     * The deallocation is on a stream: operations that run after it may reuse the storage, unless it precedes the allocation.
+     * The deallocation is on a stream: operations that run after it may reuse the storage, if it is sure to run after the allocation. Else the
+     * storage is passed on once nothing uses it any more.
      *
      * @param death the deallocation's frontier
      * @return whether the storage was passed on, so that the deallocation must report its last access
      */
     public final boolean releaseAfter(Frontier death) {
-        if (!isAllocatedBefore(death) || isGone()) {
+        if (isAllocatedBefore(death) != Known.YES || isGone()) {
             return false;
         }
         released = true;
@@ -480,7 +484,9 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
                 givenOn(storage);
             } else {
                 wipe(storage);
-                storage.release(Frontier.EMPTY); // unused: its users are complete
+                Frontier allocation = reserved;
+                // Its users are complete. So is its allocation, but for a deallocation of which that was unknown.
+                storage.release(allocation == null ? Frontier.EMPTY : allocation);
             }
         }
         if (owner != null) {

@@ -25,7 +25,8 @@ final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
     private final AtomicLong finished = new AtomicLong(); // of those with an epoch, resources released
-    private final LongAdder partsOver = new LongAdder();
+    private final LongAdder partsBegun = new LongAdder();
+    private final LongAdder partsOver = new LongAdder(); // of those begun
     private final LongAdder ended = new LongAdder(); // of those handed over
     private final FrontierMeter meter = new FrontierMeter();
     private final Frontier first; // operations that depend on nothing share its axis
@@ -65,6 +66,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         if (operation.whole != null) {
             operation.whole.issued();
+            partsBegun.increment();
         }
         siblings.issued(operation);
         try {
@@ -172,6 +174,14 @@ final class UnorderedScheduler extends QueueScheduler {
         if (failure != null) {
             operation.fail(failure);
         }
+        if (!isLeftToHost(operation)) {
+            end(operation);
+        }
+        noteEnd();
+    }
+
+    @Override
+    void end(QueueOperation operation) {
         if (operation.handedOver) {
             ended.increment();
         }
@@ -192,7 +202,6 @@ final class UnorderedScheduler extends QueueScheduler {
                 quiet(done);
             }
         }
-        noteEnd();
     }
 
     @Override
@@ -245,7 +254,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     public boolean isIdle() {
-        return inFlight() == 0;
+        return inFlight() <= leftToHost.get() && partsBegun.sum() == partsOver.sum();
     }
 
     @Override

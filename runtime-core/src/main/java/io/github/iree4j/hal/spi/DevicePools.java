@@ -12,25 +12,29 @@ import java.util.function.UnaryOperator;
 /**
  * Builds the pools of a device. Each kind of memory has three: host allocations and queue-ordered ones have separate slabs, so that a few
  * long-lived bytes do not keep a large slab; large blocks have their own slabs. Confined to one thread.
+ *
+ * <p><b>Waste.</b> The limit is charged by slabs, so a block costs more than its bytes: a small one may be the only one in its slab, and a
+ * large one may reuse a slab that is longer. Each wastes at most a part of the limit, 1/512; or more, as long as those that do waste no more
+ * than twelve parts together. So a call that holds at most twelve blocks at once can run alone within 1.05 times the most bytes that it
+ * holds, whatever ran before: 24/512 is less than 1 - 1/1.05.
  */
 public final class DevicePools {
-    /** Blocks of at least this size have their own slabs. A guess, not measured. */
-    private static final long LARGE = 16 << 20;
+    /** The largest block that shares a slab, where the limit allows. A guess, not measured. */
+    private static final long LARGEST_SHARING = 16 << 20;
 
-    /** Size of the first slab of a pool. A guess, not measured. */
+    /** Size of the first slab of a pool, where the limit allows. A guess, not measured. */
     private static final long FIRST_SLAB = 2 << 20;
 
-    /** Size of the largest slab. A guess, not measured. */
+    /** Size of the largest slab, where the limit allows. A guess, not measured. */
     private static final long LARGEST_SLAB = 64 << 20;
 
-    /** A slab takes at most this fraction of the limit, so that no pool takes it all. */
-    private static final long SLABS_WITHIN_LIMIT = 16;
+    /** The most that one block wastes, as a fraction of the limit. */
+    private static final long WASTES_WITHIN_LIMIT = 512;
 
     private final PoolSetBuilder builder;
     private final long retained;
     private final long firstSlab;
     private final long largestSlab;
-
     /**
      * Begins without pools.
      *
@@ -49,13 +53,15 @@ public final class DevicePools {
             BooleanSupplier busy,
             Executor growth) {
         long limit = options.memoryLimit() == 0 ? available : options.memoryLimit();
-        this.largestSlab =
-                Math.clamp(limit / SLABS_WITHIN_LIMIT, provider.alignment(), Math.min(LARGEST_SLAB, largest));
+        long part = limit / WASTES_WITHIN_LIMIT & -provider.alignment();
+        long waste = Math.clamp(part, provider.alignment(), LARGEST_SLAB);
+        this.largestSlab = Math.min(waste, largest);
         this.firstSlab = Math.min(largestSlab, FIRST_SLAB);
         this.retained = options.memoryRetained();
         this.builder = PoolSet.builder(provider, options.schedulingDomain().tracker());
         options.memoryQuotas().forEach(builder::quota);
         builder.budget(limit)
+                .waste(waste)
                 .idleAfter(options.memoryIdle().toNanos())
                 .patience(options.memoryWait().toNanos())
                 .hostPatience(options.memoryHostWait().toNanos())
@@ -73,12 +79,13 @@ public final class DevicePools {
      * @return this
      */
     public DevicePools add(String suffix, UnaryOperator<PoolOptions> memory) {
+        long sharing = Math.min(LARGEST_SHARING, largestSlab);
         builder.pool(memory.apply(PoolOptions.tlsf("transient" + suffix, firstSlab, largestSlab)
                 .withLifetime(Lifetimes.TRANSIENT)
-                .withSizes(0, LARGE)));
+                .withSizes(0, sharing)));
         builder.pool(memory.apply(PoolOptions.tlsf("persistent" + suffix, firstSlab, largestSlab)
                 .withLifetime(Lifetimes.PERSISTENT)
-                .withSizes(0, LARGE)));
+                .withSizes(0, sharing)));
         builder.pool(memory.apply(PoolOptions.passThrough("large" + suffix).withRetained(retained)));
         return this;
     }

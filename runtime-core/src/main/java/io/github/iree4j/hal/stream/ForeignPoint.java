@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.status.IreeException;
+
 /**
  * A value of a native timeline that submissions can wait for.
  *
@@ -7,4 +9,19 @@ package io.github.iree4j.hal.stream;
  * @param timeline the timeline
  * @param value the value
  */
-record ForeignPoint(StreamDevice device, DriverTimeline timeline, long value) {}
+record ForeignPoint(StreamDevice device, DriverTimeline timeline, long value) {
+
+    /** Whether it is reached; also where the queue is gone. */
+    boolean hasPassed() {
+        if (!timeline.tryRetain()) {
+            return true;
+        }
+        try {
+            return timeline.value() >= value;
+        } catch (IreeException e) {
+            return true; // lost
+        } finally {
+            timeline.release();
+        }
+    }
+}

@@ -33,7 +33,7 @@ final class GuestBuffer implements UsedBuffer {
     @Override
     public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
         if (lender instanceof StreamBuffer peer) {
-            return peer.lendToPeer(call);
+            return peer.lendToPeer(before, call);
         }
         BufferStorage storage = lender.lend(call);
         try {

@@ -4,6 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,9 @@ final class HardwareQueue {
 
     /** Maximum number of submissions per driver call, so that the first of many begins soon. A guess, not measured. */
     private static final int MOST_AT_ONCE = 256;
+
+    /** Between looks for the end. A guess, not measured. */
+    private static final long PAUSE_NANOS = 1_000_000_000;
 
     final Lane lane;
     final boolean reserves;
@@ -221,23 +225,29 @@ final class HardwareQueue {
         return false;
     }
 
-    /** Whether everything that the driver took is complete, nudges too; also when the driver cannot tell. */
+    /** Whether everything that the driver took is complete, nudges too; false where it cannot tell, since it may still use its resources. */
     boolean isOver() {
         try {
             return driver.isLost() || timeline.value() >= lastGiven();
         } catch (RuntimeException | Error e) {
-            return true;
+            return false;
         }
     }
 
-    /** Waits until {@link #isOver}. Nothing is submitted any more, and no other thread waits. */
+    /** Waits until {@link #isOver}, also for a driver that never tells. Nothing is submitted any more, and no other thread waits. */
     void awaitOver() {
-        try {
-            while (!isOver()) {
-                driver.awaitAny(new DriverTimeline[] {timeline}, new long[] {lastGiven()}, 1, Long.MAX_VALUE);
+        boolean told = false;
+        while (!isOver()) {
+            try {
+                driver.awaitAny(new DriverTimeline[] {timeline}, new long[] {lastGiven()}, 1, PAUSE_NANOS);
+                timeline.value();
+            } catch (RuntimeException | Error e) {
+                if (!told) {
+                    LOG.error("whether the last submission of a queue is complete cannot be told; its driver stays", e);
+                }
+                told = true;
+                LockSupport.parkNanos(PAUSE_NANOS);
             }
-        } catch (RuntimeException | Error e) {
-            LOG.error("whether the last submission of a queue is complete cannot be told; it is taken as complete", e);
         }
     }
 
@@ -249,10 +259,21 @@ final class HardwareQueue {
     void abandon(IreeException cause) {
         Ended ended = new Ended();
         synchronized (this) {
-            for (HardwareStream stream : streams) {
-                stream.abandon(cause, ended);
-            }
+            abandon(cause, ended);
         }
         ended.tell();
+    }
+
+    /** Under the lock. */
+    void abandon(IreeException cause, Ended ended) {
+        List<Submission> never = new ArrayList<>(gathered);
+        for (HardwareStream stream : streams) {
+            stream.abandon(cause, ended, never);
+        }
+        if (driver.isLost()) {
+            gathered.clear();
+            never.add(new Submission(TimelineWaits.NONE, null, tickets, null)); // the end of a step of the host
+            lane.lost(never);
+        }
     }
 }

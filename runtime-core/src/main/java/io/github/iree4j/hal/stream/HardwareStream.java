@@ -36,6 +36,9 @@ final class HardwareStream implements FifoBackend {
      * thread that finds another reporting leaves its entries to that one, which re-checks. Callbacks run afterwards (Ended): one
      * that waits for what another thread ends must not block the report of that.
      *
+     * STREAM-11: an entry of a stopped stream does nothing, and keeps its place behind its waits: queues that wait for its ticket run
+     * after these, and so does the next user of memory that the scheduler takes to be unused once it is over.
+     *
      * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareStream.class);
@@ -77,15 +80,16 @@ final class HardwareStream implements FifoBackend {
     @Override
     public boolean issue(Issue next) {
         StreamOperation own = (StreamOperation) next.operation();
-        checkHere();
         device.enter();
         StreamWork work = null;
         HostStep step = null;
-        IreeException failure = null;
+        IreeException failure = whyGone(); // it keeps its place: it is promised, and others rely on its order
         try {
-            work = own.prepare();
-            step = own.hostStep();
-        } catch (RuntimeException | Error e) { // it keeps its place: it is promised, and others rely on its order
+            if (failure == null) {
+                work = own.prepare();
+                step = own.hostStep();
+            }
+        } catch (RuntimeException | Error e) {
             failure = failure(own, e);
         }
         StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
@@ -99,12 +103,9 @@ final class HardwareStream implements FifoBackend {
         return true;
     }
 
-    private void checkHere() {
+    private @Nullable IreeException whyGone() {
         synchronized (queue) {
-            IreeException why = gone;
-            if (why != null) {
-                throw why;
-            }
+            return gone;
         }
     }
 
@@ -142,15 +143,16 @@ final class HardwareStream implements FifoBackend {
 
     /** Under the lock. */
     private void add(StreamEntry entry, Ended ended) {
-        if (gone != null) { // stopped concurrently
-            entry.fail(gone);
-            ended.add(entry);
-            return;
-        }
+        entry.fail(gone);
         if (queue.reserves) {
             reserve(entry);
         }
         entries.put(entry.epoch, entry);
+        if (gone != null && device.isHardwareLost()) {
+            held.add(entry);
+            queue.abandon(gone, ended);
+            return;
+        }
         if (stepping != null) {
             held.add(entry);
             return;
@@ -184,6 +186,10 @@ final class HardwareStream implements FifoBackend {
 
     /** Begins an entry: adds it to the next batch, if there is something to submit. */
     private void begin(StreamEntry entry) {
+        if (gone != null) {
+            beginWithoutWork(entry);
+            return;
+        }
         if (entry.needsSubmission()) {
             last = queue.submit(
                     entry.waits == null ? TimelineWaits.NONE : entry.waits, entry.work, entry.reserved, entry);
@@ -195,6 +201,21 @@ final class HardwareStream implements FifoBackend {
         } else if (!queue.reserves) {
             entry.end = last;
         }
+        begun.add(entry);
+    }
+
+    /** STREAM-11: begins an entry of a stopped stream. */
+    private void beginWithoutWork(StreamEntry entry) {
+        entry.step = null;
+        entry.seen = true;
+        boolean isAwaited = queue.reserves && entry.end > last;
+        if (entry.waits != null || isAwaited) {
+            last = queue.submit(
+                    entry.waits == null ? TimelineWaits.NONE : entry.waits, null, isAwaited ? entry.end : 0, entry);
+        }
+        last = Math.max(last, entry.after);
+        entry.ticket = last;
+        entry.end = queue.reserves ? entry.end : last;
         begun.add(entry);
     }
 
@@ -221,7 +242,7 @@ final class HardwareStream implements FifoBackend {
                 return 0;
             }
             Map.Entry<Long, StreamEntry> entry = entries.ceilingEntry(epoch);
-            if (entry == null) { // refused because the stream was stopped: everything before it
+            if (entry == null) { // refused because the device is closed: everything before it
                 return gone == null ? -1 : entries.isEmpty() ? 0 : queue.tickets();
             }
             long end = entry.getValue().end;
@@ -268,17 +289,7 @@ final class HardwareStream implements FifoBackend {
 
     @Override
     public boolean hasPassedExternal(Object primitive) {
-        ForeignPoint point = (ForeignPoint) primitive;
-        if (device.isHardwareLost() || !point.timeline().tryRetain()) {
-            return true; // the queue is gone
-        }
-        try {
-            return point.timeline().value() >= point.value();
-        } catch (IreeException e) {
-            return true; // as above
-        } finally {
-            point.timeline().release();
-        }
+        return device.isHardwareLost() || ((ForeignPoint) primitive).hasPassed();
     }
 
     @Override
@@ -416,9 +427,7 @@ final class HardwareStream implements FifoBackend {
         }
         passed(entry);
         ended.add(entry);
-        for (StreamEntry next; stepping == null && (next = held.poll()) != null; ) {
-            begin(next);
-        }
+        beginHeld();
         queue.flush();
         StreamEntry ahead = stepping;
         if (ahead != null && begun.peek() == ahead && ahead.ticket <= queue.reached()) {
@@ -429,7 +438,13 @@ final class HardwareStream implements FifoBackend {
         return null;
     }
 
-    /** Once the stream is stopped and nothing is in flight: signals the reserved tickets, so that no waiter hangs. */
+    private void beginHeld() {
+        for (StreamEntry next; stepping == null && (next = held.poll()) != null; ) {
+            begin(next);
+        }
+    }
+
+    /** Once the stream is stopped and nothing is in flight: signals the tickets of steps that were not run, so that no waiter hangs. */
     private void settle() {
         if (gone != null && queue.reserves && begun.isEmpty() && held.isEmpty() && !device.isHardwareLost()) {
             try {
@@ -445,7 +460,7 @@ final class HardwareStream implements FifoBackend {
     // ---- Shutdown.
 
     /**
-     * Stops the stream; ends entries that have not begun.
+     * Stops the stream: entries that have not begun fail, and end in their turn.
      *
      * @param cause the cause
      * @param failing whether begun entries fail too, on completion
@@ -456,10 +471,7 @@ final class HardwareStream implements FifoBackend {
             if (gone == null) {
                 gone = cause;
             }
-            for (StreamEntry entry; (entry = held.poll()) != null; ) {
-                entry.fail(cause);
-                ended.add(entry);
-            }
+            held.forEach(entry -> entry.fail(cause));
             StreamEntry ahead = stepping;
             if (ahead != null && !stepUnderWay) { // it will not be run
                 ahead.fail(cause);
@@ -468,16 +480,30 @@ final class HardwareStream implements FifoBackend {
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));
             }
+            if (!device.isHardwareLost()) { // else abandon() ends them
+                beginHeld();
+                queue.flush();
+            }
             queue.endBroken();
             reached(ended);
         }
         ended.tell();
     }
 
-    /** Under the lock: the hardware is lost; ends everything but a running step. */
-    void abandon(IreeException cause, Ended ended) {
+    /**
+     * Under the lock: the hardware is lost; ends everything but a running step.
+     *
+     * @param never receives the places of entries that were promised to other queues and not submitted
+     */
+    void abandon(IreeException cause, Ended ended, List<Submission> never) {
         if (gone == null) {
             gone = cause;
+        }
+        for (StreamEntry entry : held) {
+            if (queue.reserves) {
+                never.add(
+                        new Submission(entry.waits == null ? TimelineWaits.NONE : entry.waits, null, entry.end, null));
+            }
         }
         StreamEntry running = stepUnderWay ? stepping : null;
         begun.addAll(held);
@@ -500,14 +526,17 @@ final class HardwareStream implements FifoBackend {
         boolean outer = HeldCallbacks.begin();
         try {
             synchronized (queue) { // entries on the lists have not been reported
-                for (StreamEntry entry : begun) { // a stopped stream holds nothing back
-                    entry.fail(cause);
-                    entry.operation.failSignals(cause);
-                }
+                begun.forEach(entry -> failSignals(entry, cause));
+                held.forEach(entry -> failSignals(entry, cause));
             }
         } finally {
             HeldCallbacks.end(outer);
         }
+    }
+
+    private static void failSignals(StreamEntry entry, IreeException cause) {
+        entry.fail(cause);
+        entry.operation.failSignals(cause);
     }
 
     /** Under the lock: whether the hardware has work left. */

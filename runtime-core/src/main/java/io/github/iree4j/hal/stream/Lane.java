@@ -48,4 +48,12 @@ public interface Lane {
      * @throws IreeException if the driver refuses them
      */
     void submit(List<Submission> submissions);
+
+    /**
+     * Reports submissions that a lost device is not given, though others may wait for their tickets. For lanes that those of other devices wait
+     * for: they must not take a ticket for over before its waits are. Called as {@link #submit} is, after the last of it.
+     *
+     * @param never in order, at least one; the last has the last ticket
+     */
+    default void lost(List<Submission> never) {}
 }

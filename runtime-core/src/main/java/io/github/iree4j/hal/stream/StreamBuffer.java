@@ -13,6 +13,7 @@ import io.github.iree4j.hal.schedule.StorageRelease;
 import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -219,18 +220,29 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     @Override
     public StreamStorage pin(StreamOperation user) {
-        if (!isAllocatedBefore(user.frontier())) {
-            throw unavailable(user instanceof StorageRelease ? user.name() : "use");
-        }
+        checkAllocatedBefore(user.frontier(), user instanceof StorageRelease ? user.name() : "use");
         return pinned();
     }
 
     @Override
     public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
-        if (!isAllocatedBefore(before)) {
-            throw unavailable("use");
-        }
+        checkAllocatedBefore(before, "use");
         return pinned();
+    }
+
+    /**
+     * Refuses a user that comes before the allocation. One of which that is unknown may use the memory: its program has waited, or else harms
+     * what it could also harm by a use without a wait before the deallocation, which nobody checks.
+     */
+    private void checkAllocatedBefore(Frontier user, String what) {
+        if (isAllocatedBefore(user) == Known.NO) {
+            throw unavailable(what);
+        }
+    }
+
+    /** The same for a user whose waits are over, as those of the host are: it runs after what has completed. */
+    private void checkAllocated() {
+        checkAllocatedBefore(Frontier.EMPTY, "use");
     }
 
     private StreamStorage pinned() {
@@ -278,23 +290,14 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     @Override
     protected StreamStorage lent(StreamStorage own, @Nullable MemoryHolder call) {
-        Frontier allocation = allocation();
-        if (allocation != null && !isComplete(allocation) && !isPassed(allocation)) {
-            throw unavailable("use");
-        }
+        checkAllocated();
         checkNotFreed(own);
         return seenBy(own, call);
     }
 
-    /** Keeps the storage for a device whose code uses it in place, until {@link #unpin()}; the rest as {@link #lend}. */
-    StreamStorage lendToPeer(@Nullable MemoryHolder call) {
-        StreamStorage own = pinStorage();
-        try {
-            return lent(own, call);
-        } catch (RuntimeException e) {
-            unpin();
-            throw e;
-        }
+    /** As {@link #pin}, for a device whose code uses the storage in place, as the call sees it. */
+    StreamStorage lendToPeer(Frontier before, @Nullable MemoryHolder call) {
+        return seenBy(pin(before, call), call);
     }
 
     @Override
@@ -303,14 +306,11 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     @Override
-    protected boolean isAllocatedBefore(Frontier user) {
+    protected Known isAllocatedBefore(Frontier user) {
+        Known before = super.isAllocatedBefore(user);
         Frontier allocation = allocation();
-        if (allocation == null) {
-            return super.isAllocatedBefore(user); // allocated by the host, or not yet
-        }
-        return user.reaches(allocation.producerAxis(), allocation.producerEpoch())
-                || isComplete(allocation)
-                || isPassed(allocation);
+        boolean over = before != Known.YES && allocation != null && (isComplete(allocation) || isPassed(allocation));
+        return over ? Known.YES : before;
     }
 
     private boolean isComplete(Frontier allocation) {
@@ -341,7 +341,9 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     @Override
     protected @Nullable StreamStorage leaving() {
         Farewell last = farewell;
-        return last != null && !isComplete(last.death()) ? last.storage() : null;
+        // As the pool sees it: on a lost device nothing completes, and the bytes become others' once nothing is in
+        // flight.
+        return last != null && !device.schedulingDomain().tracker().isComplete(last.death()) ? last.storage() : null;
     }
 
     @Override
@@ -354,10 +356,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     @Override
     protected MemorySegment hostBytes(long offset, long length) {
-        Frontier allocation = allocation();
-        if (allocation != null && !isComplete(allocation) && !isPassed(allocation)) {
-            throw unavailable("use");
-        }
+        checkAllocated();
         StreamStorage last = leaving();
         if (last != null) {
             return last.mapped().asSlice(offset, length);

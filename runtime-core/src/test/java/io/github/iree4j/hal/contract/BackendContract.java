@@ -48,6 +48,14 @@ public abstract class BackendContract {
     }
 
     @Nested
+    @Tag("deferred-calls")
+    class DeferredCalls extends DeferredCallContract {
+        DeferredCalls() {
+            super(tested);
+        }
+    }
+
+    @Nested
     @Tag("executables")
     class Executables extends ExecutableContract {
         Executables() {

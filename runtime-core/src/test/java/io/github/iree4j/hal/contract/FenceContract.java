@@ -236,4 +236,51 @@ public abstract class FenceContract extends DeviceContract {
             semaphores.forEach(TimelineSemaphore::close);
         }
     }
+
+    /** FENCE-3: the points of an operation's fence are one event for the work that waits for one of them. */
+    @Test
+    void workBehindOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+        for (int points : new int[] {2, 8}) {
+            for (int round = 0; round < Effort.rounds(400); round++) {
+                List<Fence.Entry> entries = points(points);
+                try (Fence all = Fence.of(entries);
+                        Fence behind = Fence.at(entries.get(round % points).semaphore(), 1);
+                        Fence further =
+                                Fence.at(entries.get((round + 1) % points).semaphore(), 2)) {
+                    queue.hostCall(behind, further, () -> {}, 0);
+                    queue.hostCall(null, all, () -> {}, 0);
+                    further.await(Duration.ofSeconds(60));
+                    assertThat(all.isReached()).as("round %d", round).isTrue();
+                }
+                entries.forEach(each -> each.semaphore().close());
+            }
+        }
+    }
+
+    /** FENCE-3: and for a thread that polls one of them. */
+    @Test
+    void aThreadThatSeesOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+        for (int round = 0; round < Effort.rounds(2_000); round++) {
+            List<Fence.Entry> entries = points(8);
+            TimelineSemaphore seen = entries.get(0).semaphore();
+            TimelineSemaphore other = entries.get(7).semaphore();
+            try (Fence all = Fence.of(entries)) {
+                queue.hostCall(null, all, () -> {}, 0);
+                while (!seen.isReached(1)) {
+                    Thread.onSpinWait();
+                }
+                other.signal(2);
+                assertThat(all.isReached()).as("round %d", round).isTrue();
+            }
+            entries.forEach(each -> each.semaphore().close());
+        }
+    }
+
+    private static List<Fence.Entry> points(int count) {
+        List<Fence.Entry> entries = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            entries.add(new Fence.Entry(TimelineSemaphore.create(0), 1));
+        }
+        return entries;
+    }
 }

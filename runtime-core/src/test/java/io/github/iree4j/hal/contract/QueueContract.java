@@ -14,7 +14,6 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.hal.HostCallCompletion;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -29,7 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -275,76 +273,6 @@ public abstract class QueueContract extends DeviceContract {
         buffer.read(0, MemorySegment.ofArray(found).asSlice(0, 4));
         behind.read(0, MemorySegment.ofArray(found).asSlice(4, 4));
         assertThat(found).containsExactly(6, 7);
-    }
-
-    @Test
-    void aDeferredCallSignalsWhenItIsCompletedAndTheQueueGoesOnMeanwhile() {
-        Buffer buffer = ints(0);
-        TimelineSemaphore timeline = semaphore();
-        Fence called = fence();
-        AtomicReference<HostCallCompletion> given = new AtomicReference<>();
-        queue.deferredHostCall(at(timeline, 1), at(timeline, 2), completion -> {
-            assertThat(read(buffer)).containsExactly(7);
-            given.set(completion);
-            called.signal();
-        });
-        queue.barrier(at(timeline, 2), at(timeline, 3), 0);
-        queue.fill(null, at(timeline, 1), buffer, 0, 4, 7, 4, 0);
-        called.await();
-        Fence other = fence();
-        queue.barrier(null, other, 0);
-        other.await();
-        HostCallCompletion completion = given.get();
-        assertThat(completion.isComplete()).isFalse();
-        assertThat(timeline.value()).isEqualTo(1);
-        assertThat(completion.complete()).isTrue();
-        at(timeline, 3).await();
-        assertThat(completion.complete()).isFalse();
-        assertThat(completion.fail(LOST)).isFalse();
-        assertThat(completion.isComplete()).isTrue();
-    }
-
-    @Test
-    void aDeferredCallFailsAsItIsTold() {
-        Fence status = fence();
-        queue.deferredHostCall(null, status, completion -> completion.fail(LOST));
-        assertFails(status, StatusCode.DATA_LOSS, "lost on purpose");
-        Fence thrown = fence();
-        queue.deferredHostCall(null, thrown, completion -> {
-            throw LOST;
-        });
-        assertFails(thrown, StatusCode.DATA_LOSS, "lost on purpose");
-    }
-
-    @Test
-    void aDeferredCallWhoseWaitFailsIsNotBegun() {
-        Fence wait = fence();
-        Fence status = fence();
-        AtomicInteger begun = new AtomicInteger();
-        queue.deferredHostCall(wait, status, completion -> begun.incrementAndGet());
-        wait.fail(LOST);
-        assertFails(status, StatusCode.DATA_LOSS, "lost on purpose");
-        assertThat(begun).hasValue(0);
-    }
-
-    @Test
-    void aDeferredCallMayBeCompletedAfterTheDeviceWasClosed() {
-        Fence called = fence();
-        Fence done = fence();
-        Fence never = fence();
-        Fence aborted = fence();
-        AtomicReference<HostCallCompletion> given = new AtomicReference<>();
-        queue.deferredHostCall(null, done, completion -> {
-            given.set(completion);
-            called.signal();
-        });
-        queue.deferredHostCall(never, aborted, HostCallCompletion::complete);
-        called.await();
-        device.close();
-        assertFails(aborted, StatusCode.ABORTED, "was closed");
-        assertThat(done.isReached()).isFalse();
-        assertThat(given.get().complete()).isTrue();
-        assertThat(done.isReached()).isTrue();
     }
 
     /** Storage that a dealloca was to take away, which the device did not come to, goes with the last reference. */

@@ -7,6 +7,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
@@ -74,6 +76,43 @@ public abstract class QueueMemoryContract extends DeviceContract {
         Fence early = fence();
         queue.dealloca(null, early, buffer, 0);
         assertFails(early, StatusCode.FAILED_PRECONDITION, "not allocated yet");
+    }
+
+    @Test
+    void usesBehindTheAllocationRunHoweverMuchTheirFrontiersHaveLost() {
+        Device several = closed(open(DeviceOptions.builder().queueCount(2)));
+        DeviceQueue first = several.queue(0);
+        DeviceQueue second = several.queue(1);
+        Executable kernels = closed(kernels(several));
+        Buffer result = closed(several.allocator().allocate(PARAMS, 64));
+        long live = several.allocator().statistics().bytesLive();
+        try (ForgettingWaits others = new ForgettingWaits(several.schedulingDomain())) {
+            TimelineSemaphore gate = semaphore();
+            TimelineSemaphore order = semaphore();
+            Buffer buffer = closed(first.alloca(at(gate, 1), at(order, 1), PARAMS, 64, 0));
+            second.fill(closed(others.and(at(order, 1))), at(order, 2), buffer, 0, 32, 1, 4, 0);
+            second.update(at(order, 2), at(order, 3), bytes(2, 2, 2, 2, 2, 2, 2, 2), buffer, 32, 0);
+            second.dispatch(
+                    at(order, 3),
+                    at(order, 4),
+                    kernels,
+                    JavaKernels.SCALE,
+                    DispatchConfig.of(16, 1, 1),
+                    new int[] {10, 1},
+                    BindingTable.of(buffer, buffer),
+                    0);
+            try (CommandBuffer commands = several.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
+                commands.copyBuffer(BufferRef.of(buffer, 0, 32), BufferRef.of(result, 32, 32), 0);
+                commands.finish();
+                second.execute(at(order, 4), at(order, 5), commands, null, 0);
+            }
+            second.copy(at(order, 5), at(order, 6), buffer, 32, result, 0, 32, 0);
+            second.dealloca(at(order, 6), at(order, 7), buffer, 0);
+            gate.signal(1);
+            at(order, 7).await();
+            assertThat(read(result)).containsExactly(21, 21, 21, 21, 21, 21, 21, 21, 11, 11, 11, 11, 11, 11, 11, 11);
+            assertThat(several.allocator().statistics().bytesLive()).isEqualTo(live);
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -278,7 +279,7 @@ public abstract class RandomGraphContract extends DeviceContract {
                     if (j == i || other == null || there == null || !other.hasProducer() || !claims.hasProducer()) {
                         continue;
                     }
-                    if (claims.reaches(other.producerAxis(), other.producerEpoch())) {
+                    if (claims.reaches(other.producerAxis(), other.producerEpoch()) == Known.YES) {
                         boolean shared = claims.producerAxis() == other.producerAxis();
                         long limit = shared ? heard.get(i) : here.begin;
                         if (limit == 0) {

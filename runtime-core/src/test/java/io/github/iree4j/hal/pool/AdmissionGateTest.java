@@ -3,137 +3,437 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which calls are admitted, in which order, and when waiting is pointless. */
+/** GATE-1, GATE-2: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
 @Timeout(300)
-class AdmissionGateTest {
-    private static final long EVER = Long.MAX_VALUE;
+class AdmissionGateTest extends KnotLine {
     private static final long LIMIT = 100;
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
+    private static final long HOST = TimeUnit.SECONDS.toNanos(1);
 
-    private final AdmissionGate gate = new AdmissionGate(LIMIT, EVER, EVER);
-    private final AtomicReference<Thread> last = new AtomicReference<>();
+    private final AdmissionGate gate = gate(LIMIT);
+    private final List<String> entered = new ArrayList<>();
+    private final Map<String, Admission> calls = new HashMap<>();
 
-    /** A call on its own thread, which is in line when this returns; it is not admitted at once. */
-    private CompletableFuture<Void> outside(AdmissionGate where, long need) {
-        int before = where.waiting();
-        CompletableFuture<Void> inside = new CompletableFuture<>();
-        last.set(Thread.ofPlatform().daemon().start(() -> {
-            try {
-                where.enter(need, () -> false);
-                inside.complete(null);
-            } catch (InterruptedException e) {
-                inside.completeExceptionally(e);
-            }
-        }));
-        while (where.waiting() == before) {
-            assertThat(inside).as("a call of %d at %s", need, where).isNotDone();
-            Thread.onSpinWait();
+    private AdmissionGate gate(long limit) {
+        return builder(limit)
+                .pool(PoolOptions.fixedBlock("f", 1, 1))
+                .quota("small", 40)
+                .delayed(this::after)
+                .patience(PATIENCE)
+                .hostPatience(HOST)
+                .build()
+                .gate();
+    }
+
+    /** What a call needs, which the test may change; below zero for a guess of as much. */
+    private static final class Need implements MemoryEstimate {
+        private long bytes;
+
+        Need(long bytes) {
+            this.bytes = bytes;
         }
-        return inside;
+
+        @Override
+        public long inputs() {
+            return 5;
+        }
+
+        @Override
+        public long bytes() {
+            return Math.abs(bytes);
+        }
+
+        @Override
+        public long most() {
+            return bytes >= 0 ? bytes : LIMIT + 1;
+        }
+    }
+
+    /** A call, in line if it is not admitted. */
+    private Admission call(String name, long need) {
+        return call(name, "", new Need(need));
+    }
+
+    private Admission call(String name, String consumer, Need need) {
+        clock.incrementAndGet();
+        Admission at = gate.tryAdmit(consumer, need);
+        if (at != null) {
+            entered.add(name);
+        } else {
+            at = gate.join(consumer, need, false, _ -> entered.add(name));
+        }
+        calls.put(name, at);
+        return at;
+    }
+
+    private void exit(String name) {
+        calls.get(name).exit();
     }
 
     @Test
-    void aCallThatFitsIsAdmittedAtOnce() throws Exception {
-        gate.enter(40, () -> false);
-        gate.enter(60, () -> false);
-        assertThat(gate.committed()).isEqualTo(100);
-        gate.exit(40);
+    void aCallThatFitsIsAdmittedAtOnce() {
+        call("a", 40);
+        call("b", 60);
+        assertThat(entered).containsExactly("a", "b");
+        exit("a");
         assertThat(gate.committed()).isEqualTo(60);
     }
 
     @Test
-    void callsThatDoNotFitAreAdmittedInOrderOfArrivalOnceTheyDo() throws Exception {
-        gate.enter(80, () -> false);
-        CompletableFuture<Void> large = outside(gate, 90);
-        CompletableFuture<Void> small = outside(gate, 10); // would fit, but does not overtake
-        assertThat(large).isNotDone();
-        assertThat(small).isNotDone();
-        gate.exit(80);
-        large.join();
-        small.join();
-        assertThat(gate.committed()).isEqualTo(100);
+    void callsThatDoNotFitAreAdmittedInTheOrderInWhichTheyAskedOnceTheyDo() {
+        call("a", 80);
+        call("b", 90);
+        call("c", 85);
+        call("d", 10);
+        assertThat(entered).as("who fits is answered meanwhile").containsExactly("a", "d");
+        assertThat(gate.waiting()).isEqualTo(2);
+        exit("a");
+        assertThat(entered).containsExactly("a", "d", "b");
+        exit("d");
+        exit("b");
+        assertThat(entered).containsExactly("a", "d", "b", "c");
         assertThat(gate.waiting()).isZero();
     }
 
     @Test
-    void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() throws Exception {
-        gate.enter(3 * LIMIT, () -> false);
+    void theFirstInLineIsOvertakenAFewTimes() {
+        call("a", 80);
+        call("large", 90);
+        for (int i = 0; i < AdmissionGate.OVERTAKINGS; i++) {
+            call("small", 2);
+            exit("small");
+        }
+        assertThat(entered).hasSize(1 + AdmissionGate.OVERTAKINGS);
+        call("late", 2);
+        assertThat(entered).doesNotContain("large", "late");
+        exit("a");
+        assertThat(entered).endsWith("large", "late");
+    }
+
+    @Test
+    void theFirstInLineIsOvertakenByAsManyBytesAsThereAre() {
+        call("a", 80);
+        call("large", 90);
+        for (int i = 0; i < 5; i++) {
+            call("medium", 20);
+            exit("medium");
+        }
+        assertThat(entered).hasSize(6);
+        call("late", 2);
+        assertThat(entered).hasSize(6);
+    }
+
+    @Test
+    void whoIsNotFirstDoesNotGoInByWaiting() {
+        call("a", 80);
+        call("b", 90);
+        call("c", 90);
+        pass(PATIENCE - 2 * HOST);
+        assertThat(entered).containsExactly("a");
+    }
+
+    @Test
+    void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() {
+        call("a", 3 * LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
-        gate.exit(3 * LIMIT);
+        exit("a");
         assertThat(gate.committed()).isZero();
     }
 
     @Test
-    void anInterruptedWaiterLetsTheNextGoIn() throws Exception {
-        gate.enter(80, () -> false);
-        CompletableFuture<Void> large = outside(gate, 90);
-        Thread interrupted = last.get();
-        CompletableFuture<Void> small = outside(gate, 10);
-        interrupted.interrupt();
-        assertThatThrownBy(large::join)
-                .isInstanceOf(CompletionException.class)
-                .hasCauseInstanceOf(InterruptedException.class);
-        small.join();
+    void whatACallWasAdmittedWithIsReleasedOnce() {
+        call("a", 40);
+        call("b", 40);
+        exit("a");
+        exit("a");
+        assertThat(gate.committed()).isEqualTo(40);
+    }
+
+    @Test
+    void aCallThatLeavesTheLineLetsTheNextGoIn() {
+        call("a", 80);
+        Admission large = call("large", 90);
+        call("small", 10);
+        assertThat(large.cancel()).isTrue();
+        assertThat(large.cancel()).isFalse();
+        assertThat(entered).containsExactly("a", "small");
+        assertThat(calls.get("small").cancel()).as("admitted").isFalse();
+        large.exit();
+        assertThat(gate.committed()).as("it was committed nothing").isEqualTo(90);
+    }
+
+    @Test
+    void anInterruptedThreadLeavesTheLine() {
+        call("a", 80);
+        Admission large = gate.join("", new Need(90), false, null);
+        call("small", 10);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(large::await).isInstanceOf(InterruptedException.class);
+        assertThat(entered).containsExactly("a", "small");
+    }
+
+    @Test
+    void aThreadWaitsUntilItIsAdmitted() throws Exception {
+        call("a", 80);
+        Thread other = Thread.ofPlatform().daemon().start(() -> {
+            while (gate.waiting() == 0) {
+                Thread.onSpinWait();
+            }
+            exit("a");
+        });
+        Admission large = gate.join("", new Need(90), false, null);
+        assertThat(large.await()).isTrue();
         assertThat(gate.committed()).isEqualTo(90);
+        other.join();
     }
 
     @Test
-    void whatTheHostKeepsIsUnavailableUntilReleased() throws Exception {
-        gate.keep(30, false);
-        CompletableFuture<Void> outside = outside(gate, 80);
-        gate.keep(-10, false);
-        outside.join();
-        assertThat(gate.committed()).isEqualTo(80);
+    void aThreadIsToldThatItsCallHasLeft() throws Exception {
+        call("a", 80);
+        Admission large = gate.join("", new Need(90), false, null);
+        Thread other = Thread.ofPlatform().daemon().start(large::cancel);
+        assertThat(large.await()).isFalse();
+        other.join();
     }
 
     @Test
-    void aCallThatNeedsAllButWhatProgramsKeepGoesInWhenItIsAlone() throws Exception {
-        gate.keep(30, true);
-        gate.enter(LIMIT, () -> false);
+    void whatTheHostKeepsIsMissingUntilItIsReleased() {
+        gate.keep(null, 30, false);
+        call("a", 80);
+        assertThat(entered).isEmpty();
+        gate.keep(null, -10, false);
+        assertThat(entered).containsExactly("a");
+    }
+
+    @Test
+    void aCallThatNeedsAllButWhatProgramsKeepGoesInWhenItIsAlone() {
+        gate.keep(null, 30, true);
+        call("a", LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
-        gate.exit(LIMIT);
-        gate.enter(10, () -> false);
-        CompletableFuture<Void> outside = outside(gate, LIMIT);
-        gate.exit(10);
-        outside.join();
+        exit("a");
+        call("b", 10);
+        call("c", LIMIT);
+        assertThat(entered).containsExactly("a", "b");
+        exit("b");
+        assertThat(entered).containsExactly("a", "b", "c");
     }
 
     @Test
-    void aCallThatIsAloneWaitsForTheHostOnlyForHostPatience() throws Exception {
-        AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 1);
-        impatient.keep(90, false);
-        impatient.enter(50, () -> false);
-        assertThat(impatient.committed()).isEqualTo(50);
+    void aCallThatIsAloneWaitsForTheHostOnlyForHostPatience() {
+        gate.keep(null, 90, false);
+        call("a", 50);
+        pass(HOST - 1);
+        assertThat(entered).isEmpty();
+        pass(HOST);
+        assertThat(entered).containsExactly("a");
+        assertThat(gate.committed()).isEqualTo(50);
     }
 
     @Test
-    void aCallThatIsNotAloneWaitsForAdmittedCallsBeyondHostPatience() throws Exception {
-        AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 0);
-        impatient.enter(50, () -> false);
-        AtomicBoolean asked = new AtomicBoolean();
-        impatient.enter(
-                60,
-                () -> { // called before it waits, and not after its time is up
-                    asked.set(true);
-                    return true;
-                });
-        assertThat(asked).isTrue();
+    void aCallThatIsNotAloneWaitsForAdmittedCallsBeyondHostPatience() {
+        call("a", 50);
+        call("b", 60);
+        pass(PATIENCE - HOST);
+        assertThat(entered).containsExactly("a");
+        pass(2 * HOST);
+        assertThat(entered).containsExactly("a", "b");
+        assertThat(gate.committed()).isEqualTo(110);
+        exit("a");
+        exit("b");
+        assertThat(gate.committed()).isZero();
     }
 
     @Test
-    void aCallThatWaitsTooLongIsAdmitted() throws Exception {
-        AdmissionGate impatient = new AdmissionGate(LIMIT, 1, EVER);
-        impatient.enter(80, () -> false);
-        impatient.enter(70, () -> false);
-        assertThat(impatient.committed()).isEqualTo(150);
-        impatient.exit(80);
-        impatient.exit(70);
-        assertThat(impatient.committed()).isZero();
+    void theLookAtALineEndsWithTheLine() {
+        call("a", 80);
+        call("b", 80);
+        assertThat(looks).hasSize(1);
+        exit("a");
+        pass(2 * HOST);
+        assertThat(looks).isEmpty();
+    }
+
+    @Test
+    void aCallPastItsQuotaIsOvertakenByOtherConsumersButNotByItsOwn() {
+        call("a", "small", new Need(30));
+        call("b", "small", new Need(20));
+        call("c", "small", new Need(5));
+        call("d", "", new Need(20));
+        assertThat(entered).containsExactly("a", "d");
+        exit("a");
+        assertThat(entered).containsExactly("a", "d", "b", "c");
+    }
+
+    @Test
+    void whatAConsumerKeepsIsMissingInItsQuota() {
+        Share small = gate.quota("small");
+        gate.keep(small, 30, false);
+        call("a", "small", new Need(20));
+        assertThat(entered).isEmpty();
+        gate.keep(small, -30, false);
+        assertThat(entered).containsExactly("a");
+    }
+
+    @Test
+    void aCallThatDoesNotFitTheDeviceTakesNothingOfItsQuota() {
+        call("a", 80);
+        call("b", "small", new Need(40));
+        Admission b = calls.get("b");
+        assertThat(b.isAdmitted()).isFalse();
+        assertThat(gate.quota("small").committed()).isZero();
+        exit("a");
+        assertThat(gate.quota("small").committed()).isEqualTo(40);
+        exit("b");
+        assertThat(gate.quota("small").committed()).isZero();
+    }
+
+    @Test
+    void aCallOfWhichNobodyKnowsWhatItNeedsIsAdmittedAlone() {
+        Need unknown = new Need(-10);
+        call("a", 10);
+        call("b", "", unknown);
+        call("c", "", unknown);
+        call("d", 95);
+        assertThat(entered).containsExactly("a");
+        exit("a");
+        assertThat(entered).containsExactly("a", "b");
+        unknown.bytes = 60;
+        exit("b");
+        assertThat(entered).as("the next goes in with what it has shown").containsExactly("a", "b", "c");
+        assertThat(gate.committed()).isEqualTo(60);
+    }
+
+    @Test
+    void aFirstCallThatTakesLongIsWaitedForLikeAnyOther() {
+        Need unknown = new Need(-10);
+        call("a", "", unknown);
+        call("b", 20);
+        call("c", "", unknown);
+        pass(PATIENCE - HOST);
+        assertThat(entered)
+                .as("that it runs for long does not say what it needs")
+                .containsExactly("a");
+        pass(2 * HOST);
+        assertThat(entered).contains("b");
+        exit("a");
+        exit("b");
+        pass(PATIENCE);
+        exit("c");
+        assertThat(gate.committed()).isZero();
+    }
+
+    @Test
+    void whereThereIsPlentyAGuessIsEnough() {
+        AdmissionGate large = gate(100 * LIMIT);
+        Need unknown = new Need(-10);
+        assertThat(large.tryAdmit("", unknown)).isNotNull();
+        assertThat(large.tryAdmit("", unknown)).isNotNull();
+        assertThat(large.tryAdmit("small", unknown)).as("with a quota").isNull();
+    }
+
+    /** A call whose work waits for a fence; in line if it is not admitted. */
+    private Admission ahead(String name, long need) {
+        clock.incrementAndGet();
+        Need of = new Need(need);
+        Admission at = gate.tryAdmitAhead("", of);
+        if (at != null) {
+            entered.add(name);
+        } else {
+            at = gate.join("", of, true, _ -> entered.add(name));
+        }
+        calls.put(name, at);
+        return at;
+    }
+
+    @Test
+    void aCallAheadOfItsFenceCountsWithItsInputsUntilTheFenceIsReached() {
+        Admission a = ahead("a", 70);
+        assertThat(gate.committed()).isEqualTo(5);
+        call("b", 40);
+        a.due();
+        a.due();
+        assertThat(gate.committed()).as("whatever else was admitted").isEqualTo(110);
+        call("c", 10);
+        a.exit();
+        a.due();
+        assertThat(entered).containsExactly("a", "b", "c");
+        assertThat(gate.committed()).isEqualTo(50);
+    }
+
+    @Test
+    void aCallIsAdmittedBehindAnotherThatHoldsWhatItWillNeed() {
+        call("a", 90);
+        ahead("b", 90);
+        assertThat(entered).as("the second's memory may be the first's").containsExactly("a", "b");
+    }
+
+    @Test
+    void inputsOfCallsThatWaitForFencesLeaveRoomForEachToRun() {
+        for (int i = 0; i < 10; i++) {
+            ahead("a" + i, 85);
+        }
+        assertThat(entered).containsExactly("a0", "a1", "a2");
+        call("b", 80);
+        assertThat(entered)
+                .as("no call that is ready waits for one that is not")
+                .contains("b")
+                .hasSize(4);
+        call("c", 80);
+        calls.get("a9").due();
+        exit("b");
+        assertThat(entered).as("the line of those that are ready").hasSize(5).endsWith("a9");
+        exit("a9");
+        assertThat(entered).hasSize(6).endsWith("c");
+        exit("c");
+        exit("a2");
+        assertThat(entered).hasSize(7).endsWith("a3");
+        for (int i = 0; i < 10; i++) {
+            exit("a" + i);
+        }
+        assertThat(gate.committed()).isZero();
+        assertThat(gate.waiting()).isZero();
+    }
+
+    @Test
+    void aCallThatNobodyKnowsTheNeedOfIsNotAdmittedAheadOfItsFence() {
+        ahead("a", -10);
+        call("b", -10);
+        assertThat(entered).containsExactly("b");
+        calls.get("a").due();
+        assertThat(entered).containsExactly("b");
+        exit("b");
+        assertThat(entered).containsExactly("b", "a");
+    }
+
+    @Test
+    void aReadyCallIsNotHeldUpForLongByInputsOfCallsThatMayWaitForIt() {
+        for (int i = 0; i < 4; i++) {
+            ahead("a" + i, 80);
+        }
+        call("b", 90);
+        assertThat(entered).hasSize(4);
+        pass(HOST + 1);
+        assertThat(entered).hasSize(5).endsWith("b");
+    }
+
+    @Test
+    void whileSeveralCallsAreAdmittedTheSlabsThatTheyShareNeedRoom() {
+        AdmissionGate slabs = builder(1600)
+                .pool(PoolOptions.tlsf("t", 64, 64))
+                .delayed(this::after)
+                .build()
+                .gate();
+        Admission first = slabs.tryAdmit("", new Need(800));
+        assertThat(first).isNotNull();
+        assertThat(slabs.tryAdmit("", new Need(737))).isNull();
+        assertThat(slabs.tryAdmit("", new Need(736))).isNotNull();
     }
 }

@@ -17,9 +17,10 @@ class KnotsTest extends KnotLine {
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         assertThat(failed.get("more for b"))
-                .hasMessageContaining("call of 'b' waits for memory that no running work will free")
-                .hasMessageContaining("call of 'a' holds 64 bytes and waits for memory")
-                .hasMessageContaining("memoryLimit");
+                .hasMessageContaining("allocation of 64 bytes for call of 'b' is given up for an older request")
+                .hasMessageContaining("it fits once others have ended")
+                .hasMessageContaining("memoryLimit")
+                .hasMessageNotContaining("'a'");
         pass(LONG);
         assertThat(failed).as("the failed call will release its memory").hasSize(1);
         release("b");
@@ -68,7 +69,8 @@ class KnotsTest extends KnotLine {
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for inner");
         assertThat(failed.get("more for inner"))
-                .hasMessageContaining("call of 'outer' holds 64 bytes and waits for the call of 'inner' that it made");
+                .hasMessageContaining("waits for memory that no running work will free")
+                .hasMessageContaining("calls that wait for this one hold what it lacks");
         outer.goesOn(awaited);
         askFor(set, inner, "again for inner");
         pass(LONG);
@@ -185,7 +187,7 @@ class KnotsTest extends KnotLine {
         assertThat(failed).isEmpty();
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
-        assertThat(failed.get("c")).hasMessageContaining("in results that are not closed");
+        assertThat(failed.get("c")).hasMessageContaining("it fits once results or tensors are closed");
     }
 
     @Test
@@ -365,7 +367,7 @@ class KnotsTest extends KnotLine {
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
-        assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes while it is loaded");
+        assertThat(failed.get("c")).hasMessageContaining("it fits once programs are unloaded");
     }
 
     @Test
@@ -427,5 +429,65 @@ class KnotsTest extends KnotLine {
                 .hasMessageContaining("has waited 1 ms for memory, the longest wait allowed");
         pass(500_000);
         assertThat(failed).containsOnlyKeys("c", "d");
+    }
+
+    @Test
+    void whatCallsThatFailedReleaseIsKeptForTheOneThatTheyFailedFor() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        MemoryHolder c = holding(set, "c");
+        askFor(a, set, "more for a", 3 * HALF); // of which one is free
+        askFor(b, set, "more for b", 2 * HALF);
+        askFor(c, set, "more for c", 2 * HALF);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).as("both at once, since one would not do").containsOnlyKeys("more for b", "more for c");
+        ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
+        assertThat(set.tryReserve(upload))
+                .as("there is room, and it is not for uploads")
+                .isNull();
+        release("b");
+        assertThat(set.tryReserve(upload)).isNull();
+        askFor(set, new MemoryHolder("b again", new OperationsUnderWay()), "b again");
+        assertThat(got).doesNotContainKey("b again");
+        release("c");
+        assertThat(got).containsKey("more for a").doesNotContainKey("b again");
+        release("a");
+        release("more for a");
+        assertThat(got).containsKey("b again");
+        assertThat(set.tryReserve(upload)).isNotNull();
+    }
+
+    private void askFor(MemoryHolder call, PoolSet set, String name, long size) {
+        MemoryHolder before = call.enter();
+        ask(set, name, size);
+        call.leave(before);
+    }
+
+    @Test
+    void whoReleasesWithoutEndIsNoHopeForEver() {
+        PoolSet set = builder(3 * HALF)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(a, set, "more for a", 2 * HALF);
+        askFor(b, set, "more for b", 2 * HALF);
+        ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
+        long step = Knots.CONFIRM_NANOS / 3;
+        for (long time = 0; time < Knots.END_NANOS + 2 * Knots.CONFIRM_NANOS; time += step) {
+            Reservation brief = set.tryReserve(upload);
+            if (brief != null) {
+                brief.release(Frontier.EMPTY);
+            }
+            pass(step);
+        }
+        assertThat(failed).containsOnlyKeys("more for b");
     }
 }

@@ -84,7 +84,7 @@ class MemoryLimitsTest extends MemoryLine {
         assertThat(set.tryReserve(ReservationRequest.of(3 * 64))).isNotNull();
         assertThat(set.tryReserve(ReservationRequest.of(1))).isNull();
         assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(4 * 64)))
-                .hasMessageContaining("pool 't' has 192 of 192 bytes in use");
+                .hasMessageContaining("pool 't' has at most 192 bytes");
     }
 
     @Test
@@ -114,11 +114,39 @@ class MemoryLimitsTest extends MemoryLine {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
                     .hasMessageContaining("allocation of " + size + " bytes exceeds the memory limit and can never fit")
-                    .hasMessageContaining("the system has at most " + (1L << 47) + " bytes")
-                    .hasMessageContaining("'first' has 64 bytes transient");
+                    .hasMessageContaining("the system has at most " + (1L << 47) + " bytes");
         }
         assertThat(set.statistics().waiting()).isZero();
         assertThat(slabs.asked).as("the provider was not asked for it").isEqualTo(1);
+    }
+
+    @Test
+    void aRefusalSpeaksOfSlabsAndOfNobodyElse() {
+        PoolSet set = builder(10 * 64)
+                .pool(PoolOptions.tlsf("t", 4 * 64, 4 * 64))
+                .patience(1)
+                .delayed(nanos -> _ -> {})
+                .build();
+        ask(set, "secret", 64);
+        Reservation kept = set.tryReserve(
+                ReservationRequest.of(2 * 64).withConsumer("secret").asPersistent());
+        assertThat(kept).isNotNull();
+        ReservationRequest mine = ReservationRequest.of(8 * 64).withConsumer("mine");
+        assertThat(set.doesNotFitNow(mine))
+                .hasMessageContaining("allocation of 512 bytes exceeds the memory limit now")
+                .hasMessageContaining("of the limit of 640 bytes 192 are in use and 64 more in slabs that are in use")
+                .hasMessageContaining("a piece can have at most 384")
+                .hasMessageContaining("'mine' holds 0 bytes transient, 0 persistent")
+                .hasMessageContaining("it fits once others have ended and results or tensors are closed")
+                .hasMessageNotContaining("secret");
+        kept.release(Frontier.EMPTY);
+        assertThat(set.doesNotFitNow(mine)).hasMessageContaining("it fits once others have ended;");
+        ask(set, "mine", 10 * 64);
+        clock.addAndGet(1);
+        set.lookAtLine();
+        assertThat(failed.get("mine"))
+                .hasMessageContaining("has waited 0 ms for memory")
+                .hasMessageNotContaining("secret");
     }
 
     @Test

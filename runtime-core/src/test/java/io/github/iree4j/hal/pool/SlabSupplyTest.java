@@ -29,6 +29,42 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
+    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsFreedAndStillInUse() {
+        tracker.register(AXIS);
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 10 * 64);
+        got.remove("first").release(Frontier.producedBy(AXIS, 1));
+        assertThat(set.tryReserve(ReservationRequest.of(10 * 64))).isNull();
+        ask(set, "second", 10 * 64);
+        ask(set, "huge", 20 * 64);
+        assertThat(order).as("nothing is live, and memory will come").containsExactly("first");
+        tracker.advance(AXIS, 1);
+        assertThat(got).containsOnlyKeys("second");
+        got.remove("second").release(Frontier.producedBy(AXIS, 2));
+        assertThat(failed).isEmpty();
+        tracker.advance(AXIS, 2);
+        assertThat(failed).containsOnlyKeys("huge");
+    }
+
+    @Test
+    void aSlabThatARequestWaitsForDoesNotGoBack() {
+        tracker.register(AXIS);
+        PoolSet set = builder(1024).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
+        ask(set, "first", 1024);
+        ask(set, "second", 1024);
+        ask(set, "third", 1024);
+        release("first");
+        got.remove("second").release(Frontier.producedBy(AXIS, 1));
+        assertThat(order).containsExactly("first", "second");
+        tracker.advance(AXIS, 1);
+        assertThat(order).containsExactly("first", "second", "third");
+        assertThat(slabs.asked).isEqualTo(1);
+        release("third");
+        assertThat(slabs.bytesOut).isZero();
+    }
+
+    @Test
     void unusedSlabsAreReturnedWhenTheSystemIsShort() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;

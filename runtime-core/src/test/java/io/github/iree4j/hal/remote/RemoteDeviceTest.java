@@ -23,10 +23,15 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -172,6 +177,77 @@ class RemoteDeviceTest {
                 lane.close();
             }
         }
+    }
+
+    /** Then a server that has forgotten a lane knows those before it for forgotten, too. */
+    @Test
+    void lanesAreOpenedInTheOrderOfTheirAxes() throws InterruptedException {
+        Loopback loopback = new Loopback(3);
+        List<Long> axes = Collections.synchronizedList(new ArrayList<>());
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1);
+            loopback.connect(one, nodes.node(2), (_, frame) -> {
+                if (frame[0] == FrameType.OPEN_LANE.number) {
+                    axes.add(ByteBuffer.wrap(frame)
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .getLong(FrameWriter.HEAD));
+                }
+            });
+            loopback.run();
+            together(() -> {
+                for (int i = 0; i < 2000; i++) {
+                    new RemoteDriver(one.session(2), 0, 1).close();
+                }
+            });
+        }
+        assertThat(axes).hasSize(4000).isSorted();
+    }
+
+    /** Requests that exceed the limit take nothing from others, not for a moment. */
+    @Test
+    void memoryThatThereIsIsGrantedWhateverIsRefusedMeanwhile() throws InterruptedException {
+        Loopback loopback = new Loopback(3);
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1);
+            loopback.connect(one, nodes.node(2));
+            loopback.run();
+            RemoteDriver driver = new RemoteDriver(one.session(2), 0, 1);
+            long limit = driver.info().memoryLimit();
+            AtomicBoolean first = new AtomicBoolean();
+            together(() -> {
+                boolean large = first.compareAndSet(false, true);
+                for (int i = 0; i < 20_000; i++) {
+                    if (large) {
+                        assertThatThrownBy(() -> driver.charge(limit + 1)).isInstanceOf(IreeException.class);
+                    } else {
+                        driver.charge(1);
+                        driver.uncharge(1);
+                    }
+                }
+            });
+            driver.close();
+        }
+    }
+
+    /** Runs something on two threads at once, neither of which may throw. */
+    private static void together(Runnable work) throws InterruptedException {
+        List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
+        CyclicBarrier barrier = new CyclicBarrier(2);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    barrier.await();
+                    work.run();
+                } catch (Exception | AssertionError e) {
+                    thrown.add(e);
+                }
+            }));
+        }
+        for (Thread each : threads) {
+            each.join();
+        }
+        assertThat(thrown).isEmpty();
     }
 
     @Test

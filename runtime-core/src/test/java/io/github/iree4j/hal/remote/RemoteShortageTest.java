@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -18,6 +21,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -80,6 +85,56 @@ class RemoteShortageTest {
                 assertThat(session.failure()).isNull();
             }
             loopback.stop();
+        }
+    }
+
+    /** Of the host, which code and recordings of a peer may take: what was refused is recorded again. */
+    @Test
+    void commandsThatThereWasNoRoomForRunOnceThereIs() {
+        Loopback loopback = new Loopback(8);
+        RemoteOptions little = new RemoteOptions(256 << 10, 1024, 1 << 30, 1 << 16, 1 << 20, 4 << 20);
+        try (TestNodes nodes = new TestNodes()) {
+            RemoteNode one = nodes.node(1);
+            loopback.connect(one, nodes.node(2, little));
+            loopback.run();
+            loopback.start();
+            RemoteSession session = one.session(2);
+            DeviceOptions options = DeviceOptions.builder()
+                    .queueCount(1)
+                    .schedulingDomain(one.domain())
+                    .build();
+            try (Device far = session.openDevice(session.devices().getFirst().id(), options);
+                    Buffer buffer = far.allocator().allocate(PARAMS, 64);
+                    CommandBuffer commands = far.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
+                commands.fillBuffer(BufferRef.of(buffer, 0, 64), 7, 4, 0);
+                commands.finish();
+                List<Long> others = new ArrayList<>();
+                for (int count = 1 << 16; count > 0; count = others.size() < 8 ? count : count / 2) {
+                    others.add(session.client().handle());
+                    session.post(new FrameWriter(FrameType.RECORD)
+                            .u64(others.getLast())
+                            .u16(0) // device
+                            .u16(1) // slots
+                            .u32(count)
+                            .bytes(new byte[count])); // barriers
+                }
+                for (int i = 0; i < 2; i++) {
+                    assertThatThrownBy(() -> execute(far, commands))
+                            .hasMessageContaining("bytes that one peer may have");
+                }
+                others.forEach(session.client()::release);
+                execute(far, commands);
+                assertThat(session.failure()).isNull();
+            }
+            loopback.stop();
+        }
+    }
+
+    private static void execute(Device device, CommandBuffer commands) {
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Fence done = Fence.at(timeline, 1)) {
+            device.queue(0).execute(null, done, commands, BindingTable.of(), 0);
+            done.await(Duration.ofSeconds(30));
         }
     }
 }

@@ -369,6 +369,21 @@ class SchedulerRulesTest {
     }
 
     @Test
+    void aQueueThatRunsAPartOfAnOperationIsNotIdle() {
+        OperationParts parts = workers.beginParts(null);
+        assertThat(workers.isIdle()).as("nothing runs before the first part").isTrue();
+        for (int i = 0; i < 2; i++) {
+            TimelineSemaphore done = semaphore();
+            parts.submit(null, at(done, 1), Nothing::new);
+            assertThat(workers.isIdle()).as("part %d runs", i).isFalse();
+            complete();
+            assertThat(done.value()).isEqualTo(1);
+            assertThat(workers.isIdle()).as("the next part is not there yet").isTrue();
+        }
+        parts.end(false);
+    }
+
+    @Test
     void workOfTheHostKnowsWhatItFollowed() {
         long first = domain.axes().allocate(CausalDomain.QUEUE);
         tracker.register(first);

@@ -19,6 +19,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a scope accepts, reports and keeps. */
 class SpeculationScopeTest {
@@ -89,6 +91,32 @@ class SpeculationScopeTest {
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
         assertThat(scope.epochAt(tokens, 1)).isZero();
         assertThat(scope.epochAt(tokens, 3)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void whatAnOperationSignalsAfterItsLastPartStandsOnTheDraftToo(int count) {
+        TimelineSemaphore reduced = closed(TimelineSemaphore.create(0));
+        Fence whole = at(reduced, 1);
+        TimelineSemaphore drafted = closed(TimelineSemaphore.create(0));
+        device.queue(0).barrier(null, at(drafted, 1), 0);
+        OperationParts parts = ((ScheduledQueue<?>) device.queue(2)).scheduler().beginParts(whole);
+        TimelineSemaphore between = closed(TimelineSemaphore.create(0));
+        for (int i = 0;
+                i < count;
+                i++) { // a collective follows on each, which is no operation and tells nothing before it ends
+            parts.submit(
+                    at(i == 0 ? drafted : between, 2L * i + (i == 0 ? 1 : 0)), at(between, 2L * i + 1), Nothing::new);
+        }
+        clock.runUntilIdle();
+        assertThat(between.value()).isEqualTo(1);
+        TimelineSemaphore built = closed(TimelineSemaphore.create(0));
+        device.queue(2).barrier(whole, at(built, 1), 0);
+        assertThat(scope.reject(1)).isEqualTo(count);
+        assertThat(built.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.CANCELLED);
+        whole.signal();
+        parts.end(false);
+        scope.close();
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -68,7 +69,7 @@ class StorageGrantTest {
     }
 
     /** A buffer without a device. */
-    private static final class Bytes extends StoredBuffer<Storage> {
+    private static class Bytes extends StoredBuffer<Storage> {
         Bytes() {
             super(0, BufferUsage.DEFAULT, MemoryAccess.ALL, SIZE, new Storage(), null, 0, false, null);
         }
@@ -343,5 +344,43 @@ class StorageGrantTest {
         assertThat(asking.buffer.releaseAfter(death)).isTrue();
         assertThat(asking.buffer.releaseAfter(death)).isFalse();
         assertThat(live()).isZero();
+    }
+
+    @Test
+    void storageIsNotGivenOnByADeallocationOfWhichItIsUnknownWhetherItComesBehind() {
+        Asking asking = asking("asking");
+        assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
+                .isTrue();
+        asking.grant.issued(Frontier.producedBy(AXIS, 1));
+        Frontier elsewhere = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 2), 9);
+        assertThat(asking.buffer.releaseAfter(elsewhere)).isFalse();
+        assertThat(asking.buffer.isAllocatedBefore(elsewhere)).isEqualTo(Known.NO);
+        assertThat(asking.buffer.releaseAfter(elsewhere.tainted())).isFalse();
+        assertThat(asking.buffer.isAllocatedBefore(elsewhere.tainted())).isEqualTo(Known.UNKNOWN);
+        assertThat(live()).isEqualTo(SIZE);
+        asking.grant.executed();
+        assertThat(asking.buffer.isAllocatedBefore(elsewhere)).isEqualTo(Known.YES);
+        asking.buffer.close();
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void storageThatNobodyUsesIsOthersOnceItsAllocationIsComplete() {
+        Bytes onStream = new Bytes() {
+            @Override
+            protected boolean isCommittedWhenIssued() {
+                return true;
+            }
+        };
+        StorageGrant<Storage> grant = new StorageGrant<>(onStream, pools, ReservationRequest.of(SIZE), Storage::new);
+        assertThat(grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE)).isTrue();
+        grant.issued(Frontier.producedBy(AXIS, 1));
+        onStream.deallocate();
+        assertThat(live()).isZero();
+        Asking asking = asking("asking");
+        assertThat(asking.hasPresent(Frontier.EMPTY)).isFalse();
+        tracker.advance(AXIS, 1);
+        assertThat(asking.hasPresent(Frontier.EMPTY)).isTrue();
+        asking.grant.failed(CAUSE, Frontier.EMPTY);
     }
 }

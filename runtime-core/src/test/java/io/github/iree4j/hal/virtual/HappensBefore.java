@@ -8,6 +8,7 @@ import io.github.iree4j.hal.virtual.RandomProgram.Lookup;
 import io.github.iree4j.hal.virtual.RandomProgram.Point;
 import io.github.iree4j.hal.virtual.RandomProgram.Reuse;
 import io.github.iree4j.hal.virtual.RandomProgram.Step;
+import io.github.iree4j.status.Known;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -168,13 +169,10 @@ final class HappensBefore {
 
     /** A frontier without taint is complete: it knows everything declared and not complete already. */
     private void checkTaint(Event event) {
-        if (event.frontier.isTainted()) {
-            return;
-        }
         BitSet declared = order.declaredBeforeEnd[event.index];
         for (int other = declared.nextSetBit(0); other >= 0; other = declared.nextSetBit(other + 1)) {
             Event before = program.events.get(other);
-            if (!event.frontier.reaches(before.axis(), before.epoch())
+            if (event.frontier.reaches(before.axis(), before.epoch()) == Known.NO
                     && !order.isKnownToBeOver(before, event.knewBy)) {
                 fail("%s%n  does not know that it runs after%n  %s".formatted(event, before));
             }
@@ -286,7 +284,7 @@ final class HappensBefore {
             Frontier one = step.last.frontier;
             boolean subsumed = together.stream()
                     .anyMatch(other -> other.last != step.last
-                            && other.last.frontier.reaches(one.producerAxis(), one.producerEpoch()));
+                            && other.last.frontier.reaches(one.producerAxis(), one.producerEpoch()) == Known.YES);
             if (!subsumed) {
                 joined = joined.size() == 0 || joined.equals(one) ? one : joined.merge(one, Frontier.MAXIMUM_CAPACITY);
             }

@@ -272,7 +272,7 @@ class RandomAllocationTest {
             DeviceQueue home = queue();
             boolean wanders = random.nextInt(3) == 0;
             long size = independent
-                    ? LIMIT / 8 * (1L + random.nextInt(6)) // so that free blocks must often be merged
+                    ? LIMIT / 8 * (1L + random.nextInt(6)) // a few sizes, so that what is freed often fits
                     : 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
             TimelineSemaphore own = closed(TimelineSemaphore.create(0));
             Fence behind = behind();

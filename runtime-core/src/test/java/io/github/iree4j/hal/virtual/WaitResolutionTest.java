@@ -15,6 +15,7 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -167,8 +168,8 @@ class WaitResolutionTest {
         submit(three.queue(0), at(second, 1), at(third, 1));
         assertThat(frontier(third, 1))
                 .as("before anything has run")
-                .satisfies(f -> assertThat(f.reaches(one.queue(0).axis(), 1)).isTrue())
-                .satisfies(f -> assertThat(f.reaches(two.queue(0).axis(), 1)).isTrue());
+                .satisfies(f -> assertThat(f.reaches(one.queue(0).axis(), 1)).isEqualTo(Known.YES))
+                .satisfies(f -> assertThat(f.reaches(two.queue(0).axis(), 1)).isEqualTo(Known.YES));
         submit(three.queue(0), at(first, 1), null);
         assertThat(three.queue(0).counters().elidedFrontier()).isEqualTo(1);
         clock.runUntilIdle();
@@ -222,8 +223,8 @@ class WaitResolutionTest {
         TimelineSemaphore late = semaphore();
         submit(device.queue(3), at(timeline, 2), at(late, 1));
         Frontier known = frontier(late, 1);
-        assertThat(known.reaches(device.queue(0).axis(), 1)).isTrue();
-        assertThat(known.reaches(device.queue(1).axis(), 1)).isTrue();
+        assertThat(known.reaches(device.queue(0).axis(), 1)).isEqualTo(Known.YES);
+        assertThat(known.reaches(device.queue(1).axis(), 1)).isEqualTo(Known.YES);
         assertThat(known.epochOf(device.queue(2).axis()))
                 .as("value 3 was not waited for")
                 .isZero();

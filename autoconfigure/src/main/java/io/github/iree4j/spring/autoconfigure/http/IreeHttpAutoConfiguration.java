@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.autoconfigure.http;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
@@ -13,7 +12,6 @@ import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
 import io.grpc.BindableService;
 import org.apache.catalina.valves.ValveBase;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -53,16 +51,6 @@ public final class IreeHttpAutoConfiguration {
     /** For Spring. */
     IreeHttpAutoConfiguration() {}
 
-    /** The smallest budget of the runtime's devices, bytes. */
-    private static long deviceMemory(ObjectProvider<IreeRuntime> runtimes) {
-        return runtimes.stream()
-                .flatMap(runtime -> runtime.devices().stream())
-                .mapToLong(device -> device.allocator().poolStatistics().budget())
-                .filter(budget -> budget > 0)
-                .min()
-                .orElse(Long.MAX_VALUE);
-    }
-
     /** With Tomcat. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConfigurableTomcatWebServerFactory.class, ValveBase.class})
@@ -84,8 +72,8 @@ public final class IreeHttpAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        BodyLimits ireeBodyLimits(IreeHttpProperties properties, ObjectProvider<IreeRuntime> runtimes) {
-            return properties.limits(deviceMemory(runtimes), MANY_BODIES);
+        BodyLimits ireeBodyLimits(IreeHttpProperties properties) {
+            return properties.limits(MANY_BODIES);
         }
     }
 
@@ -151,9 +139,8 @@ public final class IreeHttpAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        BodyLimits ireeBodyLimits(
-                IreeHttpProperties properties, Environment environment, ObjectProvider<IreeRuntime> runtimes) {
-            return properties.limits(deviceMemory(runtimes), ServerThreads.share(environment, SHARE, MANY_BODIES));
+        BodyLimits ireeBodyLimits(IreeHttpProperties properties, Environment environment) {
+            return properties.limits(ServerThreads.share(environment, SHARE, MANY_BODIES));
         }
 
         @Bean
@@ -199,8 +186,8 @@ public final class IreeHttpAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        BodyLimits ireeBodyLimits(IreeHttpProperties properties, ObjectProvider<IreeRuntime> runtimes) {
-            return properties.limits(deviceMemory(runtimes), MANY_BODIES);
+        BodyLimits ireeBodyLimits(IreeHttpProperties properties) {
+            return properties.limits(MANY_BODIES);
         }
 
         @Bean

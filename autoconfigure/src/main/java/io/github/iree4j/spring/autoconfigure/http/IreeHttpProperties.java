@@ -12,7 +12,7 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.http.*} properties.
  *
  * @param maxTensorSize Maximum size of a tensor in a request body.
- * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, and of what is allocated for it. A quarter of the heap or of the smallest budget in 'iree.pools', whichever is less, when not set.
+ * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, and of what is allocated for it. A quarter of the heap when not set. Inputs wait there while calls wait for memory of devices.
  * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it.
  * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
  * @param problemDetails Whether to render failures of calls in all controllers as problem details. Same as
@@ -48,12 +48,12 @@ public record IreeHttpProperties(
         }
     }
 
-    /** The limits of bodies, where nothing is configured of a share of the devices' memory and of that many bodies. */
-    BodyLimits limits(long devices, int bodies) {
+    /** The limits of bodies, where nothing is configured of a share of the heap and of that many bodies. */
+    BodyLimits limits(int bodies) {
         return new BodyLimits(
                 maxInFlightSize != null
                         ? maxInFlightSize.toBytes()
-                        : Math.max(1, Math.min(Runtime.getRuntime().maxMemory(), devices) / SHARE),
+                        : Math.max(1, Runtime.getRuntime().maxMemory() / SHARE),
                 bodyTimeout,
                 maxConcurrentBodies == 0 ? bodies : maxConcurrentBodies);
     }

@@ -1,0 +1,295 @@
+package io.github.iree4j.load;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.status.IreeException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Callers of one device for some time. Each has a program of its own, since calls of one program take turns, and asks for the next answer
+ * when it has one. Without retries a call that fails is counted and the caller goes on to its next request; with retries the caller makes the
+ * same request again, at once, until it has the answer. A result that is wrong ends the measurement.
+ *
+ * <p>A call takes 16,900 bytes of inputs and 64 times as much of memory in queue order, which it frees before it ends.
+ */
+final class GoodputCell {
+    private static final int ROWS = 65;
+    private static final int COLUMNS = 64;
+    private static final Tensor FACTORS = factors();
+    /** How many calls a caller with fences submits one behind the other. */
+    private static final int CHAIN = 4;
+    /** The part of the time that is not measured, at the start. */
+    private static final double WARM_UP = 0.2;
+
+    /** How callers call. */
+    enum Way {
+        /** {@code invoke}. */
+        BLOCKING,
+        /** {@code invokeAsync} and {@code join}. */
+        ASYNC,
+        /** Every second caller blocks. */
+        MIXED,
+        /** {@code submit} between fences, of a function that waits for its work: chains, one for each caller. */
+        FENCES,
+        /** The same of a function that takes fences, whose memory is allocated behind them in queue order. */
+        PIPELINES;
+
+        private Way of(int caller) {
+            return this != MIXED ? this : caller % 2 == 0 ? BLOCKING : ASYNC;
+        }
+    }
+
+    /**
+     * What is called.
+     *
+     * @param name of a driver
+     * @param module whose functions wait
+     * @param fenced whose functions take fences
+     */
+    record Device(String name, Path module, Path fenced) {
+        private Program load(IreeRuntime runtime, Way way) {
+            return runtime.load(way == Way.PIPELINES ? fenced : module);
+        }
+
+        private IreeRuntime open(long limit) {
+            IreeRuntime.Builder builder = IreeRuntime.builder().device(name);
+            return (limit == 0 ? builder : builder.memoryLimit(limit)).build();
+        }
+
+        /** The bytes that are live at most while one call runs. */
+        long peak() {
+            try (IreeRuntime runtime = open(0);
+                    Program program = load(runtime, Way.BLOCKING)) {
+                Caller caller = new Caller(runtime, program, Way.BLOCKING, false, new AtomicInteger());
+                caller.call(1);
+                return runtime.device().allocator().statistics().bytesPeak();
+            }
+        }
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param rate answers per second
+     * @param failed calls that failed, also before the measured part
+     * @param least answers of the caller that got fewest
+     * @param evenness the same as a part of the mean; 0 when there were no answers
+     * @param longestNanos the longest time from a request to its answer or, without retries, its failure
+     * @param live bytes when all have ended and what they called is closed
+     */
+    record Outcome(double rate, long failed, long least, double evenness, long longestNanos, long live) {}
+
+    private final Device device;
+    private final Way way;
+    private final boolean retries;
+    private final int callers;
+    private final long limit;
+
+    /**
+     * Callers of a device.
+     *
+     * @param budget of the device, as a multiple of the peak of one call; 0 for no limit
+     */
+    GoodputCell(Device device, Way way, boolean retries, int callers, double budget) {
+        this.device = device;
+        this.way = way;
+        this.retries = retries;
+        this.callers = callers;
+        this.limit = budget == 0 ? 0 : (long) (budget * device.peak());
+    }
+
+    /** Has them call for some seconds. */
+    Outcome run(double seconds) throws InterruptedException {
+        AtomicInteger end = new AtomicInteger();
+        List<Caller> all = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        try (IreeRuntime runtime = device.open(limit)) {
+            List<Program> programs = new ArrayList<>();
+            for (int i = 0; i < callers; i++) {
+                Program program = device.load(runtime, way);
+                programs.add(program);
+                all.add(new Caller(runtime, program, way.of(i), retries, end));
+            }
+            for (Caller caller : all) {
+                threads.add(Thread.ofPlatform().start(caller));
+            }
+            pause(seconds * WARM_UP);
+            long[] before = answers(all);
+            long start = System.nanoTime();
+            pause(seconds);
+            long[] gained = answers(all);
+            double took = (System.nanoTime() - start) / 1e9;
+            end.set(1);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            Arrays.setAll(gained, i -> gained[i] - before[i]);
+            programs.forEach(Program::close);
+            for (Caller caller : all) {
+                caller.check();
+            }
+            long sum = Arrays.stream(gained).sum();
+            long least = Arrays.stream(gained).min().orElse(0);
+            return new Outcome(
+                    sum / took,
+                    all.stream().mapToLong(each -> each.failed).sum(),
+                    least,
+                    sum == 0 ? 0 : (double) least * callers / sum,
+                    all.stream().mapToLong(each -> each.longest).max().orElse(0),
+                    runtime.device().allocator().statistics().bytesLive());
+        }
+    }
+
+    private static long[] answers(List<Caller> callers) {
+        return callers.stream().mapToLong(each -> each.answers.get()).toArray();
+    }
+
+    private static void pause(double seconds) {
+        long end = System.nanoTime() + (long) (seconds * 1e9);
+        for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    /** One caller. What is not atomic is read once its thread has ended. */
+    private static final class Caller implements Runnable {
+        private final IreeRuntime runtime;
+        private final ProgramFunction function;
+        private final Way way;
+        private final boolean retries;
+        private final AtomicInteger end;
+        private final AtomicLong answers = new AtomicLong();
+        private long failed;
+        private long longest;
+        private @Nullable Throwable wrong;
+
+        Caller(IreeRuntime runtime, Program program, Way way, boolean retries, AtomicInteger end) {
+            this.runtime = runtime;
+            this.function = program.function("outer");
+            this.way = way;
+            this.retries = retries;
+            this.end = end;
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (int number = 1; end.get() == 0; number++) {
+                    long start = System.nanoTime();
+                    while (!call(number) && retries && end.get() == 0) {
+                        // The same request again.
+                    }
+                    longest = Math.max(longest, System.nanoTime() - start);
+                }
+            } catch (RuntimeException | Error e) {
+                wrong = e;
+            }
+        }
+
+        void check() {
+            if (wrong != null) {
+                throw new IllegalStateException("a caller has failed", wrong);
+            }
+        }
+
+        /** Makes a request; returns whether all of it was answered. */
+        boolean call(int number) {
+            try (Tensor input = input(number)) {
+                switch (way) {
+                    case BLOCKING -> take(function.invoke(input, FACTORS), number);
+                    case FENCES, PIPELINES -> {
+                        return chain(input, number);
+                    }
+                    default -> take(function.invokeAsync(input, FACTORS).join(), number);
+                }
+                return true;
+            } catch (IreeException | CompletionException e) {
+                return failure(e);
+            }
+        }
+
+        /** Calls one behind the other. Each that has a result once its fence is reached is an answer. */
+        private boolean chain(Tensor input, int number) {
+            List<CompletableFuture<Results>> submitted = new ArrayList<>();
+            boolean isAnswered = true;
+            try (Timeline timeline = runtime.createTimeline()) {
+                for (int i = 0; i < CHAIN; i++) {
+                    try (Fence after = i == 0 ? null : timeline.at(i);
+                            Fence signal = timeline.at(i + 1L)) {
+                        submitted.add(function.submit(after, signal, input, FACTORS));
+                    } catch (IreeException e) {
+                        isAnswered = failure(e); // the next would wait for it
+                        break;
+                    }
+                }
+                for (int i = 0; i < submitted.size(); i++) {
+                    try (Results results = submitted.get(i).join()) {
+                        timeline.await(i + 1L);
+                        check(results, number);
+                    } catch (IreeException | CompletionException e) {
+                        isAnswered = failure(e);
+                    }
+                }
+            }
+            return isAnswered;
+        }
+
+        private boolean failure(RuntimeException e) {
+            if (e instanceof CompletionException && !(e.getCause() instanceof IreeException)) {
+                throw e;
+            }
+            failed++;
+            return false;
+        }
+
+        private void take(Results results, int number) {
+            try (results) {
+                check(results, number);
+            }
+        }
+
+        private void check(Results results, int number) {
+            float[] sums = results.tensor(0).toFloatArray();
+            float first = element(number) * element(number);
+            if (sums.length != ROWS || sums[0] != first || sums[ROWS - 1] != 8 * first) {
+                throw new IllegalStateException(
+                        "request %d has %s for %s".formatted(number, Arrays.toString(sums), first));
+            }
+            answers.incrementAndGet();
+        }
+
+        private static float element(int number) {
+            return 1 + number % 100;
+        }
+
+        /** One element of the first row, two of the last, and zeros. */
+        private static Tensor input(int number) {
+            float[] values = new float[ROWS * COLUMNS];
+            values[0] = element(number);
+            values[values.length - 1] = element(number);
+            values[values.length - 2] = element(number);
+            return Tensor.of(values, ROWS, COLUMNS);
+        }
+    }
+    /** One for each row, two for the last. */
+    private static Tensor factors() {
+        float[] values = new float[ROWS];
+        Arrays.fill(values, 1);
+        values[ROWS - 1] = 2;
+        return Tensor.of(values, ROWS, 1);
+    }
+}

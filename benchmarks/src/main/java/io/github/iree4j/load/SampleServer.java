@@ -1,0 +1,99 @@
+package io.github.iree4j.load;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The sample, in a process of its own on a free port of the loopback interface, and requests to it. */
+final class SampleServer implements AutoCloseable {
+    static final int PIXELS = 64;
+
+    private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+
+    private final Process server;
+    private final Path log;
+    private final int port;
+
+    /** Starts its jar with further arguments, and waits until it is there. */
+    SampleServer(Path jar, String... arguments) throws IOException, InterruptedException {
+        log = Files.createTempFile("iree4j-load", ".log");
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElse("java"),
+                "-Xmx512m",
+                "-jar",
+                jar.toString(),
+                "--server.address=127.0.0.1",
+                "--server.port=0",
+                "--server.tomcat.max-keep-alive-requests=-1",
+                "--logging.level.io.github.iree4j=WARN"));
+        command.addAll(Arrays.asList(arguments));
+        server = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        boolean isThere = false;
+        try {
+            port = awaitPort();
+            isThere = true;
+        } finally {
+            if (!isThere) {
+                close();
+            }
+        }
+    }
+
+    private int awaitPort() throws IOException, InterruptedException {
+        for (int i = 0; i < 600 && server.isAlive(); i++) {
+            Matcher started = PORT.matcher(Files.readString(log));
+            if (started.find()) {
+                return Integer.parseInt(started.group(1));
+            }
+            Thread.sleep(100);
+        }
+        throw new IOException("the sample did not start:\n" + Files.readString(log));
+    }
+
+    int port() {
+        return port;
+    }
+
+    long process() {
+        return server.pid();
+    }
+
+    /** A request of the Open Inference Protocol with so many pictures, its input and output in binary. */
+    static byte[] protocolRequest(int rows) {
+        int size = Float.BYTES * rows * PIXELS;
+        String header =
+                "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}],\"parameters\":{\"binary_data_output\":true}}"
+                        .formatted(rows, PIXELS, size);
+        return request(
+                "POST",
+                "/v2/models/digits/infer",
+                "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
+                Arrays.copyOf(header.getBytes(StandardCharsets.US_ASCII), header.length() + size));
+    }
+
+    static byte[] request(String method, String path, String headers, byte[] body) {
+        byte[] head = "%s %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
+                .formatted(method, path, headers, body.length)
+                .getBytes(StandardCharsets.US_ASCII);
+        byte[] request = Arrays.copyOf(head, head.length + body.length);
+        System.arraycopy(body, 0, request, head.length, body.length);
+        return request;
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.destroy();
+        Process ended = server.onExit().join();
+        assert !ended.isAlive();
+        Files.deleteIfExists(log);
+    }
+}

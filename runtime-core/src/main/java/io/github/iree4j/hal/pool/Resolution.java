@@ -1,0 +1,165 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.hal.pool.Block.Home;
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the calls that have to end for a request to be granted. Computes in the units in which memory is granted: free spans of slabs, slabs
+ * that can be returned, budgets and quotas. Assumes that work under way has finished. Guarded by the lock of the set.
+ */
+final class Resolution {
+    /** By the age of calls, since the requests of a call that goes on are younger and younger. */
+    static final Comparator<Waiter> OLDEST_CALL_FIRST =
+            Comparator.comparingLong(each -> each.stake == null ? each.age : each.stake.age);
+
+    private final List<Pool> pools;
+    private final Slabs slabs;
+
+    /** A request, and those that have to fail for it to be granted. */
+    record Help(Waiter helped, List<Waiter> ending) {}
+
+    Resolution(List<Pool> pools, Slabs slabs) {
+        this.pools = pools;
+        this.slabs = slabs;
+    }
+
+    /**
+     * Chooses the calls to end: for the oldest call that can be helped, those that began last.
+     *
+     * @param lost requests that wait in vain
+     * @return null when the end of none would help another
+     */
+    @Nullable
+    Help help(List<Waiter> lost) {
+        for (Waiter waiter : lost.stream().sorted(OLDEST_CALL_FIRST).toList()) {
+            List<Stake> ending = toEnd(waiter, mayEnd(lost, waiter));
+            if (ending != null && !ending.isEmpty()) {
+                return new Help(
+                        waiter,
+                        ending.stream().map(stake -> youngest(lost, stake)).toList());
+            }
+        }
+        return null;
+    }
+
+    /** The calls that may be ended for a request, the youngest first: all of their requests wait in vain too. */
+    private static List<Stake> mayEnd(List<Waiter> lost, Waiter waiter) {
+        return lost.stream()
+                .map(each -> each.stake)
+                .filter(stake -> stake != null
+                        && stake.live > 0
+                        && !stake.equals(waiter.stake)
+                        && stake.waiting == of(stake, lost).count())
+                .distinct()
+                .sorted(Comparator.comparingLong((Stake stake) -> stake.age).reversed())
+                .toList();
+    }
+
+    private static Stream<Waiter> of(Stake stake, List<Waiter> waiters) {
+        return waiters.stream().filter(each -> stake.equals(each.stake));
+    }
+
+    private static Waiter youngest(List<Waiter> lost, Stake stake) {
+        return of(stake, lost).max(Comparator.comparingLong(each -> each.age)).orElseThrow();
+    }
+
+    /**
+     * Returns the calls that have to end.
+     *
+     * @param candidates calls that may be ended, the one to end first at the front
+     * @return no more of them than are needed, none of which could be left out; null when the end of all would not help
+     */
+    private @Nullable List<Stake> toEnd(Waiter waiter, List<Stake> candidates) {
+        int enough = candidates.size();
+        if (!fitsWithout(waiter, candidates)) {
+            return null;
+        }
+        for (int tooFew = -1; enough - tooFew > 1; ) { // of the first, none and all included
+            int middle = enough + tooFew >>> 1;
+            if (fitsWithout(waiter, candidates.subList(0, middle))) {
+                enough = middle;
+            } else {
+                tooFew = middle;
+            }
+        }
+        List<Stake> ending = new ArrayList<>(candidates.subList(0, enough));
+        for (int i = ending.size() - 1; i >= 0; i--) { // those that are to be kept first
+            Stake spared = ending.remove(i);
+            if (!fitsWithout(waiter, ending)) {
+                ending.add(i, spared);
+            }
+        }
+        return ending;
+    }
+
+    private boolean fitsWithout(Waiter waiter, Collection<Stake> gone) {
+        Set<Stake> stakes = new HashSet<>(gone);
+        return fits(waiter, block -> block.stake != null && stakes.contains(block.stake));
+    }
+
+    /** Whether a request could be granted if the reserved blocks that match were free. */
+    boolean fits(Waiter waiter, Predicate<Block> gone) {
+        return fits(waiter.pool, waiter.request, waiter.account, gone);
+    }
+
+    /** The same, for a request of a pool that is charged to an account. */
+    boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {
+        long size = pool.store.lengthFor(request.size());
+        long length = Math.max(size, pool.store.lengthFor(1));
+        long alignment = Math.max(request.alignment(), pool.alignment);
+        Predicate<Block> free = block -> block.free || gone.test(block);
+        Tally own = new Tally(account);
+        Tally all = new Tally(account);
+        for (Pool each : pools) {
+            Tally tally = new Tally(account);
+            each.store.forEach(block -> tally.add(block, free.test(block)));
+            tally.finish();
+            all.idle += tally.idle;
+            all.freed += tally.freed;
+            own = each.equals(pool) ? tally : own;
+        }
+        if (size > account.quota - account.live() + all.freed) {
+            return false;
+        }
+        long room =
+                Math.min(slabs.budget - slabs.bytes() + all.idle, pool.options.budget() - pool.slabBytes() + own.idle);
+        return pool.store.couldTake(length, alignment, free) || pool.store.growth(length, alignment, room) > 0;
+    }
+
+    /** Adds up the blocks of a pool, slab by slab. */
+    private static final class Tally {
+        private final Account account;
+        private @Nullable Home home;
+        private boolean isIdle;
+        long idle; // bytes of slabs without a block in use
+        long freed; // bytes of the account's blocks that are to be free
+
+        Tally(Account account) {
+            this.account = account;
+        }
+
+        void add(Block block, boolean free) {
+            if (block.home != home) {
+                finish();
+                home = block.home;
+                isIdle = block.home.accessed == 0;
+            }
+            isIdle &= free;
+            freed += free && !block.free && account.equals(block.account) ? block.used : 0;
+        }
+
+        void finish() {
+            idle += home != null && isIdle ? home.slab.size() : 0;
+            home = null;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.iree4j.hal.pool;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A limit on memory, what of it admitted calls may come to hold, and what others keep: of a device, or of a consumer with a quota. Commits
+ * are atomic; what is marked as guarded by the gate's lock is written under that.
+ */
+final class Share {
+    private final long limit;
+    private final long spare;
+    private final AtomicLong committed = new AtomicLong(); // to admitted calls
+    private volatile long
+            ahead; // the inputs of calls that were admitted ahead of their fence; guarded by the gate's lock
+
+    /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
+    private final AtomicLong kept = new AtomicLong();
+
+    private volatile long permanent; // the part kept by loaded programs
+
+    /**
+     * Begins with nothing committed.
+     *
+     * @param limit bytes
+     * @param spare bytes that stay free while several calls are admitted, since slabs that calls share are never quite full
+     */
+    Share(long limit, long spare) {
+        this.limit = limit;
+        this.spare = spare;
+    }
+
+    long committed() {
+        return committed.get();
+    }
+
+    /** What a call of that need takes of the limit. */
+    long part(long need) {
+        return Math.min(need, limit);
+    }
+
+    /** Whether no admitted call runs: all of them wait for their fences. */
+    boolean isQuiet() {
+        return committed.get() <= ahead;
+    }
+
+    /** Commits the need of a call, if there is room for it; a call that is alone has all the room that programs leave. */
+    boolean tryCommit(long need) {
+        long wanted = Math.min(need, limit - permanent);
+        for (; ; ) {
+            long now = committed.get();
+            if (wanted > limit - kept.get() - now - (now == 0 ? 0 : spare)) {
+                return false;
+            }
+            if (committed.compareAndSet(now, now + part(need))) {
+                return true;
+            }
+        }
+    }
+
+    /** Commits everything to a call whose need nobody knows, if no other call runs and there is room for its guess. */
+    boolean tryCommitAll(long guess) {
+        long now = committed.get();
+        return isQuiet()
+                && Math.min(guess, limit - permanent) <= limit - kept.get() - now
+                && committed.compareAndSet(now, now + limit);
+    }
+
+    /**
+     * Commits the inputs of a call that waits for a fence, if there is room for them now, and beside the inputs of all such calls for one more
+     * like it: then one after the other can run, and the call that they may wait for. Under the gate's lock.
+     */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    boolean tryCommitAhead(long inputs, long need) {
+        if (ahead + inputs + Math.min(need, limit - permanent) > limit - kept.get() || !tryCommit(inputs)) {
+            return false;
+        }
+        ahead += part(inputs);
+        return true;
+    }
+
+    /** Commits the need of a call, whether or not there is room. */
+    void commit(long need) {
+        committed.addAndGet(part(need));
+    }
+
+    void release(long need) {
+        committed.addAndGet(-part(need));
+    }
+
+    /** A call that was admitted ahead is over. Under the gate's lock. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    void releaseAhead(long inputs) {
+        ahead -= part(inputs);
+    }
+
+    /** Adds to what is kept, or subtracts. Under the lock of the set. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
+    void keep(long bytes, boolean byProgram) {
+        if (byProgram) {
+            permanent += bytes;
+        }
+        long now = kept.getPlain() + bytes;
+        if (bytes > 0) {
+            kept.setRelease(now); // visible to a thread that sees the call end, which comes later
+        } else {
+            kept.set(now); // before the check for calls that wait
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "%d bytes, %d committed, %d ahead, %d kept".formatted(limit, committed.get(), ahead, kept.get());
+    }
+}

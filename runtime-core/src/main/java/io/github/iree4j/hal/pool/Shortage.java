@@ -1,0 +1,215 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says why a request is not granted, in the units that memory is granted in. Services pass the message on to their clients, so it has the
+ * request, the limit that binds, what the requester's own program holds, what would have to end, and the remedy, and nothing about others;
+ * {@link #holders} says who holds what, for the log. Guarded by the lock of the set.
+ */
+final class Shortage {
+    private static final String REMEDY = "; raise the limit (memoryLimit, memoryQuota) or make fewer calls at once";
+    private static final int NAMED = 8; // most holders in a line of the log
+    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final List<Pool> pools;
+    private final Slabs slabs;
+    private final Resolution resolution;
+    private final StakeList stakes;
+    private final Accounts accounts;
+    private final long capacity;
+    private long logged;
+    private boolean hasLogged;
+
+    Shortage(List<Pool> pools, Slabs slabs, Resolution resolution, StakeList stakes, Accounts accounts, long capacity) {
+        this.pools = pools;
+        this.slabs = slabs;
+        this.resolution = resolution;
+        this.stakes = stakes;
+        this.accounts = accounts;
+        this.capacity = capacity;
+    }
+
+    // ---- For the requester.
+
+    /** Of a request that exceeds a limit by itself. */
+    String never(Pool pool, ReservationRequest request, Account account) {
+        long length = pool.store.lengthFor(request.size());
+        String limit = length > account.quota
+                ? "the quota of '%s' is %d bytes".formatted(account.consumer, account.quota)
+                : length > pool.options.budget()
+                        ? "pool '%s' has at most %d bytes".formatted(pool.name(), pool.options.budget())
+                        : length > slabs.budget
+                                ? "the limit is %d bytes".formatted(slabs.budget)
+                                : "the system has at most %d bytes".formatted(capacity);
+        return "allocation of %d bytes exceeds the memory limit and can never fit: %s; raise the limit or use less at once"
+                .formatted(request.size(), limit);
+    }
+
+    /** Of a request that cannot wait. */
+    String now(Pool pool, ReservationRequest request, Account account) {
+        return "allocation of %d bytes exceeds the memory limit now: %s; close buffers or raise the limit"
+                .formatted(request.size(), state(pool, request, account));
+    }
+
+    /** Of a request that has waited too long. */
+    String late(Waiter waiter, long waited) {
+        return "allocation of %d bytes%s has waited %d ms for memory, the longest wait allowed: %s"
+                        .formatted(
+                                waiter.request.size(),
+                                of(waiter),
+                                TimeUnit.NANOSECONDS.toMillis(waited),
+                                state(waiter.pool, waiter.request, waiter.account))
+                + REMEDY;
+    }
+
+    /** Of a request that waits in vain. */
+    String inVain(Waiter waiter) {
+        return "allocation of %d bytes%s waits for memory that no running work will free: %s"
+                        .formatted(
+                                waiter.request.size(), of(waiter), state(waiter.pool, waiter.request, waiter.account))
+                + REMEDY;
+    }
+
+    /** Of a request that waits in vain and fails for another. */
+    String forAnother(Waiter waiter) {
+        return "allocation of %d bytes%s is given up for an older request: each of the calls in flight holds memory that another waits for: %s"
+                        .formatted(
+                                waiter.request.size(), of(waiter), state(waiter.pool, waiter.request, waiter.account))
+                + REMEDY;
+    }
+
+    private static String of(Waiter waiter) {
+        return waiter.stake == null ? "" : " for " + waiter.stake.holder;
+    }
+
+    /** What there is, in slabs, what the requester's program has of it, and what would have to end. */
+    private String state(Pool pool, ReservationRequest request, Account account) {
+        MemoryHolder holder = request.holder();
+        Stake own = holder == null ? null : holder.knownStakeIn(pool.set);
+        String share = "%s holds %d bytes transient, %d persistent"
+                .formatted(account.name(), account.transientLive, account.persistentLive);
+        long length = pool.store.lengthFor(request.size());
+        String limit = account.isOverQuota(length)
+                ? "the quota of '%s' is %d bytes".formatted(account.consumer, account.quota)
+                : inSlabs(pool);
+        return limit + "; " + share + "; " + remedy(pool, request, account, own);
+    }
+
+    private String inSlabs(Pool pool) {
+        long idle = 0;
+        long ownIdle = 0;
+        long live = 0;
+        for (Pool each : pools) {
+            long unused = slabs.idleBytes(each);
+            idle += unused;
+            live += each.live();
+            ownIdle += each.equals(pool) ? unused : 0;
+        }
+        long room = Math.min(slabs.budget - slabs.bytes() + idle, pool.options.budget() - pool.slabBytes() + ownIdle);
+        long held = slabs.bytes() - idle;
+        String limit = slabs.budget == Long.MAX_VALUE
+                ? "without a limit, %d bytes are in use".formatted(live)
+                : "of the limit of %d bytes %d are in use".formatted(slabs.budget, live);
+        String largest = slabs.budget == Long.MAX_VALUE && pool.options.budget() == Long.MAX_VALUE
+                ? ""
+                : ", and a piece can have at most %d".formatted(Math.max(room, pool.store.largestFree()));
+        return "%s and %d more in slabs that are in use%s".formatted(limit, Math.max(0, held - live), largest);
+    }
+
+    private String remedy(Pool pool, ReservationRequest request, Account account, @Nullable Stake own) {
+        Predicate<Block> work = block -> !isKept(block) && !isOf(block, own) && !waitsFor(block, own);
+        Predicate<Block> host = block -> isKept(block) && !isOfProgram(block);
+        if (fits(pool, request, account, work)) {
+            return "it fits once others have ended";
+        }
+        if (fits(pool, request, account, host)) {
+            return "it fits once results or tensors are closed";
+        }
+        if (fits(pool, request, account, work.or(host))) {
+            return "it fits once others have ended and results or tensors are closed";
+        }
+        if (fits(pool, request, account, block -> !isOf(block, own) && !waitsFor(block, own))) {
+            return "it fits once programs are unloaded";
+        }
+        return fits(pool, request, account, block -> !isOf(block, own))
+                ? "calls that wait for this one hold what it lacks"
+                : "it does not fit beside what its own call holds";
+    }
+
+    private boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {
+        return resolution.fits(pool, request, account, gone);
+    }
+
+    private static boolean isKept(Block block) {
+        return block.stake == null ? block.persistent : block.stake.isOver();
+    }
+
+    private static boolean isOfProgram(Block block) {
+        return block.stake != null && block.stake.holder.isKept();
+    }
+
+    /** Whether a block is of a call that waits for another to end. */
+    private static boolean waitsFor(Block block, @Nullable Stake stake) {
+        if (stake == null || block.stake == null) {
+            return false;
+        }
+        MemoryHolder holder = block.stake.holder.isBehind();
+        for (int i = 0; holder != null && i < Hope.DEEPEST; i++) {
+            if (holder.equals(stake.holder)) {
+                return true;
+            }
+            holder = holder.isBehind();
+        }
+        return false;
+    }
+
+    private static boolean isOf(Block block, @Nullable Stake stake) {
+        return stake != null && stake.equals(block.stake);
+    }
+
+    // ---- For the log.
+
+    /** Whether a refusal may be logged: those of a caller that tries again and again are not, except now and then. */
+    boolean mayLog(long now) {
+        boolean may = !hasLogged || now - logged >= LOG_NANOS;
+        if (may) {
+            hasLogged = true;
+            logged = now;
+        }
+        return may;
+    }
+
+    /** Says who holds how much. */
+    String holders() {
+        List<Stake> holding = stakes.all().stream()
+                .filter(stake -> stake.live > 0)
+                .sorted((a, b) -> Long.compare(b.live, a.live))
+                .toList();
+        String named = holding.stream().limit(NAMED).map(Shortage::describe).collect(Collectors.joining(", "));
+        String more = holding.size() > NAMED ? " and %d more".formatted(holding.size() - NAMED) : "";
+        String consumers = accounts.describe();
+        String calls = named + more;
+        return calls.isEmpty() ? consumers : consumers.isEmpty() ? calls : calls + "; " + consumers;
+    }
+
+    private static String describe(Stake stake) {
+        String state = stake.holder.isKept()
+                ? "while it is loaded"
+                : stake.holder.isComplete()
+                        ? "in results that are not closed"
+                        : stake.waiting > 0
+                                ? "and waits for memory"
+                                : stake.holder.awaited() instanceof MemoryHolder inner
+                                        ? "and waits for the %s that it made".formatted(inner)
+                                        : stake.holder.isBehind() != null
+                                                ? "and waits for its turn"
+                                                : "and runs or waits for something else";
+        return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
+    }
+}

@@ -1,0 +1,162 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import io.github.iree4j.hal.pool.Waiter.Overtakings;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds how often a request in line is overtaken, by one rule for the budget and for each quota. Guarded by the lock of the set.
+ *
+ * <p><b>Rule.</b> The first in line for a limit may be overtaken {@link #OVERTAKINGS} times, and by as many bytes as the limit. From then on
+ * it has a {@link Claim}: others get only what fits beside it and beside all that is not going to be released before it: what the host
+ * keeps, what calls in line hold, and what has been granted since. Three exceptions, without which a wait could have no end:
+ *
+ * <ul>
+ *   <li>A call that held memory before may go on, {@link Claim#EXCEPTIONS} times, if the claim cannot be met while it keeps that memory.
+ *   <li>When nothing has moved for a while, whoever fits is served (see {@link Knots}).
+ *   <li>A claim ends after a while, twice as long each time, and begins anew after as many overtakings: work that holds memory may wait for
+ *       work that the claim holds back, for reasons that pools do not know.
+ * </ul>
+ *
+ * <p>A request that waits for memory that the host keeps has no claim, since nobody could give way to it.
+ */
+final class Turns {
+    /** How often a request is overtaken before others give way. A guess, not measured. */
+    static final int OVERTAKINGS = 32;
+
+    /** How long the first claim of a request lasts. A guess, not measured. */
+    static final long CLAIM_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final int DOUBLINGS = 30;
+
+    private final WaitingLine line;
+    private final Knots knots;
+    private final Claim budget;
+    private long grants; // their number
+    private boolean suspended; // claims hold nobody back
+
+    Turns(WaitingLine line, Knots knots, long limit) {
+        this.line = line;
+        this.knots = knots;
+        this.budget = new Claim(limit, null, knots);
+    }
+
+    /** The number of the last grant. */
+    long grants() {
+        return grants;
+    }
+
+    /** Whether claims hold nobody back. */
+    void suspend(boolean whether) {
+        suspended = whether;
+    }
+
+    /**
+     * Whether claims of others leave memory to a request.
+     *
+     * @param waiter the request, if it is in line
+     * @param live bytes reserved from all pools
+     */
+    boolean mayGo(@Nullable Waiter waiter, long age, Account account, @Nullable Stake stake, long length, long live) {
+        return suspended
+                || admits(budget, waiter, age, stake, length, live)
+                        && (account.claim == null || admits(account.claim, waiter, age, stake, length, account.live()));
+    }
+
+    private boolean admits(
+            Claim claim, @Nullable Waiter waiter, long age, @Nullable Stake stake, long length, long live) {
+        if (claim.waiter() == null) {
+            return true;
+        }
+        claim.endBefore(knots.now());
+        return waiter != null && waiter.equals(claim.waiter()) || claim.admits(age, stake, length, live);
+    }
+
+    /**
+     * Whether what has been taken for a request leaves enough for the one that others have failed for: bytes do not tell, since memory is
+     * granted in slabs.
+     */
+    boolean leavesPlace(@Nullable Waiter waiter, Account account, @Nullable Stake stake) {
+        return suspended
+                || leavesPlace(budget, waiter, stake)
+                        && (account.claim == null || leavesPlace(account.claim, waiter, stake));
+    }
+
+    private boolean leavesPlace(Claim claim, @Nullable Waiter waiter, @Nullable Stake stake) {
+        Waiter helped = claim.waiter();
+        return helped == null
+                || !claim.isOverOlder()
+                || helped.equals(waiter)
+                || stake != null && stake.equals(helped.stake)
+                || knots.fitsOnceCallsHaveEnded(helped);
+    }
+
+    /** Notes a grant to a request that has an age. */
+    void granted(long age, Account account, @Nullable Stake stake, boolean persistent, long length) {
+        grants++;
+        granted(budget, age, stake, persistent, length);
+        if (account.claim != null) {
+            granted(account.claim, age, stake, persistent, length);
+        }
+    }
+
+    private void granted(Claim claim, long age, @Nullable Stake stake, boolean persistent, long length) {
+        if (claim.waiter() != null) {
+            claim.granted(stake, persistent, length);
+        } else if (line.firstBefore(age, claim::suits) instanceof Waiter first) {
+            Overtakings overtakings = claim.overtakings(first);
+            overtakings.number++;
+            overtakings.bytes += length;
+            if (overtakings.number >= OVERTAKINGS || overtakings.bytes >= claim.limit) {
+                give(claim, first, false);
+            }
+        }
+    }
+
+    /** Gives a request, for which others fail, what they release: those before it in line wait for more, or for something else. */
+    void help(Waiter waiter) {
+        help(budget, waiter);
+        if (waiter.account.claim != null) {
+            help(waiter.account.claim, waiter);
+        }
+    }
+
+    private void help(Claim claim, Waiter waiter) {
+        claim.endBefore(knots.now());
+        if (claim.waiter() == null || !claim.isOverOlder()) {
+            give(claim, waiter, true);
+        }
+    }
+
+    private void give(Claim claim, Waiter waiter, boolean overOlder) {
+        Overtakings overtakings = claim.overtakings(waiter);
+        long nanos = CLAIM_NANOS << Math.min(overtakings.claims++, DOUBLINGS);
+        overtakings.number = 0;
+        overtakings.bytes = 0;
+        waiter.claimedUntil = knots.now() + nanos;
+        claim.give(waiter, overOlder, grants, waiter.claimedUntil);
+        knots.lookIn(nanos);
+    }
+
+    void released(Reservation reservation) {
+        budget.released(reservation);
+        if (reservation.account.claim != null) {
+            reservation.account.claim.released(reservation);
+        }
+    }
+
+    /** Ends the claims of a request that leaves the line. */
+    void left(Waiter waiter) {
+        end(budget, waiter);
+        if (waiter.account.claim != null) {
+            end(waiter.account.claim, waiter);
+        }
+    }
+
+    private static void end(Claim claim, Waiter waiter) {
+        if (waiter.equals(claim.waiter())) {
+            claim.end();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** GATE-1, GATE-2: threads that ask, wait, leave and exit at once: each call that stays is admitted, and nothing stays committed. */
+@Timeout(300)
+class AdmissionRaceTest extends MemoryLine {
+    private static final int THREADS = 4;
+
+    private record Known(long bytes) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return bytes / 4;
+        }
+
+        @Override
+        public long most() {
+            return bytes;
+        }
+    }
+
+    @Test
+    void eachCallThatStaysIsAdmittedAndNothingStaysCommitted() throws Exception {
+        int rounds = Effort.rounds(200, 5_000);
+        long seed = Effort.seed(AdmissionRaceTest.class, rounds + " rounds", 1);
+        for (int i = 0; i < rounds; i++) {
+            round(seed + i);
+        }
+    }
+
+    private void round(long seed) throws Exception {
+        AdmissionGate gate = builder(100)
+                .pool(PoolOptions.fixedBlock("f", 1, 1))
+                .quota("small", 40)
+                .build()
+                .gate();
+        CyclicBarrier start = new CyclicBarrier(THREADS);
+        List<CompletableFuture<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            Random random = new Random(seed * THREADS + i);
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            threads.add(end);
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    start.await();
+                    for (int j = 0; j < 20; j++) {
+                        call(gate, random);
+                    }
+                    end.complete(null);
+                } catch (Throwable e) {
+                    end.completeExceptionally(e);
+                }
+            });
+        }
+        for (CompletableFuture<Void> each : threads) {
+            assertThat(each).as("seed %d, %s", seed, gate).succeedsWithin(Duration.ofSeconds(60));
+        }
+        assertThat(gate.committed()).as("seed %d", seed).isZero();
+        assertThat(gate.waiting()).as("seed %d", seed).isZero();
+        assertThat(gate.quota("small").committed()).as("seed %d", seed).isZero();
+    }
+
+    private static void call(AdmissionGate gate, Random random) throws InterruptedException {
+        String consumer = random.nextBoolean() ? "small" : "";
+        MemoryEstimate need = new Known(1 + random.nextInt(80));
+        Admission call = gate.tryAdmit(consumer, need);
+        if (call == null && random.nextInt(4) == 0) {
+            CompletableFuture<Admission> told = new CompletableFuture<>();
+            boolean isAhead = random.nextBoolean();
+            call = gate.join(consumer, need, isAhead, told::complete);
+            if (isAhead && random.nextInt(3) > 0) {
+                call.due();
+            }
+            if (random.nextBoolean() && call.cancel()) {
+                assertThat(told).isNotDone();
+                return;
+            }
+            call.due();
+            assertThat(told.join()).isSameAs(call);
+        } else if (call == null) {
+            call = gate.join(consumer, need, false, null);
+            assertThat(call.await()).isTrue();
+        }
+        call.exit();
+    }
+}

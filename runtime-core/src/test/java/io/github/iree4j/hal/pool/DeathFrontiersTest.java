@@ -1,0 +1,87 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When blocks whose joined death frontiers have lost entries may be used again: not before all of it is over, and then for certain. */
+class DeathFrontiersTest {
+    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+
+    @AfterEach
+    void close() {
+        tracker.close();
+    }
+
+    private static long axis(int number) {
+        return Axis.of(1, 0, CausalDomain.QUEUE, number);
+    }
+
+    /** The epoch {@code 1 + number} on each of these axes, which are registered. */
+    private Frontier users(int from, int to) {
+        MutableFrontier all = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        for (int i = from; i < to; i++) {
+            tracker.register(axis(i));
+            all.merge(Frontier.of(axis(i), 1 + i));
+        }
+        return all.snapshot();
+    }
+
+    @Test
+    void aJoinOfMoreEntriesThanAnyFrontierHoldsIsNotOverBeforeWhatItLostIs() {
+        DeathFrontiers deaths = new DeathFrontiers(tracker, Frontier.MAXIMUM_CAPACITY);
+        Frontier joined = deaths.join(users(0, 200), users(200, 400));
+        assertThat(joined).isNotNull();
+        assertThat(joined.size()).isEqualTo(255);
+        assertThat(joined.reaches(axis(0), 1).name()).isEqualTo("UNKNOWN");
+        for (int i = 399; i >= 0; i--) {
+            assertThat(deaths.isCompleted(joined))
+                    .as("%d entries are not over", i + 1)
+                    .isFalse();
+            tracker.advance(axis(i), 1 + i);
+        }
+        assertThat(deaths.isCompleted(joined)).isTrue();
+    }
+
+    @Test
+    void entriesOfAQueueThatFailedAreOverOnceNothingOfItIsInFlight() {
+        DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
+        Frontier joined = deaths.join(users(0, 2), users(2, 4));
+        assertThat(joined).isNotNull();
+        for (int failed : new int[] {0, 3}) { // lost by the join, and kept
+            tracker.fail(axis(failed), LOST);
+            tracker.quiesce(axis(failed), 1 + failed);
+        }
+        tracker.advance(axis(1), 2);
+        assertThat(deaths.isCompleted(joined)).isFalse();
+        tracker.advance(axis(2), 3);
+        assertThat(deaths.isCompleted(joined)).isTrue();
+        assertThat(deaths.isTainted(joined)).isFalse();
+    }
+
+    @Test
+    void whatAnOperationOfAQueueThatFailedHadLostIsNeverKnownToBeOver() {
+        DeathFrontiers deaths = new DeathFrontiers(tracker, 4);
+        users(0, 3);
+        Frontier lossy = Frontier.producedBy(axis(0), 1).tainted();
+        Frontier joined = deaths.join(lossy, Frontier.of(axis(1), 2));
+        assertThat(joined).isNotNull();
+        tracker.fail(axis(0), LOST);
+        tracker.quiesce(axis(0), 1);
+        tracker.advance(axis(1), 2);
+        assertThat(deaths.isCompleted(joined))
+                .as("what it waited for may be in flight")
+                .isFalse();
+        assertThat(deaths.isTainted(joined)).isTrue();
+    }
+}

@@ -1,0 +1,307 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * How often requests in line are overtaken, on queues that release memory when its last use has finished and on streams, which release it
+ * when that is issued. The clock is virtual; the test keeps its own books of who was granted what.
+ */
+class OvertakingTest {
+    private static final int ROUNDS = Effort.rounds(400, 10_000);
+    private static final long SEED = Effort.seed(OvertakingTest.class, ROUNDS + " rounds", 0);
+    private static final long UNIT = 64;
+    private static final long MILLI = Timetable.MILLI;
+
+    /** How often a request was overtaken for one limit. */
+    private static final class Past {
+        long number;
+        long bytes;
+        long closedAt = -1; // the number of grants when it had been overtaken often enough
+    }
+
+    /** A request that was made: what the rule says about it is computed from grants alone. */
+    private static final class Asked {
+        final long number;
+        final long size;
+        final String consumer;
+        final long since;
+        long heldSince = -1; // the number of grants before it was granted
+        final Past budget = new Past();
+        final Past quota = new Past();
+
+        Asked(long number, long size, String consumer, long since) {
+            this.number = number;
+            this.size = size;
+            this.consumer = consumer;
+            this.since = since;
+        }
+    }
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final Timetable time = new Timetable();
+    private final Map<ReservationRequest, Asked> requests = new IdentityHashMap<>();
+    private final List<Asked> waiting = new ArrayList<>();
+    private final Map<Long, Asked> live = new HashMap<>(); // by number of the reservation
+    private final List<String> wrong = new ArrayList<>();
+    private long asked;
+    private long grants;
+    private long budget;
+    private PoolSet set = set(UNIT);
+
+    private PoolSet set(long limit) {
+        budget = limit;
+        PoolObservation observation = new PoolObservation();
+        observation.begin(new Observer());
+        return time.builder(tracker)
+                .budget(limit)
+                .waste(0)
+                .observation(observation)
+                .quota("limited", limit / 2)
+                .pool(PoolOptions.fixedBlock("units", UNIT, 1).withSizes(0, UNIT))
+                .pool(PoolOptions.passThrough("larger"))
+                .build();
+    }
+
+    /** Follows the pools; checks the rule whenever something is granted. */
+    private final class Observer implements PoolObserver {
+        @Override
+        public long reserved(Reservation reservation, ReservationRequest request) {
+            Asked granted = Objects.requireNonNull(requests.remove(request));
+            waiting.remove(granted);
+            check(granted);
+            live.put(granted.heldSince, granted);
+            return granted.heldSince;
+        }
+
+        @Override
+        public void released(Reservation reservation, Frontier death) {
+            live.remove(reservation.number());
+        }
+
+        @Override
+        public void waits(Pool pool, ReservationRequest request) {
+            waiting.add(requests.get(request));
+        }
+    }
+
+    private Asked ask(String consumer, long size, Frontier after, Consumer<Reservation> granted) {
+        Asked asking = new Asked(asked++, size, consumer, time.now());
+        ReservationRequest request =
+                ReservationRequest.of(size).withConsumer(consumer).after(after, NativeTimepoints.NONE);
+        requests.put(request, asking);
+        set.reserve(request, (reservation, failure) -> {
+            if (reservation == null) {
+                wrong.add(String.valueOf(failure));
+            } else {
+                granted.accept(reservation);
+            }
+        });
+        return asking;
+    }
+
+    private void check(Asked granted) {
+        granted.heldSince = ++grants;
+        Asked first = first(granted, false);
+        if (first != null) {
+            passed(granted, first, first.budget, budget, live.values().stream());
+        }
+        Asked own = granted.consumer.equals("limited") ? first(granted, true) : null;
+        if (own != null) {
+            passed(
+                    granted,
+                    own,
+                    own.quota,
+                    budget / 2,
+                    live.values().stream().filter(each -> each.consumer.equals("limited")));
+        }
+    }
+
+    /** The oldest waiter that is older than a request and waits for the budget, or belongs to the consumer with a quota. */
+    private @Nullable Asked first(Asked granted, boolean ofQuota) {
+        long used = live.values().stream()
+                .filter(each -> each.consumer.equals("limited"))
+                .mapToLong(each -> each.size)
+                .sum();
+        for (Asked each : waiting) {
+            boolean isLimited = each.consumer.equals("limited");
+            boolean fits = ofQuota ? isLimited : !isLimited || used + each.size <= budget / 2;
+            if (each.number < granted.number && fits) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private void passed(Asked granted, Asked first, Past past, long limit, Stream<Asked> holding) {
+        if (past.closedAt < 0) {
+            past.number++;
+            past.bytes += granted.size;
+            if (past.number >= Turns.OVERTAKINGS || past.bytes >= limit) {
+                past.closedAt = grants;
+            }
+            return;
+        }
+        long beside = holding.filter(each -> each.heldSince > past.closedAt)
+                .mapToLong(each -> each.size)
+                .sum();
+        if (first.size + beside + granted.size > limit) {
+            wrong.add("%d bytes for '%s' beside %d, past %d that have waited for %d ms"
+                    .formatted(granted.size, granted.consumer, beside, first.size, (time.now() - first.since) / MILLI));
+        }
+    }
+
+    /** Uses memory as a queue without order does: it is released when the work has ended. */
+    private void useAndRelease(Reservation reservation, long nanos, Runnable then) {
+        reservation.announceRelease();
+        time.work(set, nanos, () -> {
+            reservation.release(Frontier.EMPTY);
+            then.run();
+        });
+    }
+
+    /** A stream: what is issued runs one after the other, and memory is released when its last use is issued. */
+    private final class Work {
+        final String consumer;
+        final long axis;
+        private long issued;
+        private long over;
+
+        Work(String consumer, int number) {
+            this.consumer = consumer;
+            this.axis = Axis.of(1, 0, CausalDomain.QUEUE, number);
+            tracker.register(axis);
+        }
+
+        Frontier after() {
+            return issued == 0 ? Frontier.EMPTY : Frontier.producedBy(axis, issued);
+        }
+
+        void use(Reservation reservation, long nanos, Runnable then) {
+            long epoch = ++issued;
+            reservation.release(Frontier.producedBy(axis, epoch));
+            time.work(set, nanos * (issued - over), () -> {
+                over++;
+                tracker.advance(axis, epoch);
+                then.run();
+            });
+        }
+    }
+
+    /** Invokes for ever: each asks for memory, uses it a while, and is followed by another. */
+    private void invokeForEver(Work stream, boolean ordered, long size, long nanos) {
+        Runnable again = () -> invokeForEver(stream, ordered, size, nanos);
+        ask(stream.consumer, size, ordered ? stream.after() : Frontier.EMPTY, reservation -> {
+            if (ordered) {
+                stream.use(reservation, nanos, again);
+            } else {
+                useAndRelease(reservation, nanos, again);
+            }
+        });
+    }
+
+    @Test
+    void noRequestIsOvertakenMoreOftenThanTheRuleSays() {
+        for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
+            new OvertakingTest().randomLoad(new Random(seed), seed);
+        }
+    }
+
+    private void randomLoad(Random random, long seed) {
+        int units = 8 + random.nextInt(24);
+        set = set(units * UNIT);
+        int streams = 1 + random.nextInt(4);
+        for (int i = 0; i < streams; i++) {
+            Work stream = new Work(random.nextInt(4) == 0 ? "limited" : "consumer " + i, i);
+            boolean ordered = random.nextBoolean();
+            int depth = 1 + random.nextInt(6);
+            for (int j = 0; j < depth; j++) {
+                long size = UNIT * (1 + random.nextInt(Math.max(1, units / 8)));
+                invokeForEver(stream, ordered, size, MILLI + random.nextInt((int) MILLI));
+            }
+        }
+        List<Asked> large = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            boolean limited = random.nextInt(3) == 0;
+            long most = limited ? units / 2 : units;
+            long size = UNIT * (most / 2 + random.nextLong(most - most / 2) + 1);
+            time.plan(
+                    random.nextInt(40) * MILLI,
+                    () -> large.add(ask(
+                            limited ? "limited" : "large",
+                            Math.min(size, most * UNIT),
+                            Frontier.EMPTY,
+                            reservation -> useAndRelease(reservation, 3 * MILLI, () -> {}))));
+        }
+        time.run(400 * MILLI);
+        assertThat(wrong).as("seed %d", seed).isEmpty();
+        assertThat(large).as("seed %d", seed).hasSize(6);
+        assertThat(waiting).as("seed %d: %s", seed, set.statistics()).doesNotContainAnyElementsOf(large);
+        set.pools().forEach(Pool::verify);
+    }
+
+    @Test
+    void aStreamOfSmallRequestsLetsTheWholeBudgetThroughAfterAWhile() {
+        set = set(16 * UNIT);
+        Work stream = new Work("small", 1);
+        IntStream.range(0, 8).forEach(_ -> invokeForEver(stream, true, UNIT, MILLI));
+        time.run(20 * MILLI);
+        long before = grants;
+        long[] granted = {-1};
+        ask("large", 16 * UNIT, Frontier.EMPTY, reservation -> {
+            granted[0] = grants;
+            reservation.release(Frontier.EMPTY);
+        });
+        time.run(100 * MILLI);
+        assertThat(granted[0] - before).isBetween(1L, Turns.OVERTAKINGS + 1L);
+    }
+
+    @Test
+    void consumersThatAlwaysHoldSomethingLetTheWholeBudgetThroughAfterAWhile() {
+        set = set(16 * UNIT);
+        Work queue = new Work("small", 1);
+        IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));
+        time.run(20 * MILLI);
+        long before = grants;
+        long[] granted = {-1};
+        ask("large", 16 * UNIT, Frontier.EMPTY, reservation -> {
+            granted[0] = grants;
+            reservation.release(Frontier.EMPTY);
+        });
+        time.run(100 * MILLI);
+        assertThat(granted[0] - before).isBetween(1L, Turns.OVERTAKINGS + 1L);
+    }
+
+    @Test
+    void aQuotaIsKeptForItsFirstRequestLikewise() {
+        set = set(32 * UNIT);
+        Work queue = new Work("limited", 1);
+        IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));
+        time.run(20 * MILLI);
+        long before = grants;
+        long[] granted = {-1};
+        ask("limited", 16 * UNIT, Frontier.EMPTY, reservation -> {
+            granted[0] = grants;
+            reservation.release(Frontier.EMPTY);
+        });
+        time.run(100 * MILLI);
+        assertThat(granted[0] - before).isBetween(1L, Turns.OVERTAKINGS + 1L);
+    }
+}

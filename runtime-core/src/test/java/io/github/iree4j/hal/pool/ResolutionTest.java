@@ -1,0 +1,246 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Knots of random calls: the oldest call that can be helped is, and no call fails whose memory was not needed. What would have been without
+ * a failure is found by doing everything again.
+ */
+class ResolutionTest extends KnotLine {
+    private static final int ROUNDS = Effort.rounds(2_000, 50_000);
+    private static final long SEED = Effort.seed(ResolutionTest.class, ROUNDS + " rounds", 0);
+    private static final long UNIT = 64;
+
+    /** A call that holds memory and waits for more. */
+    private static final class Caller {
+        final int number;
+        final String consumer;
+        final MemoryHolder call;
+        final List<Reservation> held = new ArrayList<>();
+        final List<Cancellation> waiting = new ArrayList<>();
+        int granted; // of those in line
+        int began = Integer.MAX_VALUE; // its place in the order of first requests that were not refused
+
+        Caller(int number, String consumer) {
+            this.number = number;
+            this.consumer = consumer;
+            this.call = new MemoryHolder("call " + number, new OperationsUnderWay());
+        }
+
+        /** Releases everything. */
+        void end() {
+            waiting.forEach(Cancellation::cancel);
+            held.forEach(each -> each.release(Frontier.EMPTY));
+            held.clear();
+            call.end();
+        }
+    }
+
+    /** A set of pools in a knot, made from a seed. */
+    private final class Knotted {
+        final PoolSet set;
+        final List<Caller> callers = new ArrayList<>(); // in line
+        final TreeSet<Integer> failed = new TreeSet<>();
+        private final Random random;
+        private final int units;
+        private int begun;
+
+        Knotted(long seed) {
+            looks.clear();
+            random = new Random(seed);
+            units = 12 + random.nextInt(40);
+            long slab = UNIT * (1 + random.nextInt(6));
+            PoolSetBuilder builder = PoolSet.builder(new FakeSlabs(), tracker) // with the same addresses each time
+                    .clock(clock::get)
+                    .delayed(ResolutionTest.this::after)
+                    .budget(units * UNIT)
+                    .quota("limited", (units / 2 + 1) * UNIT)
+                    .hostPatience(0);
+            switch (random.nextInt(3)) {
+                case 0 -> builder.pool(PoolOptions.tlsf("all", slab, slab));
+                case 1 -> builder.pool(PoolOptions.passThrough("all").withRetained(Long.MAX_VALUE));
+                default ->
+                    builder.pool(PoolOptions.fixedBlock("unit", UNIT, 1 + random.nextInt(4))
+                                    .withSizes(0, UNIT))
+                            .pool(PoolOptions.tlsf("transient", slab, slab)
+                                    .withLifetime(PoolOptions.Lifetimes.TRANSIENT)
+                                    .withSizes(0, 8 * UNIT))
+                            .pool(PoolOptions.tlsf("persistent", slab, slab)
+                                    .withLifetime(PoolOptions.Lifetimes.PERSISTENT)
+                                    .withSizes(0, 8 * UNIT))
+                            .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * UNIT));
+            }
+            set = builder.build();
+            fill();
+        }
+
+        private ReservationRequest request(Caller caller, long size) {
+            ReservationRequest request = ReservationRequest.of(size).withConsumer(caller.consumer);
+            return random.nextInt(4) == 0 ? request.withAlignment(UNIT << random.nextInt(3)) : request;
+        }
+
+        private void fill() {
+            List<Reservation> passing = new ArrayList<>();
+            List<Caller> all = new ArrayList<>();
+            int count = 2 + random.nextInt(7);
+            for (int i = 0; i < count; i++) {
+                all.add(new Caller(i, random.nextInt(3) == 0 ? "limited" : "free"));
+            }
+            for (int i = 0; i < 4 * count; i++) {
+                Caller caller = all.get(random.nextInt(count));
+                long size = UNIT * (1 + random.nextInt(Math.max(1, 2 * units / count)));
+                MemoryHolder before = caller.call.enter();
+                try {
+                    ReservationRequest request = request(caller, size);
+                    Reservation got = set.tryReserve(random.nextBoolean() ? request.asPersistent() : request);
+                    if (got != null) {
+                        begins(caller);
+                        (random.nextInt(3) == 0 ? passing : caller.held).add(got);
+                    }
+                } catch (IreeException e) {
+                    assertThat(e).hasMessageContaining("can never fit");
+                } finally {
+                    caller.call.leave(before);
+                }
+            }
+            passing.forEach(each -> each.release(Frontier.EMPTY)); // what remains has gaps
+            for (Caller caller : all) {
+                if (random.nextInt(8) == 0) {
+                    caller.call.end(); // its memory is in results
+                    continue;
+                }
+                for (int tries = 0; tries < 20 && caller.waiting.isEmpty(); tries++) {
+                    ask(caller);
+                }
+                if (caller.waiting.isEmpty()) {
+                    caller.end();
+                } else {
+                    callers.add(caller);
+                }
+            }
+            callers.sort(Comparator.comparingInt(caller -> caller.began));
+        }
+
+        private void begins(Caller caller) {
+            caller.began = caller.began == Integer.MAX_VALUE ? begun++ : caller.began;
+        }
+
+        private void ask(Caller caller) {
+            MemoryHolder before = caller.call.enter();
+            try {
+                int[] granted = {0};
+                Cancellation waiting =
+                        set.reserve(request(caller, UNIT * (1 + random.nextInt(units))), (reservation, failure) -> {
+                            if (reservation == null) {
+                                failed.add(caller.number);
+                            } else {
+                                granted[0]++;
+                                caller.granted++;
+                                caller.held.add(reservation);
+                            }
+                        });
+                begins(caller);
+                if (granted[0] == 0) {
+                    caller.waiting.add(waiting);
+                } else {
+                    caller.granted = 0;
+                }
+            } catch (IreeException e) {
+                assertThat(e).hasMessageContaining("can never fit");
+            } finally {
+                caller.call.leave(before);
+            }
+        }
+
+        @Nullable
+        Caller caller(int number) {
+            return callers.stream()
+                    .filter(each -> each.number == number)
+                    .findFirst()
+                    .orElse(null);
+        }
+    }
+
+    /** Whether a call gets memory when certain others end and nobody competes for what they release. */
+    private boolean isGrantedAfter(long seed, int number, Collection<Integer> ending) {
+        Knotted again = new Knotted(seed);
+        for (Caller each : again.callers) {
+            if (each.number != number) {
+                each.waiting.forEach(Cancellation::cancel);
+            }
+        }
+        again.callers.stream().filter(each -> ending.contains(each.number)).forEach(Caller::end);
+        Caller caller = again.caller(number);
+        assertThat(caller).isNotNull();
+        boolean granted = caller.granted > 0;
+        again.set.close();
+        return granted;
+    }
+
+    @Test
+    void theOldestCallThatCanBeHelpedIsAndNobodyFailsInVain() {
+        int knots = 0;
+        int several = 0;
+        int helpless = 0;
+        for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
+            Knotted knot = new Knotted(seed);
+            if (knot.callers.stream().anyMatch(each -> each.granted > 0) || knot.callers.size() < 2) {
+                continue; // one went on when another ended
+            }
+            for (int look = 0; look < 3 && knot.failed.isEmpty(); look++) {
+                pass(Knots.CONFIRM_NANOS);
+            }
+            TreeSet<Integer> failed = new TreeSet<>(knot.failed);
+            assertThat(failed).as("seed %d", seed).isNotEmpty();
+            knots++;
+            several += failed.size() > 1 ? 1 : 0;
+            Integer helped = null;
+            for (Caller each : knot.callers) { // the oldest first
+                List<Integer> others = knot.callers.stream()
+                        .map(other -> other.number)
+                        .filter(other -> other != each.number)
+                        .toList();
+                if (helped == null && isGrantedAfter(seed, each.number, others)) {
+                    helped = each.number;
+                }
+            }
+            if (helped == null) {
+                helpless++;
+                assertThat(failed).as("seed %d", seed).containsExactly(knot.callers.getFirst().number);
+                continue;
+            }
+            assertThat(failed).as("seed %d", seed).doesNotContain(helped);
+            for (Integer each : failed) {
+                TreeSet<Integer> others = new TreeSet<>(failed);
+                others.remove(each);
+                assertThat(isGrantedAfter(seed, helped, others))
+                        .as("seed %d: call %d failed in vain for %d, as did %s", seed, each, helped, others)
+                        .isFalse();
+            }
+            knot.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
+            Caller caller = knot.caller(helped);
+            assertThat(caller).isNotNull();
+            assertThat(caller.granted)
+                    .as("seed %d: %d after %s", seed, helped, failed)
+                    .isPositive();
+            knot.set.close();
+        }
+        System.out.printf("%d knots, %d with several victims, %d that nobody's end helps%n", knots, several, helpless);
+        if (ROUNDS >= 100) {
+            assertThat(List.of(knots, several, helpless)).allMatch(count -> count > ROUNDS / 50);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Who holds what is in the log, and not in messages, which services pass on to their clients. */
+class ShortageLogTest extends KnotLine {
+    private final Logger log = (Logger) LoggerFactory.getLogger(Allotment.class);
+    private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        appender.start();
+        log.addAppender(appender);
+    }
+
+    @AfterEach
+    void listenNoMore() {
+        log.detachAppender(appender);
+    }
+
+    private List<String> logged() {
+        return appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
+    @Test
+    void whoHoldsWhatIsInTheLogOfAFailure() {
+        knot(halves());
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed.get("more for b")).hasMessageNotContaining("call of 'a'");
+        assertThat(logged())
+                .singleElement()
+                .asString()
+                .contains("for call of 'b' is given up for an older request")
+                .contains("call of 'a' holds 64 bytes and waits for memory")
+                .contains("call of 'b' holds 64 bytes and waits for memory")
+                .contains("'a' has 64 bytes transient, 0 persistent");
+    }
+
+    @Test
+    void callersThatTryAgainAndAgainAreLoggedOnceASecond() {
+        PoolSet set = halves().build();
+        holding(set, "a").keep();
+        holding(set, "b").end();
+        ReservationRequest request = ReservationRequest.of(HALF);
+        for (int i = 0; i < 100; i++) {
+            assertThat(set.doesNotFitNow(request)).hasMessageNotContaining("'a'");
+            clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(15));
+        }
+        assertThat(logged())
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line)
+                        .contains("program 'a' holds 64 bytes while it is loaded")
+                        .contains("call of 'b' holds 64 bytes in results that are not closed"));
+    }
+}

@@ -1,0 +1,248 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.frontier.Frontier;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a request that has been overtaken often enough has a claim to, and what it has not. The test advances the clock. */
+class TurnsTest extends KnotLine {
+    private static final long UNIT = 4096;
+    private static final long LITTLE = 64;
+
+    private PoolSet set = units();
+
+    @BeforeEach
+    void somethingIsUnderWay() {
+        busy = true;
+    }
+
+    /** Ten units, each piece apart. */
+    private PoolSet units() {
+        return builder(10 * UNIT + LITTLE)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .quota("limited", 4 * UNIT)
+                .delayed(this::after)
+                .build();
+    }
+
+    @BeforeEach
+    void aConsumerHasMemory() {
+        hold("busy", LITTLE);
+    }
+
+    /** A request that goes past those in line unless there is a claim: of a consumer that has memory. */
+    private @Nullable Reservation reserve(long size) {
+        return set.tryReserve(ReservationRequest.of(size).withConsumer("busy"));
+    }
+
+    /** Overtakes the first in line a number of times. */
+    private void overtake(int times) {
+        for (int i = 0; i < times; i++) {
+            Reservation small = reserve(LITTLE);
+            assertThat(small).as("number %d", i).isNotNull();
+            small.release(Frontier.EMPTY);
+        }
+    }
+
+    private void overtake() {
+        overtake(Turns.OVERTAKINGS);
+    }
+
+    private MemoryHolder call(String name, long size) {
+        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
+        askFor(call, name, size);
+        return call;
+    }
+
+    private void askFor(MemoryHolder call, String name, long size) {
+        MemoryHolder before = call.enter();
+        ReservationRequest request = ReservationRequest.of(size).withConsumer("busy");
+        set.reserve(request, (reservation, failure) -> got.put(name, Objects.requireNonNull(reservation)));
+        call.leave(before);
+    }
+
+    /** A request without a call, whose release is not announced. */
+    private void hold(String name, long size) {
+        got.put(
+                name,
+                Objects.requireNonNull(
+                        set.tryReserve(ReservationRequest.of(size).withConsumer(name))));
+    }
+
+    @Test
+    void aRequestThatHasBeenOvertakenOftenEnoughIsNotOvertakenUntilItIsGranted() {
+        hold("holder", 4 * UNIT);
+        ask(set, "all", 10 * UNIT);
+        overtake();
+        assertThat(reserve(UNIT)).isNull();
+        release("holder");
+        assertThat(got).containsOnlyKeys("busy", "all");
+        release("all");
+        assertThat(reserve(UNIT)).isNotNull();
+    }
+
+    @Test
+    void aRequestThatIsWithdrawnHoldsNobodyBack() {
+        hold("holder", 4 * UNIT);
+        var all = ask(set, "all", 10 * UNIT);
+        overtake();
+        assertThat(reserve(UNIT)).isNull();
+        assertThat(all.cancel()).isTrue();
+        assertThat(reserve(UNIT)).isNotNull();
+    }
+
+    @Test
+    void whatFitsBesideAClaimIsGrantedAsLongAsItFits() {
+        hold("holder", 6 * UNIT);
+        ask(set, "first", 7 * UNIT);
+        overtake();
+        Reservation one = reserve(2 * UNIT);
+        assertThat(one).isNotNull();
+        assertThat(reserve(2 * UNIT)).as("seven, two and two are more than ten").isNull();
+        assertThat(reserve(UNIT)).isNotNull();
+        one.release(Frontier.EMPTY);
+        assertThat(reserve(3 * UNIT)).isNull();
+        assertThat(reserve(2 * UNIT)).as("again").isNotNull();
+        release("holder");
+        assertThat(got).containsKey("first");
+    }
+
+    @Test
+    void uploadsGiveWayLikewise() {
+        hold("holder", 6 * UNIT);
+        ask(set, "first", 7 * UNIT);
+        overtake();
+        assertThat(set.tryReserve(ReservationRequest.of(3 * UNIT).asPersistent()))
+                .isNotNull();
+        assertThat(set.tryReserve(ReservationRequest.of(UNIT).asPersistent())).isNull();
+        release("holder");
+        assertThat(got).containsKey("first");
+    }
+
+    @Test
+    void aRequestThatWaitsForWhatTheHostKeepsHoldsNobodyBack() {
+        Reservation kept = set.tryReserve(ReservationRequest.of(4 * UNIT).asPersistent());
+        ask(set, "first", 7 * UNIT);
+        overtake();
+        overtake();
+        assertThat(kept).isNotNull();
+        kept.release(Frontier.EMPTY);
+        assertThat(got).containsKey("first");
+    }
+
+    @Test
+    void theClaimIsOfTheFirstThatTheHostDoesNotKeepWaiting() {
+        Reservation kept = set.tryReserve(ReservationRequest.of(2 * UNIT).asPersistent());
+        hold("holder", 2 * UNIT);
+        ask(set, "first", 9 * UNIT);
+        ask(set, "second", 8 * UNIT);
+        overtake();
+        assertThat(reserve(UNIT)).isNull();
+        release("holder");
+        assertThat(got).containsOnlyKeys("busy", "second");
+        assertThat(kept).isNotNull();
+    }
+
+    @Test
+    void aCallWhoseMemoryTheFirstNeedsGoesOnAndOneThatCanWaitDoesNot() {
+        MemoryHolder large = call("large", 4 * UNIT);
+        MemoryHolder small = call("small", UNIT);
+        ask(set, "first", 8 * UNIT);
+        overtake();
+        askFor(small, "more for small", 3 * UNIT);
+        assertThat(got).as("eight beside one are within ten").doesNotContainKey("more for small");
+        askFor(large, "more for large", 3 * UNIT);
+        assertThat(got).as("eight beside four are not").containsKey("more for large");
+        release("large");
+        release("more for large");
+        assertThat(got).containsKey("first");
+    }
+
+    @Test
+    void aCallThatGoesOnDoesNotDoSoForEver() {
+        MemoryHolder large = call("large", 4 * UNIT);
+        ask(set, "first", 8 * UNIT);
+        overtake();
+        int number = 0;
+        for (; number <= Claim.EXCEPTIONS; number++) {
+            askFor(large, "more", 3 * UNIT);
+            if (!got.containsKey("more")) {
+                break;
+            }
+            release("more");
+        }
+        assertThat(number).isEqualTo(Claim.EXCEPTIONS);
+    }
+
+    @Test
+    void aCallThatBeganLaterGetsNothing() {
+        hold("holder", 4 * UNIT);
+        ask(set, "first", 8 * UNIT);
+        overtake();
+        MemoryHolder call = call("later", UNIT);
+        assertThat(got).containsKey("later"); // beside the claim
+        askFor(call, "more for later", 2 * UNIT);
+        assertThat(got).doesNotContainKey("more for later");
+        release("holder");
+        assertThat(got).containsKey("first");
+    }
+
+    @Test
+    void whenNothingMovesWhoeverFitsIsServed() {
+        hold("holder", 4 * UNIT);
+        ask(set, "first", 10 * UNIT);
+        overtake();
+        ask(set, "small", UNIT);
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(got).as("something is under way").doesNotContainKey("small");
+        busy = false;
+        set.idle();
+        assertThat(got).as("between two operations").doesNotContainKey("small");
+        pass(Knots.CONFIRM_NANOS);
+        set.idle(); // something was under way in between
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(got).doesNotContainKey("small");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(got).containsKey("small");
+        release("small");
+        assertThat(reserve(UNIT)).as("the claim goes on").isNull();
+    }
+
+    @Test
+    void aClaimEndsByItselfAndLastsLongerTheNextTime() {
+        hold("holder", 4 * UNIT);
+        ask(set, "first", 10 * UNIT);
+        overtake();
+        ask(set, "small", UNIT);
+        pass(Turns.CLAIM_NANOS - 1);
+        assertThat(got).doesNotContainKey("small");
+        pass(1);
+        assertThat(got).containsKey("small");
+        release("small");
+        overtake(Turns.OVERTAKINGS - 1);
+        ask(set, "another", UNIT);
+        pass(2 * Turns.CLAIM_NANOS - 1);
+        assertThat(got).doesNotContainKey("another");
+        pass(1);
+        assertThat(got).containsKey("another");
+    }
+
+    @Test
+    void aClaimOnAQuotaHoldsBackItsConsumerOnly() {
+        hold("limited", 2 * UNIT);
+        ask(set, "limited", 4 * UNIT);
+        ReservationRequest small = ReservationRequest.of(LITTLE).withConsumer("limited");
+        for (int i = 0; i < Turns.OVERTAKINGS; i++) {
+            Objects.requireNonNull(set.tryReserve(small)).release(Frontier.EMPTY);
+        }
+        assertThat(set.tryReserve(small)).isNull();
+        assertThat(reserve(UNIT)).isNotNull();
+        release("limited");
+        assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
+    }
+}

@@ -1,0 +1,269 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * REMOTE-7: the work of a lost node never ends, and what it was to run after has not ended for that. Node 3 runs `late`, which waits for node
+ * 5, whose commands are held up. Node 2 waits for it, and `behind` on node 3 waits for node 2. Behind that, `reader` waits for nothing: the queue
+ * runs after `late` anyway.
+ */
+@Timeout(60)
+class LostPointTest {
+    private final TestNodes nodes = new TestNodes();
+    private final Loopback loopback = new Loopback(1);
+    private final RemoteNode client = nodes.node(1);
+    private final Map<Integer, Link> links = new HashMap<>(); // of the client
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private Device third;
+    private TimelineSemaphore late;
+
+    @BeforeEach
+    void connect() {
+        List<RemoteNode> others = new ArrayList<>();
+        for (int number = 2; number <= 5; number++) {
+            RemoteNode next = nodes.node(number);
+            links.put(number, loopback.connect(client, next));
+            others.forEach(each -> loopback.connect(each, next));
+            others.add(next);
+        }
+        loopback.run();
+        links.get(5).hold(PeerStream.QUEUE, true);
+        third = far(3);
+        late = barrier(third.queue(1), fill(far(5), 0));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        links.get(5).hold(PeerStream.QUEUE, false);
+        loopback.start(); // devices wait for their work
+        for (AutoCloseable each : opened.reversed()) {
+            each.close();
+        }
+        nodes.close();
+        loopback.stop();
+    }
+
+    private Device far(int node) {
+        RemoteSession session = client.session(node);
+        DeviceOptions options = DeviceOptions.builder()
+                .queueCount(2)
+                .schedulingDomain(client.domain())
+                .build();
+        Device device = session.openDevice(session.devices().getFirst().id(), options);
+        opened.add(device);
+        return device;
+    }
+
+    private TimelineSemaphore semaphore() {
+        TimelineSemaphore made = TimelineSemaphore.create(0);
+        opened.add(made);
+        return made;
+    }
+
+    private Buffer buffer(Device device) {
+        Buffer made = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
+        opened.add(made);
+        return made;
+    }
+
+    /** Runs after a semaphore has reached 1, and has another reach it. */
+    private TimelineSemaphore barrier(DeviceQueue queue, TimelineSemaphore after) {
+        TimelineSemaphore done = semaphore();
+        try (Fence wait = Fence.at(after, 1);
+                Fence signal = Fence.at(done, 1)) {
+            queue.barrier(wait, signal, 0);
+        }
+        return done;
+    }
+
+    /** Needs its node. */
+    private TimelineSemaphore fill(Device device, int queue) {
+        TimelineSemaphore done = semaphore();
+        try (Fence signal = Fence.at(done, 1)) {
+            device.queue(queue).fill(null, signal, buffer(device), 0, 64, 1, 1, 0);
+        }
+        return done;
+    }
+
+    private TimelineSemaphore reader() {
+        TimelineSemaphore reader = barrier(third.queue(0), late);
+        assertThat(third.queue(0).counters().elidedFrontier()).isEqualTo(1);
+        return reader;
+    }
+
+    private void lose(int node) {
+        loopback.cut(links.get(node));
+        loopback.run();
+    }
+
+    /** How far node 3 is with the queue that waits for what is lost. */
+    private long completed() {
+        return client.session(3).lanes().stream()
+                .filter(each -> each.queue() == third.queue(0).axis())
+                .findFirst()
+                .orElseThrow()
+                .completed();
+    }
+
+    private void assertInOrder(TimelineSemaphore behind, TimelineSemaphore reader) {
+        assertInOrder(0, behind, reader);
+    }
+
+    private void assertInOrder(int ended, TimelineSemaphore behind, TimelineSemaphore reader) {
+        loopback.run();
+        assertThat(completed()).as("commands that node 3 has ended").isEqualTo(ended);
+        links.get(5).hold(PeerStream.QUEUE, false);
+        while (!reader.isReached(1) && reader.failure() == null || behind.failure() == null) {
+            loopback.run();
+            assertThat(Thread.interrupted()).as("too late").isFalse();
+        }
+        assertThat(reader.failure()).isNull();
+        assertThat(late.isReached(1)).isTrue();
+        assertThat(third.failure()).isNull();
+    }
+
+    @Test
+    void whatHasBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
+        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(2).queue(0), late));
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(2);
+        assertInOrder(behind, reader);
+    }
+
+    @Test
+    void whatHasNotBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
+        TimelineSemaphore behind = semaphore();
+        try (Fence wait = Fence.at(barrier(far(2).queue(0), late), 1);
+                Fence signal = Fence.at(behind, 1)) {
+            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), buffer(third), 0, 0);
+        }
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(2);
+        assertInOrder(behind, reader);
+    }
+
+    /** It was not its turn before the loss. */
+    @Test
+    void whatIsSentAfterTheLossRunsAfterWhatTheLostNodeWaitedFor() {
+        links.get(4).hold(PeerStream.QUEUE, true);
+        TimelineSemaphore first = semaphore();
+        try (Fence wait = Fence.at(fill(far(4), 0), 1);
+                Fence signal = Fence.at(first, 1)) {
+            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), buffer(third), 0, 0);
+        }
+        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(2).queue(0), late));
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(2);
+        assertThat(completed()).isZero();
+        links.get(4).hold(PeerStream.QUEUE, false);
+        assertInOrder(1, behind, reader);
+    }
+
+    @Test
+    void aLostPointThatWaitsForAnotherIsNotOverBeforeIt() {
+        TimelineSemaphore first = barrier(far(2).queue(0), late);
+        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(4).queue(1), first));
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(4);
+        lose(2);
+        assertInOrder(behind, reader);
+    }
+
+    /** Its place on the lane is reserved, and nothing of it has been given to the driver. */
+    @Test
+    void whatIsHeldBehindAFileOfTheLostDeviceKeepsItsWaits() throws InterruptedException {
+        SlowFile file = new SlowFile();
+        opened.add(file);
+        Device second = far(2);
+        try (Fence read = Fence.at(semaphore(), 1)) {
+            second.queue(0).read(null, read, file, 0, buffer(second), 0, 64, 0);
+        }
+        file.begun.await();
+        TimelineSemaphore behind = barrier(third.queue(0), barrier(second.queue(0), late));
+        links.get(2).hold(PeerStream.QUEUE, true);
+        TimelineSemaphore other = fill(second, 1);
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(2);
+        while (other.failure() == null) { // the loss is known, of queue 0 before
+            assertThat(Thread.interrupted()).as("too late").isFalse();
+        }
+        file.end.countDown();
+        assertInOrder(behind, reader);
+    }
+
+    /** A read of it takes as long as the test likes. */
+    private static final class SlowFile extends HalFile {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch end = new CountDownLatch(1);
+
+        SlowFile() {
+            super("slow file", MemoryAccess.READ);
+        }
+
+        @Override
+        public long length() {
+            return 64;
+        }
+
+        @Override
+        protected void doRead(long offset, MemorySegment target) {
+            begun.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        protected void doWrite(long offset, MemorySegment source) {
+            throw new AssertionError("written");
+        }
+
+        @Override
+        protected void destroy() {}
+    }
+
+    @Test
+    void aLongPipelineOfTwoLostNodesIsOverWithItsFirstWait() {
+        DeviceQueue[] both = {far(2).queue(0), far(4).queue(0)};
+        TimelineSemaphore last = late;
+        for (int i = 0; i < 10_000; i++) {
+            last = barrier(both[i % 2], last);
+        }
+        TimelineSemaphore behind = barrier(third.queue(0), last);
+        TimelineSemaphore reader = reader();
+        loopback.run();
+        lose(2);
+        lose(4);
+        assertInOrder(behind, reader);
+    }
+}

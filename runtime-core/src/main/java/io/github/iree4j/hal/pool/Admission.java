@@ -27,11 +27,12 @@ public final class Admission implements Cancellation {
     final long since; // the clock's nanoseconds
     private final @Nullable Thread waiter;
     private final @Nullable Consumer<Admission> told;
+    private final boolean isPlain; // it never was ahead of a fence
     private final AtomicInteger state = new AtomicInteger(WAITING);
 
     // Guarded by the lock of the gate once other threads know it.
     boolean isAhead; // of its fence: it is not ready to run
-    private long inputs; // committed while it was ahead
+    private long inputs; // committed while it is ahead
     private long committed;
     int overtakings; // calls that went past while it was the first in line
     long overtaken; // bytes that they needed
@@ -48,6 +49,7 @@ public final class Admission implements Cancellation {
         this.quota = quota;
         this.estimate = estimate;
         this.isAhead = isAhead;
+        this.isPlain = !isAhead;
         this.since = since;
         this.waiter = waiter;
         this.told = told;
@@ -115,11 +117,10 @@ public final class Admission implements Cancellation {
         gate.due(this);
     }
 
-    /** Commits to all that a call needs which was admitted ahead. Under the lock of the gate. */
-    void grow() {
-        long whole = Math.max(estimate.bytes(), committed);
-        gate.commit(quota, whole, committed);
+    /** Notes that all that it needs is committed. Under the lock of the gate. */
+    void grown(long whole) {
         committed = whole;
+        inputs = 0;
     }
 
     /** Gives up the right to hold memory, which the call no longer holds. Idempotent. */
@@ -133,13 +134,13 @@ public final class Admission implements Cancellation {
         return committed;
     }
 
-    /** What was committed ahead of its fence; 0 for a call that was ready. */
+    /** What is committed ahead of its fence; 0 for a call that is ready. */
     long inputs() {
         return inputs;
     }
 
     /** Whether nothing of it changes while it is admitted. */
     boolean isPlain() {
-        return inputs == 0 && !isAhead;
+        return isPlain;
     }
 }

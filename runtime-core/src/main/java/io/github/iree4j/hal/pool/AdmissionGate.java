@@ -95,11 +95,8 @@ public final class AdmissionGate {
             return null;
         }
         long need = estimate.bytes();
-        if (!tryCommit(
-                quota,
-                share -> share.tryCommit(need),
-                need)) { // a call that saw no room meanwhile is served when this one joins
-            return null;
+        if (commit(quota, share -> share.tryCommit(need), need) != null) {
+            return null; // a call that saw no room meanwhile is served when this one joins
         }
         Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
         admission.admitted(need);
@@ -116,7 +113,7 @@ public final class AdmissionGate {
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
         Admission admission = new Admission(this, quotas.get(consumer), estimate, true, 0, null, null);
         synchronized (lock) {
-            if (waiting > 0 || !commitAhead(admission)) {
+            if (waiting > 0 || commitAhead(admission) != null) {
                 return null;
             }
             admission.admitted(estimate.inputs());
@@ -124,18 +121,18 @@ public final class AdmissionGate {
         }
     }
 
-    /** Commits in the quota, if there is one, and in all; false when there is no room in one of them. */
-    private boolean tryCommit(@Nullable Share quota, Predicate<Share> commit, long need) {
+    /** Commits in the quota, if there is one, and in all; returns the one that is full, null when the need is committed. */
+    private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need) {
         if (quota != null && !commit.test(quota)) {
-            return false;
+            return quota;
         }
         if (commit.test(all)) {
-            return true;
+            return null;
         }
         if (quota != null) {
             quota.release(need);
         }
-        return false;
+        return all;
     }
 
     /** Whether a call might hold more than there is: then nothing is known of how many fit beside each other. */
@@ -197,7 +194,7 @@ public final class AdmissionGate {
             }
             admission.isAhead = false;
             if (admission.isAdmitted()) {
-                admission.grow();
+                grow(admission);
                 return;
             }
             if (!admission.isWaiting()) {
@@ -221,11 +218,8 @@ public final class AdmissionGate {
             return;
         }
         synchronized (lock) { // behind a concurrent end of its wait
+            releaseAhead(admission);
             release(admission);
-            all.releaseAhead(admission.inputs());
-            if (admission.quota != null) {
-                admission.quota.releaseAhead(admission.inputs());
-            }
             serve();
         }
     }
@@ -237,13 +231,32 @@ public final class AdmissionGate {
         }
     }
 
-    /** Commits to more than a call was admitted with. */
-    void commit(@Nullable Share quota, long need, long before) {
-        all.commit(need);
+    /** The inputs of a call no longer count as those of a call that waits for its fence. Under the lock. */
+    private void releaseAhead(Admission admission) {
+        long inputs = admission.inputs();
+        all.releaseAhead(inputs);
+        if (admission.quota != null) {
+            admission.quota.releaseAhead(inputs);
+        }
+    }
+
+    /** Commits to the whole need of a call that was admitted ahead. Under the lock. */
+    private void grow(Admission admission) {
+        releaseAhead(admission);
+        long before = admission.committed();
+        long whole = Math.max(admission.estimate.bytes(), before);
+        commitAnyway(admission.quota, whole);
+        admission.grown(whole);
         all.release(before);
+        if (admission.quota != null) {
+            admission.quota.release(before);
+        }
+    }
+
+    private void commitAnyway(@Nullable Share quota, long need) {
+        all.commit(need);
         if (quota != null) {
             quota.commit(need);
-            quota.release(before);
         }
     }
 
@@ -288,101 +301,132 @@ public final class AdmissionGate {
         });
     }
 
+    /** A look at the line. Guarded by the lock. */
+    private final class Look {
+        private final long now = clock.getAsLong();
+        private final Set<Share> behind = new HashSet<>(); // quotas that calls wait for
+        private @Nullable Admission first; // that waits for memory
+        private long next = Long.MAX_VALUE; // in how many nanoseconds a call may have waited for long enough
+
+        /** Whether calls further behind may go in. */
+        boolean isOpen() {
+            return first == null || first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
+        }
+
+        /** Whether an earlier call waits for the same quota. */
+        boolean isBehind(Admission call) {
+            return behind.contains(call.quota);
+        }
+
+        /** A call does not fit. */
+        void waits(Admission call, Share full) {
+            if (full != all) {
+                behind.add(full);
+            } else if (first == null) {
+                first = call;
+            }
+        }
+
+        /** Whether the first call that waits for a share has waited for long enough. */
+        boolean hasWaited(Admission call, Share full) {
+            if (full == all && first != null) {
+                return false;
+            }
+            boolean isBrief = full.isQuiet();
+            long bound = isBrief ? hostPatience : patience;
+            long waited = now - (isBrief ? Math.max(call.since, lastAdmitted) : call.since);
+            if (bound != Long.MAX_VALUE && waited >= bound) {
+                return true;
+            }
+            next = Math.min(next, Math.min(bound - waited, hostPatience)); // it may be alone any time
+            return false;
+        }
+
+        void admit(Admission call, long committed) {
+            if (first != null) {
+                first.overtakings++;
+                first.overtaken += committed;
+            }
+            lastAdmitted = now;
+            call.admitted(committed);
+        }
+    }
+
     /** Admits the calls whose turn has come; returns in how many nanoseconds another may have waited long enough. Under the lock. */
     private long serve() {
         if (waiting == 0) {
             return Long.MAX_VALUE;
         }
-        long now = clock.getAsLong();
-        long next = serveReady(now);
-        while (line.isEmpty()
-                && !ahead.isEmpty()
-                && commitAhead(ahead.getFirst())) { // they take nothing that others wait for
-            Admission call = ahead.removeFirst();
-            admit(call, call.estimate.inputs(), now);
+        Look look = new Look();
+        serveReady(look);
+        if (look.first == null) { // else calls that wait for fences would take what it waits for
+            serveAhead(look);
         }
-        return next;
+        count();
+        return look.next;
     }
 
-    private long serveReady(long now) {
-        long next = Long.MAX_VALUE;
-        Set<Share> behind = new HashSet<>(); // quotas that calls wait for
-        Admission first = null; // that waits for memory
+    private void serveReady(Look look) {
         int looked = 0;
-        for (Iterator<Admission> each = line.iterator(); each.hasNext() && looked < LOOKED_AT; looked++) {
+        for (Iterator<Admission> each = line.iterator(); each.hasNext() && looked < LOOKED_AT && look.isOpen(); ) {
             Admission call = each.next();
-            if (behind.contains(call.quota)) {
-                continue;
+            if (look.isBehind(call)) {
+                continue; // not counted: how many wait for a quota says nothing of others
             }
-            if (first != null && !mayGoPast(first)) {
-                break;
-            }
+            looked++;
             boolean isGuess = mayExceed(call.quota, call.estimate);
             long bytes = call.estimate.bytes();
             long need = isGuess ? Long.MAX_VALUE : bytes;
             Predicate<Share> commit = isGuess ? share -> share.tryCommitAll(bytes) : share -> share.tryCommit(bytes);
-            if (!tryCommit(call.quota, commit, need)) {
-                Share full = all;
-                if (call.quota != null) {
-                    if (commit.test(call.quota)) {
-                        call.quota.release(need);
-                    } else {
-                        full = call.quota;
-                    }
-                }
-                boolean byQuota = full != all;
-                if (first != null && !byQuota) {
-                    continue;
-                }
-                boolean isBrief = full.isQuiet();
-                long bound = isBrief ? hostPatience : patience;
-                long waited = now - (isBrief ? Math.max(call.since, lastAdmitted) : call.since);
-                if (bound == Long.MAX_VALUE || waited < bound) {
-                    next = Math.min(next, Math.min(bound - waited, hostPatience)); // it may be alone any time
-                    if (byQuota) {
-                        behind.add(full);
-                    } else {
-                        first = call;
-                    }
+            Share full = commit(call.quota, commit, need);
+            if (full != null) {
+                if (!look.hasWaited(call, full)) {
+                    look.waits(call, full);
                     continue;
                 }
                 need = bytes;
-                commit(call.quota, need, 0);
-            }
-            if (first != null) {
-                first.overtakings++;
-                first.overtaken += need;
+                commitAnyway(call.quota, need);
             }
             each.remove();
-            admit(call, need, now);
+            look.admit(call, need);
         }
-        return next;
     }
 
-    private boolean mayGoPast(Admission first) {
-        return first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
+    private void serveAhead(Look look) {
+        int looked = 0;
+        for (Iterator<Admission> each = ahead.iterator(); each.hasNext() && looked < LOOKED_AT; ) {
+            Admission call = each.next();
+            if (look.isBehind(call)) {
+                continue;
+            }
+            looked++;
+            Share full = commitAhead(call);
+            if (full == all) {
+                return;
+            }
+            if (full != null) {
+                look.waits(call, full);
+                continue;
+            }
+            each.remove();
+            look.admit(call, call.estimate.inputs());
+        }
     }
 
-    private boolean commitAhead(Admission call) {
+    private @Nullable Share commitAhead(Admission call) {
         long inputs = call.estimate.inputs();
         long whole = mayExceed(call.quota, call.estimate) ? Long.MAX_VALUE : call.estimate.bytes();
         if (call.quota != null && !call.quota.tryCommitAhead(inputs, whole)) {
-            return false;
+            return call.quota;
         }
         if (all.tryCommitAhead(inputs, whole)) {
-            return true;
+            return null;
         }
         if (call.quota != null) {
             call.quota.release(inputs);
             call.quota.releaseAhead(inputs);
         }
-        return false;
-    }
-
-    private void admit(Admission call, long committed, long now) {
-        lastAdmitted = now;
-        count();
-        call.admitted(committed);
+        return all;
     }
 
     /**

@@ -10,8 +10,8 @@ final class Share {
     private final long limit;
     private final long spare;
     private final AtomicLong committed = new AtomicLong(); // to admitted calls
-    private volatile long
-            ahead; // the inputs of calls that were admitted ahead of their fence; guarded by the gate's lock
+    private volatile long ahead; // the inputs of calls that wait for their fences; guarded by the gate's lock
+    private volatile long largest; // need so far; a concurrent smaller one may hide it until it asks again
 
     /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
     private final AtomicLong kept = new AtomicLong();
@@ -46,6 +46,9 @@ final class Share {
     /** Commits the need of a call, if there is room for it; a call that is alone has all the room that programs leave. */
     boolean tryCommit(long need) {
         long wanted = Math.min(need, limit - permanent);
+        if (need > largest) {
+            largest = need;
+        }
         for (; ; ) {
             long now = committed.get();
             if (wanted > limit - kept.get() - now - (now == 0 ? 0 : spare)) {
@@ -66,12 +69,13 @@ final class Share {
     }
 
     /**
-     * Commits the inputs of a call that waits for a fence, if there is room for them now, and beside the inputs of all such calls for one more
-     * like it: then one after the other can run, and the call that they may wait for. Under the gate's lock.
+     * Commits the inputs of a call that waits for a fence, if there is room for them now, and beside the inputs of all such calls for the
+     * largest call: then one after the other can run, and any call that they may wait for. Under the gate's lock.
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     boolean tryCommitAhead(long inputs, long need) {
-        if (ahead + inputs + Math.min(need, limit - permanent) > limit - kept.get() || !tryCommit(inputs)) {
+        long room = Math.min(Math.max(need, largest), limit - permanent);
+        if (ahead + inputs + room > limit - kept.get() || !tryCommit(inputs)) {
             return false;
         }
         ahead += part(inputs);
@@ -87,7 +91,7 @@ final class Share {
         committed.addAndGet(-part(need));
     }
 
-    /** A call that was admitted ahead is over. Under the gate's lock. */
+    /** A call that was admitted ahead is due, or over. Under the gate's lock. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void releaseAhead(long inputs) {
         ahead -= part(inputs);

@@ -161,10 +161,16 @@ class AdmissionGateTest extends KnotLine {
     void aCallThatLeavesTheLineLetsTheNextGoIn() {
         call("a", 80);
         Admission large = call("large", 90);
+        for (int i = 0; i < 10; i++) {
+            call("b", 10);
+            exit("b");
+        }
+        entered.clear();
         call("small", 10);
+        assertThat(entered).as("the large one has been overtaken often").isEmpty();
         assertThat(large.cancel()).isTrue();
         assertThat(large.cancel()).isFalse();
-        assertThat(entered).containsExactly("a", "small");
+        assertThat(entered).containsExactly("small");
         assertThat(calls.get("small").cancel()).as("admitted").isFalse();
         large.exit();
         assertThat(gate.committed()).as("it was committed nothing").isEqualTo(90);
@@ -235,6 +241,18 @@ class AdmissionGateTest extends KnotLine {
         pass(HOST);
         assertThat(entered).containsExactly("a");
         assertThat(gate.committed()).isEqualTo(50);
+    }
+
+    @Test
+    void callsThatWaitForTheHostAreAdmittedOneByOne() {
+        gate.keep(null, 90, false);
+        call("a", 50);
+        call("b", 50);
+        pass(HOST + 1);
+        exit("a");
+        assertThat(entered).as("b's wait begins with a's admission").containsExactly("a");
+        pass(HOST);
+        assertThat(entered).containsExactly("a", "b");
     }
 
     @Test
@@ -341,13 +359,17 @@ class AdmissionGateTest extends KnotLine {
 
     /** A call whose work waits for a fence; in line if it is not admitted. */
     private Admission ahead(String name, long need) {
+        return ahead(name, "", need);
+    }
+
+    private Admission ahead(String name, String consumer, long need) {
         clock.incrementAndGet();
         Need of = new Need(need);
-        Admission at = gate.tryAdmitAhead("", of);
+        Admission at = gate.tryAdmitAhead(consumer, of);
         if (at != null) {
             entered.add(name);
         } else {
-            at = gate.join("", of, true, _ -> entered.add(name));
+            at = gate.join(consumer, of, true, _ -> entered.add(name));
         }
         calls.put(name, at);
         return at;
@@ -400,6 +422,67 @@ class AdmissionGateTest extends KnotLine {
         }
         assertThat(gate.committed()).isZero();
         assertThat(gate.waiting()).isZero();
+    }
+
+    @Test
+    void inputsOfSmallCallsThatWaitForFencesLeaveRoomForALargeOne() {
+        call("large", 90);
+        exit("large");
+        for (int i = 0; i < 10; i++) {
+            ahead("a" + i, 10);
+        }
+        assertThat(entered).containsExactly("large", "a0", "a1");
+        call("large", 90);
+        assertThat(entered).hasSize(4).endsWith("large");
+    }
+
+    @Test
+    void aCallWhoseFenceIsReachedNoLongerCountsAsOneThatWaitsForIt() {
+        ahead("a", 5);
+        calls.get("a").due();
+        call("b", 100);
+        pass(HOST + 1);
+        assertThat(entered).as("a runs, so b waits for it").containsExactly("a");
+        exit("a");
+        assertThat(entered).containsExactly("a", "b");
+        exit("b");
+        gate.keep(null, 50, false);
+        call("c", 60);
+        pass(2 * HOST);
+        assertThat(entered).as("no call runs, so c waits for the host only").endsWith("c");
+    }
+
+    @Test
+    void callsThatWaitForFencesTakeNothingThatAReadyOneWaitsFor() {
+        call("a", 80);
+        call("b", 60);
+        ahead("c", 10);
+        assertThat(entered).containsExactly("a");
+        exit("a");
+        assertThat(entered).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void howManyCallsWaitForAQuotaDoesNotKeepOutOthers() {
+        call("a", "small", new Need(40));
+        for (int i = 0; i < 100; i++) {
+            call("b" + i, "small", new Need(40));
+        }
+        call("c", 50);
+        ahead("d", 10);
+        assertThat(entered).containsExactly("a", "c", "d");
+    }
+
+    @Test
+    void aCallAheadOfItsFenceThatWaitsForItsQuotaDoesNotKeepOutOthers() {
+        Share small = gate.quota("small");
+        gate.keep(small, 30, false);
+        ahead("a", "small", 10);
+        ahead("b", 10);
+        ahead("c", "small", 10);
+        assertThat(entered).containsExactly("b");
+        gate.keep(small, -30, false);
+        assertThat(entered).containsExactly("b", "a", "c");
     }
 
     @Test

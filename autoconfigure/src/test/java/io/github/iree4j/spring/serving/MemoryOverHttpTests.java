@@ -245,12 +245,12 @@ class MemoryOverHttpTests {
         assertThat(failures).as("of %d requests", CLIENTS * REQUESTS).isEmpty();
     }
 
-    /** Sends requests, each when the call of the one before has been made, so that each has an instance of its own. */
+    /** Sends requests, each when the call of the one before has come to the gate, or waits for memory. */
     private List<CompletableFuture<HttpResponse<String>>> askInOrder() {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
-            while (programs.activeCalls() <= i) {
+            while (gate.entered.size() + runtime.device().allocator().poolStatistics().waiting() <= i) {
                 assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
                 Thread.onSpinWait();
             }

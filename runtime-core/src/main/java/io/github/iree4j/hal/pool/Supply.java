@@ -74,7 +74,7 @@ final class Supply {
                         allotment.countRefusals(pool);
                     }
                     if (reservation == null && growth == null && refusal == null) {
-                        if (failure != null && isNothingToCome()) {
+                        if (failure != null && isFinal(failure)) {
                             pool.failed();
                             refusal = failure;
                         } else {
@@ -162,7 +162,7 @@ final class Supply {
                 if (arrived(growth, slab) || failure == null) {
                     slabs.begin(growths < GROWTHS_AT_ONCE, true);
                     allotment.serve();
-                } else if (isNothingToCome()) {
+                } else if (isFinal(failure)) {
                     slabs.begin(true, true); // for the requests behind it
                     allotment.failFirst(growth.pool(), failure);
                 }
@@ -173,9 +173,13 @@ final class Supply {
         }
     }
 
-    /** Under the lock: whether no memory will be released, and none that was released is still in use. */
-    private boolean isNothingToCome() {
-        return allotment.isNothingLive() && !slabs.isAnyDying(pools);
+    /**
+     * Under the lock: whether a slab that could not be acquired is not worth a wait. Only a shortage may end, and only while memory is in use,
+     * or was released and still is in use.
+     */
+    private boolean isFinal(IreeException failure) {
+        return failure.code() != StatusCode.RESOURCE_EXHAUSTED
+                || allotment.isNothingLive() && !slabs.isAnyDying(pools);
     }
 
     /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */

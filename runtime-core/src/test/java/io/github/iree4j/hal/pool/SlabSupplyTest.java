@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,6 +46,24 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(failed).isEmpty();
         tracker.advance(AXIS, 2);
         assertThat(failed).containsOnlyKeys("huge");
+    }
+
+    /** Only a shortage ends because others have. */
+    @Test
+    void aRequestDoesNotWaitForWhatTheSystemRefusesForAnotherReason() {
+        PoolSet set = builder(20 * 64).pool(PoolOptions.passThrough("p")).build();
+        Runnable refusal = () -> {
+            throw new IreeException(StatusCode.ABORTED, "the device is lost");
+        };
+        ask(set, "kept", 5 * 64);
+        ask(set, "first", 10 * 64);
+        slabs.acquiring = refusal;
+        assertThatThrownBy(() -> ask(set, "second", 5 * 64)).hasMessageContaining("the device is lost");
+        ask(set, "third", 15 * 64);
+        slabs.acquiring = refusal;
+        release("first");
+        assertThat(got).containsOnlyKeys("kept");
+        assertThat(failed).containsOnlyKeys("third");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Completion;
 import io.github.iree4j.async.Fence;
@@ -177,6 +178,7 @@ class StoppedStreamTest {
         while (device.schedulingDomain().tracker().completed(axis) == 0) {
             assertThat(Thread.interrupted()).as("too late").isFalse();
         }
+        assertThatThrownBy(() -> refused.await(LONG)).isNotNull();
         assertThat(refused.failure()).isSameAs(cause);
     }
 

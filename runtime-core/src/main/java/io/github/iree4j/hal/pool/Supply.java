@@ -178,8 +178,7 @@ final class Supply {
      * or was released and still is in use.
      */
     private boolean isFinal(IreeException failure) {
-        return failure.code() != StatusCode.RESOURCE_EXHAUSTED
-                || allotment.isNothingLive() && !slabs.isAnyDying(pools);
+        return failure.code() != StatusCode.RESOURCE_EXHAUSTED || allotment.isNothingLive() && !slabs.isAnyDying(pools);
     }
 
     /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */

@@ -126,6 +126,9 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         if (failure != null) {
             return failure;
         }
+        if (isClosed()) { // FIFO-4
+            return aborted(operation);
+        }
         try {
             int held = plan.decide(wait, accumulator);
             if (!operation.counted) {
@@ -486,6 +489,11 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         } finally {
             HeldCallbacks.end(held);
         }
+    }
+
+    @Override
+    public void whenGiven(Runnable action) {
+        line.whenEmpty(action);
     }
 
     @Override

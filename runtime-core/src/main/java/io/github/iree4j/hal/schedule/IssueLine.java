@@ -34,6 +34,7 @@ final class IssueLine {
      * LINE-2: no operation that the backend would accept stays in the line: a thread that adds, follows or lifts a refusal drains
      * afterwards, and a thread that finds another busy leaves its work to that one, which re-checks under the monitor before it
      * clears busy.
+     * FIFO-4: who waits for an empty line is told by the thread that finds it so after it has cleared busy.
      */
     private static final Logger LOG = LoggerFactory.getLogger(IssueLine.class);
 
@@ -49,6 +50,7 @@ final class IssueLine {
     private @Nullable Follower followed; // the line and the epoch that the head waits for; of the busy thread
     private boolean busy;
     private boolean refused;
+    private @Nullable Runnable emptied; // to be run once, when nothing waits
     private volatile long taken;
     private long invitations; // number of issueMore() calls
     private boolean planned; // a drain is scheduled
@@ -130,6 +132,29 @@ final class IssueLine {
         }
         for (IssueLine each : ready) {
             each.drainSoon();
+        }
+        tellEmptied();
+    }
+
+    /** Runs an action when nothing waits and nothing will be added. */
+    void whenEmpty(Runnable action) {
+        synchronized (this) {
+            emptied = action;
+        }
+        tellEmptied();
+    }
+
+    private void tellEmptied() {
+        Runnable action;
+        synchronized (this) {
+            if (busy || !waiting.isEmpty()) {
+                return; // LINE-2
+            }
+            action = emptied;
+            emptied = null;
+        }
+        if (action != null) {
+            action.run();
         }
     }
 

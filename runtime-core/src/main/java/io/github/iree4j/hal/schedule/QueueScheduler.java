@@ -161,7 +161,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         QueueOperation operation;
         try {
             if (closed) {
-                throw new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + device.id() + "' is closed");
+                throw new IreeException(
+                        first
+                                ? StatusCode.FAILED_PRECONDITION
+                                : StatusCode.ABORTED, // what follows a part was in flight
+                        "device '" + device.id() + "' is closed");
             }
             operation = make.get();
             check(operation, wait, signal);
@@ -361,14 +365,23 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         endAxis();
     }
 
-    /** The queue is closed: nothing but the operations in flight happens on its axis any more. */
+    /** The queue is closed: nothing but the operations in flight happens on its axis any more. From now on none gets a place. */
     abstract void endAxis();
+
+    /**
+     * Runs an action when the backend has all operations that have a place. The queue is closed.
+     *
+     * @param action to be run now, or on the thread that gives the last one to the backend; must not throw
+     */
+    public void whenGiven(Runnable action) {
+        action.run();
+    }
 
     final boolean isClosed() {
         return closed;
     }
 
-    private IreeException aborted(QueueOperation operation) {
+    final IreeException aborted(QueueOperation operation) {
         return new IreeException(
                 StatusCode.ABORTED,
                 "device '" + device.id() + "' was closed while " + operation.name() + " waited to run");

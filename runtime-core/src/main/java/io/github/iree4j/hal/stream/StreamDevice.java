@@ -504,7 +504,14 @@ public final class StreamDevice implements Device {
             queue.stream().stop(cause, false);
         }
         channels.fail(cause);
-        work.close();
+        AtomicInteger lines = new AtomicInteger(queues.count());
+        for (StreamQueue queue : queues) { // what has a place on a stream goes there, and counts as work
+            queue.scheduler().whenGiven(() -> {
+                if (lines.decrementAndGet() == 0) {
+                    work.close();
+                }
+            });
+        }
     }
 
     /** The device is closed and its last operation is complete. */

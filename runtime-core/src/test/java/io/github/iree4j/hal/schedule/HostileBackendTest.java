@@ -90,6 +90,23 @@ class HostileBackendTest {
         consumer.close();
     }
 
+    // FIFO-4
+    @Test
+    void aStreamIsGivenNothingThatIsMadeWhileItsQueueCloses() {
+        RecordingStream stream = new RecordingStream();
+        QueueScheduler queue = queue(stream);
+        List<String> told = new ArrayList<>();
+        Fence late = fence();
+        queue.submit(null, late, () -> {
+            queue.close();
+            queue.whenGiven(() -> told.add("given"));
+            return new Nothing();
+        });
+        assertThat(told).containsExactly("given");
+        assertThat(late.query()).isEqualTo(StatusCode.ABORTED);
+        assertThat(stream.entries).isEmpty();
+    }
+
     @Test
     void whateverIssuingThrowsFailsTheOperationAndNothingElse() {
         for (Throwable thrown : List.of(CAUSE, new IllegalStateException("bug"), new StackOverflowError())) {

@@ -182,6 +182,18 @@ class StoppedStreamTest {
         assertThat(refused.failure()).isSameAs(cause);
     }
 
+    /** FIFO-4. The thread that issues is not there yet. */
+    @Test
+    void whatHasItsPlaceWhenTheDeviceIsClosedFailsLikeWhatWaits() {
+        Fence ready = fence();
+        Fence done = fence();
+        device.queue(0).barrier(ready, done, 0);
+        ready.semaphore(0).whenReached(1, (value, failure) -> HeldCallbacks.run(device::close));
+        ready.semaphore(0).signal(1);
+        assertThatThrownBy(() -> done.await(LONG)).hasMessageContaining("closed while its work was in flight");
+        assertThat(done.query()).isEqualTo(StatusCode.ABORTED);
+    }
+
     /** STREAM-4: what the driver may still use is not freed for want of an answer. */
     @Test
     void aQueueIsNotOverWhileItsDriverCannotTell() throws InterruptedException {

@@ -345,7 +345,7 @@ class VulkanFaultsTest {
                 try {
                     fence.await(Duration.ofSeconds(30));
                 } catch (IreeException e) {
-                    assertThat(e.code()).as("operation %d", i).isEqualTo(expected);
+                    assertThat(e.code()).as("operation %d: %s", i, e).isEqualTo(expected);
                 }
                 assertThat(fence.query()).isIn(StatusCode.OK, expected);
             }

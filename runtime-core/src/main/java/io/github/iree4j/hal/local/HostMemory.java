@@ -127,11 +127,7 @@ final class HostMemory {
      */
     Block acquire(BufferParams params, long size) {
         ReservationRequest request = request(params, size).asPersistent();
-        Reservation reservation = pools.tryReserve(request);
-        if (reservation == null) {
-            throw pools.doesNotFitNow(request);
-        }
-        return Block.of(reservation);
+        return Block.of(pools.reserveNow(request));
     }
 
     /** Overwrites freed memory, where poisoning is enabled. */

@@ -423,7 +423,6 @@ final class Allotment {
 
     /** Explains why a request would have to wait, for a caller that cannot. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
-        pool.failed();
         String text = shortage.now(pool, request, account(request));
         if (shortage.mayLog(clock.getAsLong())) {
             LOG.warn("{}; {}", text, shortage.holders());

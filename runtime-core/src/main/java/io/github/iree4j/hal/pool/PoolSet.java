@@ -234,16 +234,16 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Explains why a request would have to wait, for a caller that cannot.
+     * Reserves memory for a caller that does not wait for others to release it. Waits while memory is being acquired for others, since that
+     * may be enough for this request too.
      *
      * @param request the request
-     * @return RESOURCE_EXHAUSTED, naming what each consumer holds
+     * @return the reservation, the caller's
+     * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory now, saying why, or what the system said; otherwise as
+     *     {@link #tryReserve}
      */
-    public IreeException doesNotFitNow(ReservationRequest request) {
-        Pool pool = route(request);
-        synchronized (lock) {
-            return allotment.doesNotFitNow(pool, request);
-        }
+    public Reservation reserveNow(ReservationRequest request) {
+        return supply.reserveNow(route(request), request);
     }
 
     /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */

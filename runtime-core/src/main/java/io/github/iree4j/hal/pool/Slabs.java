@@ -33,6 +33,7 @@ final class Slabs {
     private boolean mayGrow;
     private boolean grown;
     private int growing; // slabs that were decided on and have not arrived
+    private long arrivals; // number of those that have, or were refused
     private int underWay; // errands that were taken and are not carried out
     private boolean closed;
     private @Nullable Runnable returned; // to be run once, when a closed set has none of them
@@ -79,6 +80,11 @@ final class Slabs {
     /** Whether memory is being acquired, which takes long and is not known to queues. */
     boolean isGrowing() {
         return growing > 0;
+    }
+
+    /** How often memory has been acquired, or refused by the provider. */
+    long arrivals() {
+        return arrivals;
     }
 
     /** Returns what was decided since the last call, to be run by the caller without the lock, and ended with {@link #carriedOut}. */
@@ -196,6 +202,7 @@ final class Slabs {
     /** Completes a growth: adds the slab that was acquired. Null when there is none. */
     void got(Growth growth, @Nullable Slab slab) {
         growing--;
+        arrivals++;
         if (slab == null) {
             charge(growth.pool, -growth.size);
             return;

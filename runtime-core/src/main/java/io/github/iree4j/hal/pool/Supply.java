@@ -42,9 +42,50 @@ final class Supply {
         this.retention = retention;
     }
 
-    /** The outcome of a request: memory, a place in line, or neither. */
+    /** The outcome of a request: memory, a place in line, or neither; and what the provider said last, if it had no memory. */
     record Found(
-            @Nullable Reservation reservation, @Nullable Waiter waiter) {}
+            @Nullable Reservation reservation,
+            @Nullable Waiter waiter,
+            @Nullable IreeException refusal) {}
+
+    /** Finds memory for a request that does not wait for releases. */
+    Reservation reserveNow(Pool pool, ReservationRequest request) {
+        for (int i = 0; ; i++) {
+            long before;
+            synchronized (lock) {
+                before = slabs.arrivals();
+            }
+            Found found = seek(pool, request, null);
+            if (found.reservation() != null) {
+                return found.reservation();
+            }
+            IreeException refusal = found.refusal();
+            if (refusal != null || i == GROWTHS_AT_ONCE || !awaitArrival(before)) {
+                synchronized (lock) {
+                    pool.failed();
+                    throw refusal != null ? refusal : allotment.doesNotFitNow(pool, request);
+                }
+            }
+        }
+    }
+
+    /** Waits for memory that others acquire; returns false when nothing has come and nothing will. POOL-5. */
+    private boolean awaitArrival(long before) {
+        boolean interrupted = false;
+        synchronized (lock) {
+            while (slabs.arrivals() == before && slabs.isGrowing()) {
+                try {
+                    lock.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true; // a call of the provider ends
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            return slabs.arrivals() != before;
+        }
+    }
 
     /** Finds memory for a request or, with a listener, a place in line; the pool grows for it if it may and can. */
     Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
@@ -100,7 +141,7 @@ final class Supply {
                     if (granted != null && listener != null) {
                         HeldCallbacks.run(() -> listener.ended(granted, null));
                     }
-                    return new Found(reservation, waiter);
+                    return new Found(reservation, waiter, failure);
                 }
                 try {
                     slab = acquire(growth);
@@ -207,6 +248,7 @@ final class Supply {
     /** Under the lock: records a slab that was acquired, or not; returns whether another attempt makes sense. */
     private boolean arrived(Growth growth, @Nullable Slab slab) {
         slabs.got(growth, slab);
+        lock.notifyAll(); // POOL-5
         if (slab != null) {
             return true;
         }

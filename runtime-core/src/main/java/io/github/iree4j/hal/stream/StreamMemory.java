@@ -9,7 +9,6 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
-import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePools;
@@ -192,11 +191,7 @@ public final class StreamMemory {
      */
     StreamStorage acquire(BufferParams params, MemoryKind kind, long size) {
         ReservationRequest request = request(params, kind, size).asPersistent();
-        Reservation reservation = pools.tryReserve(request);
-        if (reservation == null) {
-            throw pools.doesNotFitNow(request);
-        }
-        return StreamStorage.of(reservation);
+        return StreamStorage.of(pools.reserveNow(request));
     }
 
     /**

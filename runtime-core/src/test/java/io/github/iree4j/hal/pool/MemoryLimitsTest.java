@@ -132,7 +132,7 @@ class MemoryLimitsTest extends MemoryLine {
                 ReservationRequest.of(2 * 64).withConsumer("secret").asPersistent());
         assertThat(kept).isNotNull();
         ReservationRequest mine = ReservationRequest.of(8 * 64).withConsumer("mine");
-        assertThat(set.doesNotFitNow(mine))
+        assertThatThrownBy(() -> set.reserveNow(mine))
                 .hasMessageContaining("allocation of 512 bytes exceeds the memory limit now")
                 .hasMessageContaining("of the limit of 640 bytes 192 are in use and 64 more in slabs that are in use")
                 .hasMessageContaining("a piece can have at most 384")
@@ -140,7 +140,7 @@ class MemoryLimitsTest extends MemoryLine {
                 .hasMessageContaining("it fits once others have ended and results or tensors are closed")
                 .hasMessageNotContaining("secret");
         kept.release(Frontier.EMPTY);
-        assertThat(set.doesNotFitNow(mine)).hasMessageContaining("it fits once others have ended;");
+        assertThatThrownBy(() -> set.reserveNow(mine)).hasMessageContaining("it fits once others have ended;");
         ask(set, "mine", 10 * 64);
         clock.addAndGet(1);
         set.lookAtLine();

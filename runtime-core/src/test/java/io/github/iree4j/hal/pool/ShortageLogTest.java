@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -53,7 +54,7 @@ class ShortageLogTest extends KnotLine {
         holding(set, "b").end();
         ReservationRequest request = ReservationRequest.of(HALF);
         for (int i = 0; i < 100; i++) {
-            assertThat(set.doesNotFitNow(request)).hasMessageNotContaining("'a'");
+            assertThatThrownBy(() -> set.reserveNow(request)).hasMessageNotContaining("'a'");
             clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(15));
         }
         assertThat(logged())

@@ -154,6 +154,39 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(got).containsOnlyKeys("modest");
     }
 
+    // POOL-5
+    @Test
+    void aCallerWhoCannotWaitForReleasesWaitsForWhatIsBeingAcquired() throws InterruptedException {
+        PoolSet set =
+                builder(10 * 64).pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64)).build();
+        List<Object> outcome = new ArrayList<>();
+        Thread caller = Thread.ofPlatform().unstarted(() -> {
+            try {
+                outcome.add(set.reserveNow(ReservationRequest.of(5 * 64)).size());
+            } catch (IreeException e) {
+                outcome.add(e);
+            }
+        });
+        slabs.acquiring = () -> {
+            caller.start();
+            while (caller.getState() != Thread.State.WAITING && caller.getState() != Thread.State.TERMINATED) {
+                Thread.onSpinWait();
+            }
+        };
+        ask(set, "first", 5 * 64);
+        caller.join();
+        assertThat(outcome).containsExactly(5L * 64);
+    }
+
+    @Test
+    void aCallerWhoCannotWaitIsToldWhatTheSystemSaid() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 10 * 64);
+        assertThatThrownBy(() -> set.reserveNow(ReservationRequest.of(64)))
+                .hasMessageContaining("the system has no 640 bytes");
+    }
+
     // POOL-3
     @Test
     void aRequestThatJoinsDuringAFailedGrowthIsServed() {

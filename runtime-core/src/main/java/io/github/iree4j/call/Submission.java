@@ -233,22 +233,28 @@ final class Submission<R> {
     private void whenAdmitted(List<RefCounted> ours, Runnable next) {
         if (admitting.isDone()) {
             admitting.watch();
-            next.run();
+            make(ours, next);
             return;
         }
         call.waitsForMemory();
         kept = ours;
         place = admitting.join(() -> {
             call.inLine();
-            try {
+            make(ours, () -> {
                 call.arguments().passHeld(!isAhead());
-            } catch (RuntimeException | Error e) {
-                fail(failure(e), ours);
-                return;
-            }
-            next.run();
+                next.run();
+            });
         });
         lookAgain();
+    }
+
+    /** Makes the call, or fails it: nobody else learns what is thrown here. */
+    private void make(List<RefCounted> ours, Runnable making) {
+        try {
+            making.run();
+        } catch (RuntimeException | Error e) {
+            future.conclude("iree4j-end " + function.fullName(), () -> fail(failure(e), ours));
+        }
     }
 
     /** Whether it is made before the fence at which its inputs have their contents. */

@@ -47,7 +47,7 @@ final class Submission<R> {
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not ready yet
 
     private volatile @Nullable Cancellation place; // in the line for memory
-    private List<RefCounted> kept = List.of(); // published by waiting and place: released if the call ends before it is made
+    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before it is made
     private boolean succeeded; // written by the thread that ends it
 
     /**

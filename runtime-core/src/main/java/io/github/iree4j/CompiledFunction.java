@@ -22,10 +22,10 @@ final class CompiledFunction extends ProgramFunction {
     private final List<ValueDeclaration> arguments;
     private final List<ValueDeclaration> results;
 
-    CompiledFunction(Program program, ProgramCalls calls, VmFunction function) {
+    CompiledFunction(Program program, ProgramCalls calls, VmFunction function, boolean waitsOnHost) {
         super(program);
         this.signature = new Signature(function);
-        this.calls = new FunctionCalls(calls, signature);
+        this.calls = new FunctionCalls(calls, signature, waitsOnHost);
         this.arguments = ValueDeclaration.arguments(signature);
         this.results = ValueDeclaration.results(signature);
     }

@@ -15,10 +15,12 @@ import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -91,9 +93,11 @@ public final class Program implements AutoCloseable {
                 this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {
+            BitSet waiting = waitingOnHost(module);
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
-                    CompiledFunction callable = new CompiledFunction(this, calls, function);
+                    CompiledFunction callable =
+                            new CompiledFunction(this, calls, function, waiting.get(function.ordinal()));
                     if (functions.putIfAbsent(callable.fullName(), callable) == null) {
                         compiled.add(callable);
                     }
@@ -102,6 +106,11 @@ public final class Program implements AutoCloseable {
         }
         this.listed = bindVariants();
         this.watch = runtime.leaks().watch(this, "'" + name + "'");
+    }
+
+    /** The functions whose code may wait for a fence. What is written in Java says nothing of that. */
+    private static BitSet waitingOnHost(VmModule module) {
+        return module instanceof BytecodeModule compiled ? compiled.callersOf("hal.fence.await") : new BitSet();
     }
 
     /** Binds functions to their variants, which are then no longer listed separately. */

@@ -295,7 +295,9 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * concurrently if its fences allow. A function {@linkplain #isAsynchronous() with fences} gets both passed through, so that
      * its device waits and signals, without a thread; such calls of one priority are made in the order of their submission, so
      * that a program with its own timeline keeps that order where no fence defines one. Any other function runs as host work:
-     * once the fence to wait for is reached, in its turn among the calls of the program.
+     * once the fence to wait for is reached, in its turn among the calls of the program. So does one with fences whose compiled
+     * code itself waits on the host, unless calls {@linkplain ProgramOptions.Builder#overlappingCalls overlap}: it would keep
+     * the turn from those that reach its fence.
      *
      * <p><b>Several signallers of one fence</b> are counted: it is reached when all those submitted until then are complete. When
      * the first may complete before the last is submitted, give their number

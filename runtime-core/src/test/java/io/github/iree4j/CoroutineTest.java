@@ -29,15 +29,20 @@ import org.junit.jupiter.api.io.TempDir;
 class CoroutineTest {
     private static final int MANY = 10_000;
 
-    /** wait: waits for a fence and returns a number. count: the same, with a counter that it reads before and writes after. */
+    /**
+     * wait: waits for a fence and returns a number. count: the same, with a counter that it reads before and writes after. between:
+     * counts between two fences.
+     */
     private static final String WAITER = """
             vm.module @waiter version 0
             vm.type !hal.fence
             vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @hal.fence.signal cconv "0r_v"
             vm.global.i32 mutable @counter
             vm.export @wait
             vm.export @count
             vm.export @spin
+            vm.export @between
             vm.func @wait(%i0: i32, %r0: !hal.fence) -> (i32) {
             ^bb0:
               %i1 = vm.const.i32 -1
@@ -61,6 +66,13 @@ class CoroutineTest {
             vm.func @spin() -> () {
             ^bb0:
               vm.yield ^bb0
+            }
+            vm.func @between(%r0: !hal.fence, %r1: !hal.fence) -> (i32) {
+              vm.attr "iree.abi.model" = "coarse-fences"
+            ^bb0:
+              %i0 = vm.call @count(%r0)
+              vm.call @hal.fence.signal(%r1)
+              vm.return %i0
             }
             """;
 
@@ -283,6 +295,56 @@ class CoroutineTest {
                     .isEqualTo(1);
             timeline.semaphore().signal(1);
             assertThat(number(first)).as("read before the other call wrote").isEqualTo(1);
+        }
+    }
+
+    @Test
+    void callsMayBeSubmittedBeforeThoseThatTheyWaitFor() throws Exception {
+        List<Timeline> timelines = new ArrayList<>();
+        try (Program program = program(false)) {
+            ProgramFunction function = program.function("between");
+            timelines.add(runtime.createTimeline());
+            List<CompletableFuture<Results>> all = new ArrayList<>();
+            try (Fence last = timelines.getFirst().at(1)) {
+                all.add(function.submit(last, null)); // no fence of the caller
+            }
+            for (int i = 1; i < 20; i++) {
+                timelines.add(runtime.createTimeline());
+                try (Fence wait = timelines.get(i).at(1);
+                        Fence signal = timelines.get(i - 1).at(1)) {
+                    all.addFirst(function.submit(wait, signal));
+                }
+            }
+            awaitSleep();
+            assertThat(all).noneMatch(CompletableFuture::isDone);
+            try (Fence first = timelines.getLast().at(1)) {
+                all.addFirst(function.submit(null, first));
+            }
+            for (int i = 0; i < all.size(); i++) {
+                assertThat(number(all.get(i))).isEqualTo(i + 1);
+            }
+        } finally {
+            timelines.forEach(Timeline::close);
+        }
+    }
+
+    @Test
+    void aCallThatIsNotMadeAheadEndsWithItsFenceOrItsFuture() {
+        try (Program program = program(false);
+                Fence wait = timeline.at(1);
+                Timeline other = runtime.createTimeline();
+                Fence signal = other.at(1)) {
+            ProgramFunction function = program.function("between");
+            CompletableFuture<Results> cancelled = function.submit(wait, signal);
+            CompletableFuture<Results> failed = function.submit(wait, null);
+            assertThat(cancelled.cancel(true)).isTrue();
+            assertThat(other.semaphore().failure())
+                    .isNotNull()
+                    .satisfies(cause -> assertThat(cause.code()).isEqualTo(StatusCode.CANCELLED));
+            timeline.semaphore().fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(failed::get)
+                    .withMessageContaining("the root cause");
         }
     }
 

@@ -447,6 +447,25 @@ class SubmissionTest {
         }
     }
 
+    @Test
+    void aCallThatEndsAheadOfItsFenceNoLongerWaitsForIt() throws Exception {
+        try (Program program = program();
+                Timeline after = runtime.createTimeline();
+                Fence a = timeline.at(1);
+                Fence b = after.at(1)) {
+            CompletableFuture<Results> first = program.function("stay").invokeAsync();
+            entered.await();
+            CompletableFuture<Results> future = program.function("note").submit(a, b, 1);
+            assertThat(timeline.semaphore().isAwaited(1)).isTrue();
+            assertThat(future.cancel(true)).isTrue();
+            assertFailed(b, StatusCode.CANCELLED, "");
+            assertThat(timeline.semaphore().isAwaited(1)).isFalse();
+            go.countDown();
+            first.get().close();
+        }
+        assertThat(order).isEmpty();
+    }
+
     // -- ownership and closing
 
     @Test

@@ -64,7 +64,7 @@ final class Admitting {
 
     private void watch(@Nullable Admission admission) {
         if (ahead != null && admission != null) {
-            ahead.whenReached(_ -> admission.due());
+            admission.dueAt(ahead);
         }
     }
 

@@ -63,8 +63,7 @@ final class CoroutineProcess extends TaskProcess {
             return;
         }
         // The executor was closed, which a runtime does to its own only when no call is left. The call must be
-        // abandoned in its
-        // turn.
+        // abandoned in its turn.
         CallThread thread = new CallThread(call, options().name(), end);
         successor = thread;
         call.call().cancel();

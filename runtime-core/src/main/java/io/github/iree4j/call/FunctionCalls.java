@@ -31,6 +31,7 @@ public final class FunctionCalls {
 
     private final ProgramCalls program;
     private final Signature signature;
+    private final boolean goesAhead;
     private final String fullName;
     private final ProcessOptions processOptions;
     private final MemoryNeed need = new MemoryNeed();
@@ -39,10 +40,15 @@ public final class FunctionCalls {
     /** Idle invocations; taken and returned in the program's turn. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
-    /** Creates the calls of a function of a program. */
-    public FunctionCalls(ProgramCalls program, Signature signature) {
+    /**
+     * Creates the calls of a function of a program.
+     *
+     * @param waitsOnHost whether its code may wait for a fence
+     */
+    public FunctionCalls(ProgramCalls program, Signature signature, boolean waitsOnHost) {
         this.program = program;
         this.signature = signature;
+        this.goesAhead = signature.isAsynchronous() && (program.overlaps() || !waitsOnHost);
         this.turn = program::inTurn;
         this.fullName = signature.describe(); // cached: built on each call
         this.processOptions = CoroutineProcess.options(fullName);
@@ -54,6 +60,14 @@ public final class FunctionCalls {
 
     public Signature signature() {
         return signature;
+    }
+
+    /**
+     * Whether its code runs before the fence at which its inputs have their contents: not if it would then keep the program's turn while it
+     * waits for that fence, which other calls of the program may have to reach.
+     */
+    boolean goesAhead() {
+        return goesAhead;
     }
 
     /**
@@ -196,7 +210,7 @@ public final class FunctionCalls {
             call = new Call(fullName, arguments);
             Fence after = terms.after();
             boolean isReady = after == null || after.isReached();
-            boolean isAhead = !isReady && signature.isAsynchronous();
+            boolean isAhead = !isReady && goesAhead;
             Admitting admitting =
                     new Admitting(program, need, size, holder, isAhead ? after : null, isReady || isAhead);
             if (admitting.isDone()) {

@@ -4,12 +4,16 @@ import io.github.iree4j.async.CallThreads;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Calls of a program that were submitted and could not be made at once. Once admitted they are made one after the other, in the order in
  * which the line admits them, which is that of their submission. Safe from any thread.
  */
 final class HeldCalls {
+    private static final Logger LOG = LoggerFactory.getLogger(HeldCalls.class);
+
     private final String name;
     private final Queue<Runnable> admitted = new ConcurrentLinkedQueue<>();
     private final AtomicInteger toMake = new AtomicInteger(); // admitted ones, counted until they are made
@@ -45,7 +49,11 @@ final class HeldCalls {
 
     private void makeAll() {
         do {
-            admitted.remove().run();
+            try {
+                admitted.remove().run();
+            } catch (RuntimeException | Error e) { // the others are made all the same
+                LOG.error("a call could not be made: {}", name, e);
+            }
         } while (toMake.decrementAndGet() > 0);
     }
 }

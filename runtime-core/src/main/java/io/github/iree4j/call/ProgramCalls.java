@@ -306,8 +306,7 @@ public final class ProgramCalls {
         }
         try {
             // Outside the turn, so that the next call may be submitted; and without a reference, so that the wait
-            // fails, instead
-            // of hanging, if the program drops the fence without signalling it.
+            // fails, instead of hanging, if the program drops the fence without signalling it.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
             withdraw(call, e instanceof IreeException cause ? cause : null);

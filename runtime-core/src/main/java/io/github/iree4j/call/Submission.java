@@ -47,7 +47,7 @@ final class Submission<R> {
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not ready yet
 
     private volatile @Nullable Cancellation place; // in the line for memory
-    private List<? extends RefCounted> kept = List.of(); // published by place: what the call has in line
+    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before it is made
     private boolean succeeded; // written by the thread that ends it
 
     /**
@@ -119,7 +119,7 @@ final class Submission<R> {
         call.onGiveUp(this::giveUp);
         program.track(call);
         if (!isAsynchronous()) {
-            runAfter(wait);
+            makeAfter(wait, List.of(), this::startHostWork);
         } else if (signal == null) {
             callWithOwnFence(wait, Objects.requireNonNull(own));
         } else if (own == null) {
@@ -188,39 +188,73 @@ final class Submission<R> {
         }
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
-            if (pending != null) {
+            if (pending == null) {
+                fail(cancelled(), kept);
+            } else {
                 ResultReader.free(pending); // work in flight keeps the memory it needs
+                fail(cancelled());
             }
-            fail(cancelled());
         }
     }
 
     // Admission.
 
     /**
+     * Makes the call once the fence is reached, and it may hold memory.
+     *
+     * @param ours references that are released if that fails
+     * @param next makes the call, after the fence if there is one
+     */
+    private void makeAfter(@Nullable Fence wait, List<RefCounted> ours, Consumer<@Nullable Fence> next) {
+        if (wait == null) {
+            whenAdmitted(ours, () -> next.accept(null));
+            return;
+        }
+        call.waitsFor(wait, CallState.BEFORE_INPUTS);
+        kept = ours;
+        waiting = wait.whenReached(failure -> {
+            if (failure == null) {
+                call.inLine();
+                whenAdmitted(ours, () -> next.accept(wait));
+            } else {
+                // Off the thread that signals: the last user of a closed program frees it.
+                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure, ours));
+            }
+        });
+        wait.release(); // a waiting call keeps no fence open
+        lookAgain();
+    }
+
+    /**
      * Makes the call once it may hold memory: at once, or on another thread, see {@link HeldCalls}.
      *
      * @param ours references that are released if that fails
      */
-    private void whenAdmitted(List<? extends RefCounted> ours, Runnable next) {
+    private void whenAdmitted(List<RefCounted> ours, Runnable next) {
         if (admitting.isDone()) {
             admitting.watch();
-            next.run();
+            make(ours, next);
             return;
         }
         call.waitsForMemory();
         kept = ours;
         place = admitting.join(() -> {
             call.inLine();
-            try {
+            make(ours, () -> {
                 call.arguments().passHeld(!isAhead());
-            } catch (RuntimeException | Error e) {
-                fail(failure(e), ours);
-                return;
-            }
-            next.run();
+                next.run();
+            });
         });
         lookAgain();
+    }
+
+    /** Makes the call, or fails it: nobody else learns what is thrown here. */
+    private void make(List<RefCounted> ours, Runnable making) {
+        try {
+            making.run();
+        } catch (RuntimeException | Error e) {
+            future.conclude("iree4j-end " + function.fullName(), () -> fail(failure(e), ours));
+        }
     }
 
     /** Whether it is made before the fence at which its inputs have their contents. */
@@ -229,7 +263,7 @@ final class Submission<R> {
         return isAsynchronous() && after != null && !after.isReached();
     }
 
-    private void fail(IreeException cause, List<? extends RefCounted> ours) {
+    private void fail(IreeException cause, List<RefCounted> ours) {
         fail(cause);
         ours.forEach(RefCounted::release);
     }
@@ -275,25 +309,6 @@ final class Submission<R> {
 
     // Work of the host.
 
-    private void runAfter(@Nullable Fence wait) {
-        if (wait == null) {
-            whenAdmitted(List.of(), () -> startHostWork(null));
-            return;
-        }
-        call.waitsFor(wait, CallState.BEFORE_INPUTS);
-        waiting = wait.whenReached(failure -> {
-            if (failure == null) {
-                call.inLine();
-                whenAdmitted(List.of(), () -> startHostWork(wait));
-            } else {
-                // Off the thread that signals: the last user of a closed program frees it.
-                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure));
-            }
-        });
-        wait.release(); // a waiting call keeps no fence open
-        lookAgain();
-    }
-
     /** Re-checks for cancellation: the future may have been completed before there was a call to cancel. */
     private void lookAgain() {
         if (future.isDone()) {
@@ -329,7 +344,7 @@ final class Submission<R> {
 
     /** With a fence of its own, its code reaches that one, and the caller's is reached after a look at files in place. */
     private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
-        startAdmitted(wait, own, both(wait, ours), values -> {
+        makeBetween(wait, own, ours, values -> {
             if (own != done) {
                 lookBetween(own, done);
             }
@@ -372,11 +387,16 @@ final class Submission<R> {
     /** Without a caller's fence the call gets its own, whose timeline fails when the program drops it. */
     private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
         Fence done = Fence.at(timeline, 1);
-        startAdmitted(wait, done, both(wait, List.of(done, timeline)), values -> awaitContents(values, done));
+        makeBetween(wait, done, List.of(done, timeline), values -> awaitContents(values, done));
     }
 
-    private void startAdmitted(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        whenAdmitted(ours, () -> start(wait, done, ours, conclusion));
+    private void makeBetween(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        if (function.goesAhead()) {
+            List<RefCounted> both = both(wait, ours);
+            whenAdmitted(both, () -> start(wait, done, both, conclusion));
+        } else {
+            makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // reached, so that inputs are ready
+        }
     }
 
     private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.Fence;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -29,6 +30,7 @@ public final class Admission implements Cancellation {
     private final @Nullable Consumer<Admission> told;
     private final boolean isPlain; // it never was ahead of a fence
     private final AtomicInteger state = new AtomicInteger(WAITING);
+    private volatile Cancellation waitForFence = Cancellation.OVER;
 
     // Guarded by the lock of the gate once other threads know it.
     boolean isAhead; // of its fence: it is not ready to run
@@ -104,6 +106,7 @@ public final class Admission implements Cancellation {
         if (!gate.leave(this)) {
             return false;
         }
+        waitForFence.cancel();
         LockSupport.unpark(waiter);
         return true;
     }
@@ -112,8 +115,16 @@ public final class Admission implements Cancellation {
         return state.compareAndSet(fromLine ? WAITING : ADMITTED, LEFT);
     }
 
+    /** Waits until the fence of a call that is ahead has been reached; a call that has left no longer waits for it. Called once. */
+    public void dueAt(Fence fence) {
+        waitForFence = fence.whenReached(_ -> due());
+        if (state.get() == LEFT) {
+            waitForFence.cancel();
+        }
+    }
+
     /** Notes that the fence of a call that is ahead has been reached: its work may begin, and counts with all that it needs. */
-    public void due() {
+    void due() {
         gate.due(this);
     }
 
@@ -126,6 +137,7 @@ public final class Admission implements Cancellation {
     /** Gives up the right to hold memory, which the call no longer holds. Idempotent. */
     public void exit() {
         if (leave(false)) { // GATE-2
+            waitForFence.cancel();
             gate.exit(this);
         }
     }

@@ -254,8 +254,8 @@ public final class SpeculationScope implements AutoCloseable {
         Fence signal = operation.signal;
         List<Fence.Entry> waits = wait == null ? List.of() : wait.entries();
         List<Fence.Entry> signals = new ArrayList<>(signal == null ? List.of() : signal.entries());
-        if (operation.whole
-                != null) { // what the whole signals stands on each of its parts, whoever signals it in the end
+        if (operation.whole != null) {
+            // What the whole signals stands on each of its parts, whoever signals it in the end.
             signals.addAll(operation.whole.signals());
         }
         waits.forEach(each -> each.semaphore().keepHistory()); // to know dependencies value by value

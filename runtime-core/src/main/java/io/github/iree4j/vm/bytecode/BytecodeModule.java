@@ -394,20 +394,26 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns the functions that call certain imports directly.
+     * Returns the functions that call certain imports, directly or by way of other functions of the module.
      *
      * @param prefix the prefix of the imports' full names
      * @return the ordinals of the functions
      */
     public BitSet callersOf(String prefix) {
         BitSet callers = new BitSet();
-        for (int i = 0; i < functions.length; i++) {
-            for (FunctionCode.CallSite site : functions[i].sites) {
-                if (site.isImport && imports.get(site.callee).fullName().startsWith(prefix)) {
-                    callers.set(i);
+        int known;
+        do {
+            known = callers.cardinality();
+            for (int i = 0; i < functions.length; i++) {
+                for (FunctionCode.CallSite site : functions[i].sites) {
+                    if (site.isImport
+                            ? imports.get(site.callee).fullName().startsWith(prefix)
+                            : callers.get(site.callee)) {
+                        callers.set(i);
+                    }
                 }
             }
-        }
+        } while (callers.cardinality() > known);
         return callers;
     }
 

@@ -57,7 +57,13 @@ class DeferredCallTest {
         final AtomicInteger failures = new AtomicInteger();
         final QueueScheduler queue;
         final CallCompletion completion;
+        Runnable onIssue = () -> {};
         final QueueOperation operation = new Nothing() {
+            @Override
+            protected void retain() {
+                onIssue.run();
+            }
+
             @Override
             protected void failed(IreeException cause) {
                 failures.incrementAndGet();
@@ -200,6 +206,21 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
+    void anotherEndFailsACallThatWasHeldBackAndIsLeftToTheHost(Ending ending) {
+        try (TimelineSemaphore start = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(start, 1)) {
+            call.submit(wait);
+            start.signal(1);
+            call.run();
+        }
+        assertThat(call.queue.inFlight(9)).hasSize(1);
+        ending.end(call);
+        call.assertFailed(ending);
+        call.assertOver();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Ending.class)
     void anotherEndFailsACallThatRunsOnceItHasRun(Ending ending) {
         call.submit(null);
         ending.end(call);
@@ -245,6 +266,23 @@ class DeferredCallTest {
             call.run();
         }
         call.assertFailed(Ending.LOST);
+        call.assertOver();
+    }
+
+    @Test
+    void aCallThatIsIssuedWhileItsDeviceIsLostFails() {
+        call.onIssue = () -> call.queue.lost(LOST); // before it is in flight, and so found
+        call.submit(null);
+        call.run();
+        call.assertFailed(Ending.LOST);
+        call.assertOver();
+    }
+
+    @Test
+    void aCallThatFailsToRunIsNotLeftToTheHost() {
+        call.submit(null);
+        call.issued.forEach(each -> call.queue.completed(each, CANCELLED));
+        call.assertFailed(Ending.CANCELLED);
         call.assertOver();
     }
 

@@ -136,8 +136,7 @@ final class Allotment {
 
     /**
      * Whether a consumer must not overtake a request that does not fit, though nobody has a claim. What streams have released and still use
-     * does not count: it comes back as well, but who runs after its users can have it now, which halves the waits of streams (measured with
-     * {@code RandomAllocationTest}).
+     * does not count: it comes back as well, but who runs after its users can have it now.
      */
     private boolean staysBehind(Account account) {
         return releasing > 0 && account.transientLive == 0 && busy.getAsBoolean();
@@ -170,10 +169,10 @@ final class Allotment {
             return null;
         }
         pool.reserved(needed, request.persistent(), match.verdict());
-        account.add(needed, request.persistent());
         account.users++;
         knots.reserved(stake, account, needed, request.persistent(), turns.grants());
-        turns.granted(age, account, stake, request.persistent(), needed);
+        turns.granted(age, account, stake, request.persistent(), needed); // who is overtaken is a question about the quota as it was
+        account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);
         Reservation reservation = new Reservation(

@@ -171,7 +171,12 @@ final class Allotment {
         pool.reserved(needed, request.persistent(), match.verdict());
         account.users++;
         knots.reserved(stake, account, needed, request.persistent(), turns.grants());
-        turns.granted(age, account, stake, request.persistent(), needed); // who is overtaken is a question about the quota as it was
+        turns.granted(
+                age,
+                account,
+                stake,
+                request.persistent(),
+                needed); // who is overtaken is a question about the quota as it was
         account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);

@@ -72,6 +72,18 @@ final class Claim {
                 && canBeMet(first);
     }
 
+    /** Whether nobody can give way to the request now. What it waits for within its quota is on its way where others have failed for it. */
+    private boolean isInVain(Waiter first) {
+        return overOlder ? !canBeMet(first) : !suits(first);
+    }
+
+    /** Ends a claim that others meet in vain. */
+    void endInVain() {
+        if (waiter != null && !overOlder && isInVain(waiter)) {
+            end();
+        }
+    }
+
     /** Whether the request can be granted though the host releases nothing. */
     private boolean canBeMet(Waiter first) {
         Stake own = first.stake;
@@ -89,7 +101,7 @@ final class Claim {
         if (first == null
                 || !overOlder && age < first.age
                 || stake != null && stake.equals(first.stake)
-                || !canBeMet(first)) {
+                || isInVain(first)) {
             return true;
         }
         // Where the bytes are there and only their places are not, nobody gets more until they are in one place.

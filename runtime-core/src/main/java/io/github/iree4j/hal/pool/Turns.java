@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       work that the claim holds back, for reasons that pools do not know.
  * </ul>
  *
- * <p>A request that waits for memory that the host keeps has no claim, since nobody could give way to it.
+ * <p>A request that waits for memory that the host keeps, or for its consumer's quota, has no claim to the budget, since nobody could give way
+ * to it. One request at a time has a claim to a limit; overtakings of others count from its end.
  */
 final class Turns {
     /** How often a request is overtaken before others give way. A guess, not measured. */
@@ -102,6 +103,7 @@ final class Turns {
     }
 
     private void granted(Claim claim, long age, @Nullable Stake stake, boolean persistent, long length) {
+        claim.endInVain();
         if (claim.waiter() != null) {
             claim.granted(stake, persistent, length);
         } else if (line.firstBefore(age, claim::suits) instanceof Waiter first) {

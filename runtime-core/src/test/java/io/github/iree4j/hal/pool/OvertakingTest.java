@@ -34,7 +34,20 @@ class OvertakingTest {
     private static final class Past {
         long number;
         long bytes;
-        long closedAt = -1; // the number of grants when it had been overtaken often enough
+    }
+
+    /** One limit, and who has been overtaken often enough to be left room within it. */
+    private static final class Room {
+        final boolean ofQuota;
+
+        @Nullable
+        Asked claimant;
+
+        long closedAt; // the number of grants when it had been
+
+        Room(boolean ofQuota) {
+            this.ofQuota = ofQuota;
+        }
     }
 
     /** A request that was made: what the rule says about it is computed from grants alone. */
@@ -60,6 +73,8 @@ class OvertakingTest {
     private final Map<ReservationRequest, Asked> requests = new IdentityHashMap<>();
     private final List<Asked> waiting = new ArrayList<>();
     private final Map<Long, Asked> live = new HashMap<>(); // by number of the reservation
+    private final Room ofBudget = new Room(false);
+    private final Room ofQuota = new Room(true);
     private final List<String> wrong = new ArrayList<>();
     private long asked;
     private long grants;
@@ -119,52 +134,60 @@ class OvertakingTest {
 
     private void check(Asked granted) {
         granted.heldSince = ++grants;
-        Asked first = first(granted, false);
-        if (first != null) {
-            passed(granted, first, first.budget, budget, live.values().stream());
-        }
-        Asked own = granted.consumer.equals("limited") ? first(granted, true) : null;
-        if (own != null) {
-            passed(
-                    granted,
-                    own,
-                    own.quota,
-                    budget / 2,
-                    live.values().stream().filter(each -> each.consumer.equals("limited")));
+        passed(granted, ofBudget);
+        if (granted.consumer.equals("limited")) {
+            passed(granted, ofQuota);
         }
     }
 
-    /** The oldest waiter that is older than a request and waits for the budget, or belongs to the consumer with a quota. */
-    private @Nullable Asked first(Asked granted, boolean ofQuota) {
-        long used = live.values().stream()
-                .filter(each -> each.consumer.equals("limited"))
-                .mapToLong(each -> each.size)
-                .sum();
-        for (Asked each : waiting) {
-            boolean isLimited = each.consumer.equals("limited");
-            boolean fits = ofQuota ? isLimited : !isLimited || used + each.size <= budget / 2;
-            if (each.number < granted.number && fits) {
-                return each;
-            }
-        }
-        return null;
+    private Stream<Asked> holding(boolean limited) {
+        return live.values().stream().filter(each -> !limited || each.consumer.equals("limited"));
     }
 
-    private void passed(Asked granted, Asked first, Past past, long limit, Stream<Asked> holding) {
-        if (past.closedAt < 0) {
-            past.number++;
-            past.bytes += granted.size;
-            if (past.number >= Turns.OVERTAKINGS || past.bytes >= limit) {
-                past.closedAt = grants;
-            }
-            return;
+    /** Whether a request waits for the budget, or for the quota that it has. */
+    private boolean waitsFor(Asked asked, Room room) {
+        boolean isLimited = asked.consumer.equals("limited");
+        long used = holding(true).mapToLong(each -> each.size).sum();
+        return waiting.contains(asked) && (room.ofQuota ? isLimited : !isLimited || used + asked.size <= budget / 2);
+    }
+
+    private void passed(Asked granted, Room room) {
+        Asked claimant = room.claimant;
+        if (claimant != null && !waitsFor(claimant, room)) {
+            room.claimant = null;
         }
-        long beside = holding.filter(each -> each.heldSince > past.closedAt)
-                .mapToLong(each -> each.size)
-                .sum();
-        if (first.size + beside + granted.size > limit) {
-            wrong.add("%d bytes for '%s' beside %d, past %d that have waited for %d ms"
-                    .formatted(granted.size, granted.consumer, beside, first.size, (time.now() - first.since) / MILLI));
+        long limit = room.ofQuota ? budget / 2 : budget;
+        if (room.claimant == null) {
+            waiting.stream()
+                    .filter(each -> each.number < granted.number && waitsFor(each, room))
+                    .findFirst()
+                    .ifPresent(first -> overtaken(first, granted, room, limit));
+        } else if (claimant.number < granted.number) {
+            long beside = holding(room.ofQuota)
+                    .filter(each -> each.heldSince > room.closedAt)
+                    .mapToLong(each -> each.size)
+                    .sum();
+            if (claimant.size + beside + granted.size > limit) {
+                wrong.add("%d bytes for '%s' beside %d, past %d that have waited for %d ms"
+                        .formatted(
+                                granted.size,
+                                granted.consumer,
+                                beside,
+                                claimant.size,
+                                (time.now() - claimant.since) / MILLI));
+            }
+        }
+    }
+
+    private void overtaken(Asked first, Asked granted, Room room, long limit) {
+        Past past = room.ofQuota ? first.quota : first.budget;
+        past.number++;
+        past.bytes += granted.size;
+        if (past.number >= Turns.OVERTAKINGS || past.bytes >= limit) {
+            room.claimant = first;
+            room.closedAt = grants;
+            past.number = 0;
+            past.bytes = 0;
         }
     }
 

@@ -72,14 +72,9 @@ final class Claim {
                 && canBeMet(first);
     }
 
-    /** Whether nobody can give way to the request now. What it waits for within its quota is on its way where others have failed for it. */
-    private boolean isInVain(Waiter first) {
-        return overOlder ? !canBeMet(first) : !suits(first);
-    }
-
-    /** Ends a claim that others meet in vain. */
+    /** Ends a claim to which nobody can give way now, unless others have failed for it. */
     void endInVain() {
-        if (waiter != null && !overOlder && isInVain(waiter)) {
+        if (waiter != null && !overOlder && !suits(waiter)) {
             end();
         }
     }
@@ -101,7 +96,7 @@ final class Claim {
         if (first == null
                 || !overOlder && age < first.age
                 || stake != null && stake.equals(first.stake)
-                || isInVain(first)) {
+                || !suits(first)) {
             return true;
         }
         // Where the bytes are there and only their places are not, nobody gets more until they are in one place.

@@ -490,4 +490,41 @@ class KnotsTest extends KnotLine {
         }
         assertThat(failed).containsOnlyKeys("more for b");
     }
+
+    /** What is given up for the other's is the request of a call that waits for nothing else. */
+    @Test
+    void aCallIsNotGivenUpWhileAnotherRequestOfItHasHope() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("limited", 2 * HALF)
+                .delayed(this::after)
+                .hostPatience(0)
+                .build();
+        MemoryHolder first = new MemoryHolder("first", new OperationsUnderWay());
+        MemoryHolder second = new MemoryHolder("second", new OperationsUnderWay());
+        MemoryHolder running = new MemoryHolder("running", new OperationsUnderWay());
+        askAs(set, first, "first holds", "limited");
+        askAs(set, second, "second holds", "limited");
+        MemoryHolder outside = running.enter(); // its code runs
+        askAs(set, running, "running holds", "free");
+        askAs(set, running, "running holds more", "free");
+        askAs(set, first, "more for first", "limited");
+        askAs(set, second, "more for second", "limited");
+        askAs(set, second, "from the budget", "free");
+        pass(LONG);
+        running.leave(outside);
+        assertThat(failed).containsOnlyKeys("more for first");
+    }
+
+    private void askAs(PoolSet set, MemoryHolder call, String name, String consumer) {
+        MemoryHolder before = call.enter();
+        set.reserve(ReservationRequest.of(HALF).withConsumer(consumer), (reservation, failure) -> {
+            if (reservation != null) {
+                got.put(name, reservation);
+            } else {
+                failed.put(name, failure);
+            }
+        });
+        call.leave(before);
+    }
 }

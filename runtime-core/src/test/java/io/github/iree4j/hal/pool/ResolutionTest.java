@@ -81,7 +81,9 @@ class ResolutionTest extends KnotLine {
                             .pool(PoolOptions.tlsf("persistent", slab, slab)
                                     .withLifetime(PoolOptions.Lifetimes.PERSISTENT)
                                     .withSizes(0, 8 * UNIT))
-                            .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * UNIT));
+                            .pool(PoolOptions.passThrough("large")
+                                    .withRetained(random.nextInt(20) * UNIT)
+                                    .withBudget((units - random.nextInt(12)) * UNIT));
             }
             set = builder.build();
             fill();
@@ -230,6 +232,11 @@ class ResolutionTest extends KnotLine {
                         .as("seed %d: call %d failed in vain for %d, as did %s", seed, each, helped, others)
                         .isFalse();
             }
+            List<Integer> ages = knot.callers.stream().map(each -> each.number).toList();
+            int eldest = failed.stream().mapToInt(ages::indexOf).min().orElseThrow();
+            assertThat(isGrantedAfter(seed, helped, ages.subList(eldest + 1, ages.size())))
+                    .as("seed %d: call %d failed for %d, though younger ones would do", seed, ages.get(eldest), helped)
+                    .isFalse();
             knot.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
             Caller caller = knot.caller(helped);
             assertThat(caller).isNotNull();

@@ -184,7 +184,7 @@ class TurnsTest extends KnotLine {
         hold("holder", 4 * UNIT);
         ask(set, "first", 8 * UNIT);
         overtake();
-        MemoryHolder call = call("later", UNIT);
+        MemoryHolder call = call("later", 2 * UNIT);
         assertThat(got).containsKey("later"); // beside the claim
         askFor(call, "more for later", 2 * UNIT);
         assertThat(got).doesNotContainKey("more for later");
@@ -230,6 +230,45 @@ class TurnsTest extends KnotLine {
         assertThat(got).doesNotContainKey("another");
         pass(1);
         assertThat(got).containsKey("another");
+    }
+
+    @Test
+    void anOlderRequestGoesAheadOfAClaimOnceItsQuotaAllows() {
+        hold("limited", 2 * UNIT);
+        hold("holder", 4 * UNIT);
+        ask(set, "limited", 4 * UNIT);
+        ask(set, "second", 8 * UNIT);
+        overtake();
+        assertThat(reserve(3 * UNIT)).isNull();
+        release("limited");
+        assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
+    }
+
+    @Test
+    void anotherRequestOfTheCallThatHasTheClaimGoesAhead() {
+        hold("holder", 4 * UNIT);
+        MemoryHolder call = call("call", 2 * UNIT);
+        askFor(call, "first", 7 * UNIT);
+        overtake();
+        assertThat(reserve(3 * UNIT)).isNull();
+        askFor(call, "second", 3 * UNIT);
+        assertThat(got).containsKey("second").doesNotContainKey("first");
+    }
+
+    @Test
+    void aRequestThatComesToWaitForItsQuotaHoldsNobodyBackAndIsOvertakenAnew() {
+        hold("holder", 7 * UNIT);
+        ask(set, "limited", 4 * UNIT);
+        overtake();
+        hold("limited", 2 * UNIT); // beside the claim
+        release("holder");
+        Reservation large = reserve(7 * UNIT);
+        assertThat(large).isNotNull();
+        release("limited");
+        assertThat(got).doesNotContainKey("limited");
+        assertThat(reserve(2 * UNIT)).isNotNull();
+        large.release(Frontier.EMPTY);
+        assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
     }
 
     @Test

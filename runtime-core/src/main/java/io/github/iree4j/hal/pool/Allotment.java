@@ -171,12 +171,7 @@ final class Allotment {
         pool.reserved(needed, request.persistent(), match.verdict());
         account.users++;
         knots.reserved(stake, account, needed, request.persistent(), turns.grants());
-        turns.granted(
-                age,
-                account,
-                stake,
-                request.persistent(),
-                needed); // who is overtaken is a question about the quota as it was
+        turns.granted(age, account, stake, request.persistent(), needed); // before the quota has less
         account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);

@@ -161,11 +161,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         QueueOperation operation;
         try {
             if (closed) {
-                throw new IreeException(
-                        first
-                                ? StatusCode.FAILED_PRECONDITION
-                                : StatusCode.ABORTED, // what follows a part was in flight
-                        "device '" + device.id() + "' is closed");
+                StatusCode code =
+                        first ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED; // later parts are in flight
+                throw new IreeException(code, "device '" + device.id() + "' is closed");
             }
             operation = make.get();
             check(operation, wait, signal);

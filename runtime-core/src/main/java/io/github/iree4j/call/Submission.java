@@ -260,7 +260,7 @@ final class Submission<R> {
     /** Whether it is made before the fence at which its inputs have their contents. */
     private boolean isAhead() {
         Fence after = terms.after();
-        return isAsynchronous() && after != null && !after.isReached();
+        return function.goesAhead() && after != null && !after.isReached();
     }
 
     private void fail(IreeException cause, List<RefCounted> ours) {

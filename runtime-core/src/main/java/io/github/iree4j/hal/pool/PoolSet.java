@@ -243,7 +243,9 @@ public final class PoolSet implements AutoCloseable {
      *     {@link #tryReserve}
      */
     public Reservation reserveNow(ReservationRequest request) {
-        return supply.reserveNow(route(request), request);
+        Pool pool = route(request);
+        Reservation present = present(pool, request);
+        return present != null ? present : supply.reserveNow(pool, request);
     }
 
     /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */

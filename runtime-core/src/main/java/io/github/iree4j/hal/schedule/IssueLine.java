@@ -50,7 +50,7 @@ final class IssueLine {
     private @Nullable Follower followed; // the line and the epoch that the head waits for; of the busy thread
     private boolean busy;
     private boolean refused;
-    private @Nullable Runnable emptied; // to be run once, when nothing waits
+    private volatile @Nullable Runnable emptied; // to be run once, when nothing waits; written under the monitor
     private volatile long taken;
     private long invitations; // number of issueMore() calls
     private boolean planned; // a drain is scheduled
@@ -145,6 +145,9 @@ final class IssueLine {
     }
 
     private void tellEmptied() {
+        if (emptied == null) {
+            return; // as after nearly every drain
+        }
         Runnable action;
         synchronized (this) {
             if (busy || !waiting.isEmpty()) {

@@ -306,7 +306,8 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * <p><b>Results.</b> The future of a function with fences completes when the program has returned them, usually long before
      * their contents are ready: they may be passed on at once, and read when {@code signal} is reached. That of any other
      * function, and that of every function submitted without {@code signal}, completes with contents, and before {@code signal}
-     * is reached.
+     * is reached. While memory is short, a call is made once {@code wait} is reached, and its future is not complete before: signal what it
+     * waits for before you wait for the future.
      *
      * <p><b>Failure.</b> A failure of the work fails {@code signal}, with the root cause: a failed fence to wait for (the
      * function then does not run), the function itself, or cancellation. A future that has not completed fails as well.

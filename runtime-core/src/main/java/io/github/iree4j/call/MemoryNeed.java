@@ -10,13 +10,17 @@ final class MemoryNeed {
     /** Approximate number of sizes tracked: threads that learn concurrently may add one each. A guess, not measured. */
     private static final int SIZES = 64;
 
-    /** For a function that was never called: this multiple of its inputs. A guess, not measured. */
+    /** Without evidence that grows with the inputs: this multiple of them. A guess, not measured. */
     private static final long UNKNOWN = 8;
 
-    /** A guess may be wrong by this factor, and by more where the inputs are tiny. A guess, not measured. */
+    /** What smaller inputs needed may mislead by this factor. A guess, not measured. */
     private static final long DOUBT = 128;
 
-    private static final long SMALLEST = 4096;
+    /**
+     * What a call of a function may need that was never called, at least: small inputs say nothing. A guess, not measured; larger, more
+     * calls between fences would be made only when their fence is reached, see decision 25.
+     */
+    private static final long UNSEEN = 64L << 20;
 
     private record Known(long inputs, long peak) {}
 
@@ -32,7 +36,7 @@ final class MemoryNeed {
 
         @Override
         public long most() {
-            return need.isMeasured(inputs) ? bytes() : DOUBT * Math.max(bytes(), SMALLEST);
+            return need.isMeasured(inputs) ? bytes() : need.doubtful(inputs);
         }
     }
 
@@ -45,6 +49,12 @@ final class MemoryNeed {
     boolean isMeasured(long inputs) {
         Known known = last;
         return known != null && known.inputs == inputs || peaks.ceilingEntry(inputs) != null;
+    }
+
+    /** What a call may need whose inputs are larger than all that have shown what they need. */
+    private long doubtful(long inputs) {
+        long most = DOUBT * of(inputs);
+        return peaks.isEmpty() ? Math.max(most, UNSEEN) : most;
     }
 
     /**
@@ -61,8 +71,11 @@ final class MemoryNeed {
             return larger.getValue();
         }
         Map.Entry<Long, Long> smaller = peaks.floorEntry(inputs);
-        return smaller == null || smaller.getKey() == 0
-                ? UNKNOWN * inputs
+        if (smaller == null) {
+            return UNKNOWN * inputs;
+        }
+        return smaller.getKey() == 0
+                ? Math.max(smaller.getValue(), UNKNOWN * inputs)
                 : (long) Math.ceil((double) smaller.getValue() / smaller.getKey() * inputs);
     }
 

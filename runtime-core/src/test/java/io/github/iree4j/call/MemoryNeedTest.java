@@ -25,6 +25,15 @@ class MemoryNeedTest {
     }
 
     @Test
+    void smallInputsSayNothingOfAFunctionThatWasNeverCalled() {
+        assertThat(need.estimate(0).most()).isEqualTo(64L << 20);
+        assertThat(need.estimate(8 << 20).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
+        need.learn(0, 200);
+        assertThat(need.estimate(0).most()).as("evidence").isEqualTo(200);
+        assertThat(need.estimate(8).most()).as("of smaller inputs").isEqualTo(128 * 200);
+    }
+
+    @Test
     void aSizeBetweenOthersNeedsWhatTheLargerDid() {
         need.learn(100, 300);
         need.learn(1_000, 2_000);
@@ -41,9 +50,10 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatNoInputsNeedIsNoProportion() {
+    void whatNoInputsNeedIsNoProportionButTheLeast() {
         need.learn(0, 30_000);
-        assertThat(need.of(100)).isEqualTo(800);
+        assertThat(need.of(100)).isEqualTo(30_000);
+        assertThat(need.of(10_000)).isEqualTo(80_000);
     }
 
     @Test

@@ -1,7 +1,10 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -15,8 +18,9 @@ public final class Admission implements Cancellation {
     /*
      * STATE
      *   WAITING   in line
-     *   ADMITTED  what it needs is committed    written under the lock of the gate, or before other threads know it
+     *   ADMITTED  what it needs is committed; or its inputs, while it is ahead of its fence, and while it is short of the rest
      *   LEFT      has left the line, or the gate
+     * ADMITTED is written under the lock of the gate, or before other threads know it.
      */
     private static final int WAITING = 0;
     private static final int ADMITTED = 1;
@@ -26,15 +30,19 @@ public final class Admission implements Cancellation {
     final @Nullable Share quota;
     final MemoryEstimate estimate;
     final long since; // the clock's nanoseconds
+    long readySince; // the same, from its fence on; guarded by the lock of the gate
     private final @Nullable Thread waiter;
     private final @Nullable Consumer<Admission> told;
     private final boolean isPlain; // it never was ahead of a fence
     private final AtomicInteger state = new AtomicInteger(WAITING);
+    private volatile boolean isShort; // its inputs are committed, and it stands in line for the rest of its need
     private volatile Cancellation waitForFence = Cancellation.OVER;
+    private volatile @Nullable Fence fence; // that it is ahead of; only asked whether it is reached, so not retained
 
     // Guarded by the lock of the gate once other threads know it.
     boolean isAhead; // of its fence: it is not ready to run
-    private long inputs; // committed while it is ahead
+    private final List<Runnable> held = new ArrayList<>(0); // until it is whole
+    private long inputs; // committed while nothing else is
     private long committed;
     int overtakings; // calls that went past while it was the first in line
     long overtaken; // bytes that they needed
@@ -53,6 +61,7 @@ public final class Admission implements Cancellation {
         this.isAhead = isAhead;
         this.isPlain = !isAhead;
         this.since = since;
+        this.readySince = since;
         this.waiter = waiter;
         this.told = told;
     }
@@ -70,15 +79,63 @@ public final class Admission implements Cancellation {
         return state.get() == WAITING;
     }
 
-    /** Notes that what the call needs is committed. */
+    boolean isOver() {
+        return state.get() == LEFT;
+    }
+
+    /** Notes that what the call needs is committed, or its inputs while it is ahead. Under the lock of the gate. */
     void admitted(long bytes) {
         committed = bytes;
         inputs = isAhead ? bytes : 0;
-        state.set(ADMITTED);
-        if (told != null) {
-            told.accept(this);
+        isShort = false;
+        if (!held.isEmpty()) {
+            List<Runnable> free = List.copyOf(held);
+            held.clear();
+            CallThreads.start("iree4j-memory", () -> free.forEach(Runnable::run));
         }
-        LockSupport.unpark(waiter);
+        if (state.compareAndSet(WAITING, ADMITTED)) {
+            if (told != null) {
+                told.accept(this);
+            }
+            LockSupport.unpark(waiter);
+        }
+    }
+
+    /**
+     * Returns whether the call's requests may be granted memory in queue order: not from the moment at which its fence is reached until its
+     * whole need is committed.
+     *
+     * @return true again at the latest when the line's patience has ended
+     */
+    public boolean mayHold() {
+        Fence before = fence;
+        if (before != null && before.isReached()) {
+            gate.due(this); // GATE-3: this thread may be faster than the one that says so
+        }
+        return !isShort;
+    }
+
+    /**
+     * Runs an action as soon as {@link #mayHold} is true again.
+     *
+     * @param action run on a thread of its own; not run if the call leaves the gate before
+     * @return false if it is true now, and the action will not be run
+     */
+    public boolean whenMayHold(Runnable action) {
+        return gate.whenWhole(this, action);
+    }
+
+    /** Notes that its fence is reached, so that its whole need counts. Under the lock of the gate. */
+    void ready(long now) {
+        isAhead = false;
+        readySince = now;
+        fence = null;
+        isShort = isAdmitted();
+    }
+
+    /** Under the lock of the gate. */
+    boolean whenWhole(Runnable action) {
+        return isShort && isAdmitted() && held.add(action);
     }
 
     /**
@@ -116,22 +173,17 @@ public final class Admission implements Cancellation {
     }
 
     /** Waits until the fence of a call that is ahead has been reached; a call that has left no longer waits for it. Called once. */
-    public void dueAt(Fence fence) {
-        waitForFence = fence.whenReached(_ -> due());
+    public void dueAt(Fence before) {
+        fence = before;
+        waitForFence = before.whenReached(_ -> due());
         if (state.get() == LEFT) {
             waitForFence.cancel();
         }
     }
 
-    /** Notes that the fence of a call that is ahead has been reached: its work may begin, and counts with all that it needs. */
+    /** Notes that the fence of a call that is ahead has been reached: its work may begin, and counts with all that it needs as soon as there is room. */
     void due() {
         gate.due(this);
-    }
-
-    /** Notes that all that it needs is committed. Under the lock of the gate. */
-    void grown(long whole) {
-        committed = whole;
-        inputs = 0;
     }
 
     /** Gives up the right to hold memory, which the call no longer holds. Idempotent. */
@@ -146,7 +198,7 @@ public final class Admission implements Cancellation {
         return committed;
     }
 
-    /** What is committed ahead of its fence; 0 for a call that is ready. */
+    /** What is committed while nothing else is; 0 for a call whose whole need is, and for one that has not been admitted. */
     long inputs() {
         return inputs;
     }

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * with as many bytes as there are: small calls of other functions are answered meanwhile, and the large one has its turn.
  *
  * <p><b>Ahead of a fence.</b> A call whose code submits its work behind a fence may be admitted before the fence is reached, for its inputs
- * alone; its whole need counts from then on. No call that is ready to run waits for one that is not, which may wait for the former.
+ * alone; from then on it stands in line for the rest of its need, and its requests wait until it has that. No call that is ready to run
+ * waits for one that is not, which may wait for the former.
  *
  * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
  * others like it need.
@@ -41,6 +42,8 @@ public final class AdmissionGate {
      * GATE-1: no call stays outside that fits. A call joins the line before it reads what is committed and kept; who releases some of that
      * reads the length of the line afterwards.
      * GATE-2: what a call was admitted with is released once: by the exit that takes its state from ADMITTED to LEFT.
+     * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and before its whole need
+     * is committed. So calls that become due together do not each take a part of what one of them needs.
      */
     /** How often the first call in line is overtaken. A guess, not measured. */
     static final int OVERTAKINGS = 32;
@@ -95,7 +98,7 @@ public final class AdmissionGate {
             return null;
         }
         long need = estimate.bytes();
-        if (commit(quota, share -> share.tryCommit(need), need) != null) {
+        if (commit(quota, share -> share.tryCommit(need, 0), need, 0) != null) {
             return null; // a call that saw no room meanwhile is served when this one joins
         }
         Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
@@ -111,7 +114,7 @@ public final class AdmissionGate {
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
-        Admission admission = new Admission(this, quotas.get(consumer), estimate, true, 0, null, null);
+        Admission admission = new Admission(this, quotas.get(consumer), estimate, true, clock.getAsLong(), null, null);
         synchronized (lock) {
             if (waiting > 0 || commitAhead(admission) != null) {
                 return null;
@@ -122,7 +125,7 @@ public final class AdmissionGate {
     }
 
     /** Commits in the quota, if there is one, and in all; returns the one that is full, null when the need is committed. */
-    private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need) {
+    private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need, long had) {
         if (quota != null && !commit.test(quota)) {
             return quota;
         }
@@ -130,7 +133,7 @@ public final class AdmissionGate {
             return null;
         }
         if (quota != null) {
-            quota.release(need);
+            quota.release(need, had);
         }
         return all;
     }
@@ -186,26 +189,20 @@ public final class AdmissionGate {
         }
     }
 
-    /** The fence of a call has been reached. */
+    /** The fence of a call has been reached: it stands in line for its need, or for the rest of that. */
     void due(Admission admission) {
         synchronized (lock) {
-            if (!admission.isAhead) {
+            if (!admission.isAhead || admission.isOver()) {
                 return;
             }
-            admission.isAhead = false;
-            if (admission.isAdmitted()) {
-                grow(admission);
-                return;
-            }
-            if (!admission.isWaiting()) {
-                return;
-            }
+            admission.ready(clock.getAsLong());
             ahead.remove(admission);
             int at = line.size();
             while (at > 0 && line.get(at - 1).since > admission.since) {
                 at--;
             }
             line.add(at, admission);
+            count(); // GATE-1
         }
         look();
     }
@@ -218,6 +215,8 @@ public final class AdmissionGate {
             return;
         }
         synchronized (lock) { // behind a concurrent end of its wait
+            line.remove(admission);
+            count();
             releaseAhead(admission);
             release(admission);
             serve();
@@ -225,13 +224,16 @@ public final class AdmissionGate {
     }
 
     private void release(Admission admission) {
-        all.release(admission.committed());
+        long needed = admission.estimate.bytes(); // if it succeeded, what it has shown
+        all.needs(needed);
+        all.release(admission.committed(), 0);
         if (admission.quota != null) {
-            admission.quota.release(admission.committed());
+            admission.quota.needs(needed);
+            admission.quota.release(admission.committed(), 0);
         }
     }
 
-    /** The inputs of a call no longer count as those of a call that waits for its fence. Under the lock. */
+    /** The inputs of a call no longer count as those of a call admitted for its inputs alone. Under the lock. */
     private void releaseAhead(Admission admission) {
         long inputs = admission.inputs();
         all.releaseAhead(inputs);
@@ -240,23 +242,17 @@ public final class AdmissionGate {
         }
     }
 
-    /** Commits to the whole need of a call that was admitted ahead. Under the lock. */
-    private void grow(Admission admission) {
-        releaseAhead(admission);
-        long before = admission.committed();
-        long whole = Math.max(admission.estimate.bytes(), before);
-        commitAnyway(admission.quota, whole);
-        admission.grown(whole);
-        all.release(before);
-        if (admission.quota != null) {
-            admission.quota.release(before);
+    /** Runs an action once the whole need of a call is committed, on a thread of its own; returns false if the call does not wait for that. */
+    boolean whenWhole(Admission admission, Runnable action) {
+        synchronized (lock) {
+            return admission.whenWhole(action);
         }
     }
 
-    private void commitAnyway(@Nullable Share quota, long need) {
-        all.commit(need);
+    private void commitAnyway(@Nullable Share quota, long need, long had) {
+        all.commit(need, had);
         if (quota != null) {
-            quota.commit(need);
+            quota.commit(need, had);
         }
     }
 
@@ -334,7 +330,7 @@ public final class AdmissionGate {
             }
             boolean isBrief = full.isQuiet();
             long bound = isBrief ? hostPatience : patience;
-            long waited = now - (isBrief ? Math.max(call.since, lastAdmitted) : call.since);
+            long waited = now - (isBrief ? Math.max(call.readySince, lastAdmitted) : call.readySince);
             if (bound != Long.MAX_VALUE && waited >= bound) {
                 return true;
             }
@@ -345,9 +341,10 @@ public final class AdmissionGate {
         void admit(Admission call, long committed) {
             if (first != null) {
                 first.overtakings++;
-                first.overtaken += committed;
+                first.overtaken += committed - call.inputs();
             }
             lastAdmitted = now;
+            releaseAhead(call);
             call.admitted(committed);
         }
     }
@@ -375,17 +372,19 @@ public final class AdmissionGate {
             }
             looked++;
             boolean isGuess = mayExceed(call.quota, call.estimate);
-            long bytes = call.estimate.bytes();
+            long had = call.inputs();
+            long bytes = Math.max(call.estimate.bytes(), had);
             long need = isGuess ? Long.MAX_VALUE : bytes;
-            Predicate<Share> commit = isGuess ? share -> share.tryCommitAll(bytes) : share -> share.tryCommit(bytes);
-            Share full = commit(call.quota, commit, need);
+            Predicate<Share> commit =
+                    isGuess ? share -> share.tryCommitAll(bytes, had) : share -> share.tryCommit(bytes, had);
+            Share full = commit(call.quota, commit, need, had);
             if (full != null) {
                 if (!look.hasWaited(call, full)) {
                     look.waits(call, full);
                     continue;
                 }
                 need = bytes;
-                commitAnyway(call.quota, need);
+                commitAnyway(call.quota, need, had);
             }
             each.remove();
             look.admit(call, need);
@@ -423,7 +422,7 @@ public final class AdmissionGate {
             return null;
         }
         if (call.quota != null) {
-            call.quota.release(inputs);
+            call.quota.release(inputs, 0);
             call.quota.releaseAhead(inputs);
         }
         return all;

@@ -7,10 +7,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * are atomic; what is marked as guarded by the gate's lock is written under that.
  */
 final class Share {
+    /**
+     * The inputs of calls that wait for their fences get this part of a limit at most: so one that is ready has room beside them of which
+     * nobody knows yet. A guess, not measured.
+     */
+    private static final int AHEAD = 4;
+
     private final long limit;
     private final long spare;
     private final AtomicLong committed = new AtomicLong(); // to admitted calls
-    private volatile long ahead; // the inputs of calls that wait for their fences; guarded by the gate's lock
+    private volatile long ahead; // the inputs of calls that were admitted for those alone; guarded by the gate's lock
     private volatile long largest; // need so far; a concurrent smaller one may hide it until it asks again
 
     /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
@@ -38,34 +44,43 @@ final class Share {
         return Math.min(need, limit);
     }
 
-    /** Whether no admitted call runs: all of them wait for their fences. */
+    /** Whether no admitted call runs: all of them hold their inputs alone. */
     boolean isQuiet() {
         return committed.get() <= ahead;
     }
 
-    /** Commits the need of a call, if there is room for it; a call that is alone has all the room that programs leave. */
-    boolean tryCommit(long need) {
-        long wanted = Math.min(need, limit - permanent);
-        if (need > largest) {
-            largest = need;
-        }
+    /**
+     * Commits the need of a call, if there is room for it; a call that is alone has all the room that programs leave.
+     *
+     * @param had committed to it before, as a part of its need
+     */
+    boolean tryCommit(long need, long had) {
+        long wanted = Math.min(need, limit - permanent) - had;
+        needs(need);
         for (; ; ) {
             long now = committed.get();
-            if (wanted > limit - kept.get() - now - (now == 0 ? 0 : spare)) {
+            if (wanted > limit - kept.get() - now - (now == had ? 0 : spare)) {
                 return false;
             }
-            if (committed.compareAndSet(now, now + part(need))) {
+            if (committed.compareAndSet(now, now + part(need) - had)) {
                 return true;
             }
         }
     }
 
+    /** A call needs that much, or has needed it. */
+    void needs(long bytes) {
+        if (bytes > largest) {
+            largest = bytes;
+        }
+    }
+
     /** Commits everything to a call whose need nobody knows, if no other call runs and there is room for its guess. */
-    boolean tryCommitAll(long guess) {
+    boolean tryCommitAll(long guess, long had) {
         long now = committed.get();
         return isQuiet()
-                && Math.min(guess, limit - permanent) <= limit - kept.get() - now
-                && committed.compareAndSet(now, now + limit);
+                && Math.min(guess, limit - permanent) - had <= limit - kept.get() - now
+                && committed.compareAndSet(now, now + limit - had);
     }
 
     /**
@@ -74,8 +89,8 @@ final class Share {
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     boolean tryCommitAhead(long inputs, long need) {
-        long room = Math.min(Math.max(need, largest), limit - permanent);
-        if (ahead + inputs + room > limit - kept.get() || !tryCommit(inputs)) {
+        long room = Math.min(Math.max(need, largest), limit - permanent - spare) + spare;
+        if (ahead + inputs > Math.min(limit / AHEAD, limit - kept.get() - room) || !tryCommit(inputs, 0)) {
             return false;
         }
         ahead += part(inputs);
@@ -83,15 +98,16 @@ final class Share {
     }
 
     /** Commits the need of a call, whether or not there is room. */
-    void commit(long need) {
-        committed.addAndGet(part(need));
+    void commit(long need, long had) {
+        committed.addAndGet(part(need) - had);
     }
 
-    void release(long need) {
-        committed.addAndGet(-part(need));
+    /** Releases what was committed to a call, but for what it had before. */
+    void release(long need, long had) {
+        committed.addAndGet(had - part(need));
     }
 
-    /** A call that was admitted ahead is due, or over. Under the gate's lock. */
+    /** The whole need of a call that was admitted ahead is committed, or the call is over. Under the gate's lock. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void releaseAhead(long inputs) {
         ahead -= part(inputs);

@@ -379,7 +379,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         return closed;
     }
 
+    /** Why an operation does not run on a closed queue, whose device may have been lost before. */
     final IreeException aborted(QueueOperation operation) {
+        IreeException gone = lost;
+        if (gone != null) {
+            return gone;
+        }
         return new IreeException(
                 StatusCode.ABORTED,
                 "device '" + device.id() + "' was closed while " + operation.name() + " waited to run");

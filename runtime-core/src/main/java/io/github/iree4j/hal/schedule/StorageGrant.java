@@ -2,6 +2,8 @@ package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.Admission;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
@@ -9,6 +11,7 @@ import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationListener;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -96,7 +99,7 @@ public final class StorageGrant<S extends BufferStorage> {
                 return true;
             }
         }
-        return kept(pools.tryReservePresent(asked(after, timepoints)));
+        return kept(mayHold() ? pools.tryReservePresent(asked(after, timepoints)) : null);
     }
 
     /**
@@ -108,7 +111,19 @@ public final class StorageGrant<S extends BufferStorage> {
      */
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
         Reservation before = reservation();
-        return before != null && !before.equals(unusable) || kept(pools.tryReserve(asked(after, timepoints)));
+        return before != null && !before.equals(unusable)
+                || kept(mayHold() ? pools.tryReserve(asked(after, timepoints)) : null);
+    }
+
+    /** Whether its call may be granted memory: one whose fence has just been reached may have to wait for its turn. */
+    private boolean mayHold() {
+        Admission right = right();
+        return right == null || right.mayHold();
+    }
+
+    private @Nullable Admission right() {
+        MemoryHolder holder = request.holder();
+        return holder == null ? null : holder.admission();
     }
 
     private ReservationRequest asked(Frontier after, NativeTimepoints timepoints) {
@@ -140,6 +155,27 @@ public final class StorageGrant<S extends BufferStorage> {
      * @param done notified of the outcome
      */
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
+        Admission right = right();
+        if (right == null || !right.whenMayHold(() -> reserveLater(after, timepoints, done))) {
+            joinLine(after, timepoints, done);
+        }
+    }
+
+    private void reserveLater(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
+        if (OVER.equals(grantAcquire())) {
+            return; // the operation has failed meanwhile
+        }
+        try {
+            joinLine(after, timepoints, done);
+        } catch (RuntimeException | Error e) {
+            done.accept(
+                    e instanceof IreeException known
+                            ? known
+                            : new IreeException(StatusCode.INTERNAL, "allocation failed: " + e, e));
+        }
+    }
+
+    private void joinLine(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
         ReservationListener listener = (granted, failure) -> {
             if (granted != null && !GRANT.compareAndSet(this, null, granted)) {
                 granted.cancel(); // too late: the operation has failed

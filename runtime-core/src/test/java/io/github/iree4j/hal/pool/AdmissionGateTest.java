@@ -3,15 +3,19 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.TimelineSemaphore;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** GATE-1, GATE-2: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
+/** GATE-1, GATE-2, GATE-3: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
 @Timeout(300)
 class AdmissionGateTest extends KnotLine {
     private static final long LIMIT = 100;
@@ -29,6 +33,15 @@ class AdmissionGateTest extends KnotLine {
                 .delayed(this::after)
                 .patience(PATIENCE)
                 .hostPatience(HOST)
+                .build()
+                .gate();
+    }
+
+    /** Of 1,600 bytes, in which calls share slabs of 64. */
+    private AdmissionGate slabs() {
+        return builder(1600)
+                .pool(PoolOptions.tlsf("t", 64, 64))
+                .delayed(this::after)
                 .build()
                 .gate();
     }
@@ -379,15 +392,102 @@ class AdmissionGateTest extends KnotLine {
     void aCallAheadOfItsFenceCountsWithItsInputsUntilTheFenceIsReached() {
         Admission a = ahead("a", 70);
         assertThat(gate.committed()).isEqualTo(5);
-        call("b", 40);
+        call("b", 30);
         a.due();
         a.due();
-        assertThat(gate.committed()).as("whatever else was admitted").isEqualTo(110);
-        call("c", 10);
+        assertThat(gate.committed()).isEqualTo(100);
         a.exit();
         a.due();
+        assertThat(gate.committed()).isEqualTo(30);
+        exit("b");
+        assertThat(gate.committed()).isZero();
+    }
+
+    @Test
+    void aCallWhoseFenceIsReachedGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
+        Admission a = ahead("a", 70);
+        CompletableFuture<Boolean> held = new CompletableFuture<>();
+        assertThat(a.mayHold()).as("its requests are not due yet").isTrue();
+        assertThat(a.whenMayHold(() -> held.complete(false))).isFalse();
+        call("b", 40);
+        a.due();
+        assertThat(gate.committed()).as("its inputs, and b").isEqualTo(45);
+        assertThat(gate.waiting()).isOne();
+        assertThat(a.mayHold()).isFalse();
+        assertThat(a.whenMayHold(() -> held.complete(a.mayHold()))).isTrue();
+        call("c", 40);
         assertThat(entered).containsExactly("a", "b", "c");
-        assertThat(gate.committed()).isEqualTo(50);
+        exit("b");
+        assertThat(held).as("it stands in line, which c has overtaken").isNotDone();
+        call("d", 60);
+        exit("c");
+        assertThat(held.get()).isTrue();
+        assertThat(a.whenMayHold(() -> held.complete(false))).isFalse();
+        assertThat(gate.committed()).isEqualTo(70);
+        assertThat(entered).doesNotContain("d");
+        exit("a");
+        assertThat(entered).endsWith("d");
+    }
+
+    @Test
+    void aCallGetsNoMemoryOnceItsFenceIsReachedThoughTheThreadThatSaysSoIsSlow() {
+        Admission a = ahead("a", 70);
+        call("b", 40);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence fence = Fence.at(timeline, 1)) {
+            a.dueAt(fence);
+            assertThat(a.mayHold()).isTrue();
+            boolean held = HeldCallbacks.begin();
+            timeline.signal(1);
+            assertThat(gate.waiting()).isZero();
+            assertThat(a.mayHold()).isFalse();
+            HeldCallbacks.end(held);
+        }
+        exit("b");
+        assertThat(a.mayHold()).isTrue();
+    }
+
+    @Test
+    void aCallThatEndsWhileItStandsInLineForTheRestOfItsNeedLeavesNothing() {
+        Admission a = ahead("a", 70);
+        call("b", 40);
+        a.due();
+        call("c", 90);
+        a.exit();
+        assertThat(gate.waiting()).isOne();
+        exit("b");
+        assertThat(entered).containsExactly("a", "b", "c");
+        assertThat(gate.committed()).isEqualTo(90);
+    }
+
+    @Test
+    void callsThatBecomeDueTogetherHoldWhatTheyNeedOneAfterTheOther() {
+        for (int i = 0; i < 4; i++) {
+            ahead("a" + i, 80);
+        }
+        assertThat(entered).hasSize(4);
+        calls.values().forEach(Admission::due);
+        for (int i = 0; i < 4; i++) {
+            assertThat(calls.values().stream().filter(Admission::mayHold)).hasSize(1);
+            calls.values().stream()
+                    .filter(Admission::mayHold)
+                    .findAny()
+                    .orElseThrow()
+                    .exit();
+            calls.values().removeIf(each -> !each.isAdmitted());
+        }
+        assertThat(gate.committed()).isZero();
+    }
+
+    @Test
+    void aCallThatWaitedForItsFenceForLongWaitsForRoomAllTheSame() {
+        Admission a = ahead("a", 70);
+        call("b", 40);
+        pass(2 * PATIENCE);
+        a.due();
+        assertThat(a.mayHold()).isFalse();
+        pass(PATIENCE);
+        assertThat(a.mayHold()).as("competes for memory").isTrue();
     }
 
     @Test
@@ -400,23 +500,23 @@ class AdmissionGateTest extends KnotLine {
     @Test
     void inputsOfCallsThatWaitForFencesLeaveRoomForEachToRun() {
         for (int i = 0; i < 10; i++) {
-            ahead("a" + i, 85);
+            ahead("a" + i, 92);
         }
-        assertThat(entered).containsExactly("a0", "a1", "a2");
+        assertThat(entered).containsExactly("a0");
         call("b", 80);
         assertThat(entered)
                 .as("no call that is ready waits for one that is not")
                 .contains("b")
-                .hasSize(4);
+                .hasSize(2);
         call("c", 80);
         calls.get("a9").due();
         exit("b");
-        assertThat(entered).as("the line of those that are ready").hasSize(5).endsWith("a9");
+        assertThat(entered).as("the line of those that are ready").hasSize(3).endsWith("a9");
         exit("a9");
-        assertThat(entered).hasSize(6).endsWith("c");
+        assertThat(entered).hasSize(4).endsWith("c");
         exit("c");
-        exit("a2");
-        assertThat(entered).hasSize(7).endsWith("a3");
+        exit("a0");
+        assertThat(entered).hasSize(5).endsWith("a1");
         for (int i = 0; i < 10; i++) {
             exit("a" + i);
         }
@@ -426,14 +526,49 @@ class AdmissionGateTest extends KnotLine {
 
     @Test
     void inputsOfSmallCallsThatWaitForFencesLeaveRoomForALargeOne() {
-        call("large", 90);
+        call("large", 95);
         exit("large");
         for (int i = 0; i < 10; i++) {
             ahead("a" + i, 10);
         }
-        assertThat(entered).containsExactly("large", "a0", "a1");
-        call("large", 90);
-        assertThat(entered).hasSize(4).endsWith("large");
+        assertThat(entered).containsExactly("large", "a0");
+        call("large", 95);
+        assertThat(entered).hasSize(3).endsWith("large");
+    }
+
+    @Test
+    void inputsOfCallsThatWaitForFencesLeaveRoomForALargeOneThatNobodyKnowsYet() {
+        for (int i = 0; i < 10; i++) {
+            ahead("a" + i, 10);
+        }
+        assertThat(entered).containsExactly("a0", "a1", "a2", "a3", "a4");
+        call("large", 75);
+        assertThat(entered).hasSize(6).endsWith("large");
+    }
+
+    @Test
+    void inputsOfCallsThatWaitForFencesLeaveRoomForWhatAFirstCallHasShown() {
+        Need first = new Need(-10);
+        call("first", "", first);
+        first.bytes = 95;
+        exit("first");
+        ahead("a", 10);
+        ahead("b", 10);
+        assertThat(entered).containsExactly("first", "a");
+        call("large", 95);
+        assertThat(entered).endsWith("large");
+    }
+
+    @Test
+    void inputsOfCallsThatWaitForFencesLeaveRoomForTheSlabsThatCallsShare() {
+        AdmissionGate slabs = slabs();
+        Need large = new Need(1500);
+        int ahead = 0;
+        while (slabs.tryAdmitAhead("", large) != null) {
+            ahead++;
+        }
+        assertThat(ahead).isEqualTo((1600 - 64 - 1500) / 5);
+        assertThat(slabs.tryAdmit("", large)).isNotNull();
     }
 
     @Test
@@ -509,11 +644,7 @@ class AdmissionGateTest extends KnotLine {
 
     @Test
     void whileSeveralCallsAreAdmittedTheSlabsThatTheyShareNeedRoom() {
-        AdmissionGate slabs = builder(1600)
-                .pool(PoolOptions.tlsf("t", 64, 64))
-                .delayed(this::after)
-                .build()
-                .gate();
+        AdmissionGate slabs = slabs();
         Admission first = slabs.tryAdmit("", new Need(800));
         assertThat(first).isNotNull();
         assertThat(slabs.tryAdmit("", new Need(737))).isNull();

@@ -9,13 +9,18 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** GATE-1, GATE-2: threads that ask, wait, leave and exit at once: each call that stays is admitted, and nothing stays committed. */
+/**
+ * GATE-1, GATE-2, GATE-3: threads that ask, become due, wait, leave and exit at once: each call that stays is admitted, no more than there is
+ * is held at once, and nothing stays committed.
+ */
 @Timeout(300)
 class AdmissionRaceTest extends MemoryLine {
     private static final int THREADS = 4;
+    private static final long LIMIT = 100;
 
     private record Known(long bytes) implements MemoryEstimate {
         @Override
@@ -39,7 +44,8 @@ class AdmissionRaceTest extends MemoryLine {
     }
 
     private void round(long seed) throws Exception {
-        AdmissionGate gate = builder(100)
+        AtomicLong holding = new AtomicLong();
+        AdmissionGate gate = builder(LIMIT)
                 .pool(PoolOptions.fixedBlock("f", 1, 1))
                 .quota("small", 40)
                 .build()
@@ -54,7 +60,7 @@ class AdmissionRaceTest extends MemoryLine {
                 try {
                     start.await();
                     for (int j = 0; j < 20; j++) {
-                        call(gate, random);
+                        call(gate, holding, random);
                     }
                     end.complete(null);
                 } catch (Throwable e) {
@@ -70,13 +76,13 @@ class AdmissionRaceTest extends MemoryLine {
         assertThat(gate.quota("small").committed()).as("seed %d", seed).isZero();
     }
 
-    private static void call(AdmissionGate gate, Random random) throws InterruptedException {
+    private static void call(AdmissionGate gate, AtomicLong holding, Random random) throws InterruptedException {
         String consumer = random.nextBoolean() ? "small" : "";
-        MemoryEstimate need = new Known(1 + random.nextInt(80));
-        Admission call = gate.tryAdmit(consumer, need);
-        if (call == null && random.nextInt(4) == 0) {
+        Known need = new Known(1 + random.nextInt(80));
+        boolean isAhead = random.nextInt(3) == 0;
+        Admission call = isAhead ? gate.tryAdmitAhead(consumer, need) : gate.tryAdmit(consumer, need);
+        if (call == null && (isAhead || random.nextInt(4) == 0)) {
             CompletableFuture<Admission> told = new CompletableFuture<>();
-            boolean isAhead = random.nextBoolean();
             call = gate.join(consumer, need, isAhead, told::complete);
             if (isAhead && random.nextInt(3) > 0) {
                 call.due();
@@ -91,6 +97,20 @@ class AdmissionRaceTest extends MemoryLine {
             call = gate.join(consumer, need, false, null);
             assertThat(call.await()).isTrue();
         }
+        if (isAhead) {
+            call.due();
+            if (random.nextInt(4) == 0) {
+                call.exit(); // whether or not it stands in line for the rest
+                return;
+            }
+            CompletableFuture<Boolean> whole = new CompletableFuture<>();
+            if (!call.mayHold() && call.whenMayHold(() -> whole.complete(true))) {
+                whole.join();
+            }
+            assertThat(call.mayHold()).isTrue();
+        }
+        assertThat(holding.addAndGet(need.bytes())).as("what all may hold").isLessThanOrEqualTo(LIMIT);
+        holding.addAndGet(-need.bytes());
         call.exit();
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -169,13 +170,20 @@ class SlabSupplyTest extends MemoryLine {
         });
         slabs.acquiring = () -> {
             caller.start();
-            while (caller.getState() != Thread.State.WAITING && caller.getState() != Thread.State.TERMINATED) {
+            while (!isWaiting(caller) && caller.getState() != Thread.State.TERMINATED) {
                 Thread.onSpinWait();
             }
         };
         ask(set, "first", 5 * 64);
         caller.join();
         assertThat(outcome).containsExactly(5L * 64);
+    }
+
+    /** Whether a thread waits for a slab, not just for a class to be loaded. */
+    private static boolean isWaiting(Thread caller) {
+        return caller.getState() == Thread.State.WAITING
+                && Arrays.stream(caller.getStackTrace())
+                        .anyMatch(each -> each.getMethodName().equals("awaitArrival"));
     }
 
     @Test

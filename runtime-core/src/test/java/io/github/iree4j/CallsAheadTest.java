@@ -1,0 +1,135 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Calls submitted before the call that reaches their fence leave room for that one, whatever it needs. Nobody waits here until waiting is
+ * pointless: that would take minutes. A row takes 256 bytes of inputs and 64 times as much of memory in queue order.
+ */
+@Timeout(60)
+class CallsAheadTest {
+    private static final int SMALL = 65;
+    private static final int LARGE = 260;
+    private static final int COLUMNS = 64;
+    private static final Duration MINUTES = Duration.ofMinutes(5);
+
+    private static Program load(IreeRuntime runtime) {
+        return runtime.load(ProgramOptions.builder()
+                .module(Fixtures.file("3.13.0/cpu-async/outer.vmfb"))
+                .overlappingCalls(true)
+                .build());
+    }
+
+    private static IreeRuntime open(double budget) {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit((long) (budget * peak()))
+                .memoryWait(MINUTES)
+                .memoryHostWait(MINUTES)
+                .build();
+        return IreeRuntime.builder().device("local", "local://", options).build();
+    }
+
+    /** Bytes live at most while one large call runs. */
+    private static long peak() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime)) {
+            call(program, LARGE);
+            return runtime.device().allocator().statistics().bytesPeak();
+        }
+    }
+
+    private static void call(Program program, int rows) {
+        program.function("outer").invoke(input(rows), factors(rows)).close();
+    }
+
+    private static Tensor input(int rows) {
+        return ones(rows, COLUMNS);
+    }
+
+    private static Tensor factors(int rows) {
+        return ones(rows, 1);
+    }
+
+    private static Tensor ones(int rows, int columns) {
+        float[] values = new float[rows * columns];
+        Arrays.fill(values, 1);
+        return Tensor.of(values, rows, columns);
+    }
+
+    /** Of the large call nobody knows anything, or what a call of a program before showed. */
+    @ParameterizedTest
+    @CsvSource({"1.05,true", "1.1,true", "1.5,true", "3,true", "1.5,false", "3,false"})
+    void aLargeCallIsAnsweredThatManySmallOnesWaitFor(double budget, boolean isKnown) throws Exception {
+        try (IreeRuntime runtime = open(budget);
+                Program small = load(runtime);
+                Program large = load(runtime);
+                Timeline timeline = runtime.createTimeline();
+                Fence done = timeline.at(1)) {
+            call(small, SMALL);
+            if (isKnown) {
+                call(large, LARGE);
+            }
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                calls.add(small.function("outer").submit(done, null, input(SMALL), factors(SMALL)));
+            }
+            calls.add(large.function("outer").submit(null, done, input(LARGE), factors(LARGE)));
+            for (CompletableFuture<Results> call : calls) {
+                call.get(50, TimeUnit.SECONDS).close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1.05, 1.06, 1.08, 1.2, 2})
+    void callsOfAChainSubmittedBackwardsAreAnsweredOneByOne(double budget) {
+        try (IreeRuntime runtime = open(budget);
+                Program program = load(runtime);
+                Timeline timeline = runtime.createTimeline()) {
+            call(program, LARGE);
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            for (int i = 7; i >= 0; i--) {
+                try (Fence after = i == 0 ? null : timeline.at(i);
+                        Fence done = timeline.at(i + 1L)) {
+                    calls.add(program.function("outer").submit(after, done, input(LARGE), factors(LARGE)));
+                }
+            }
+            timeline.await(8);
+            calls.forEach(call -> call.join().close());
+        }
+    }
+
+    @Test
+    void whereThereIsPlentyCallsAreMadeAhead() {
+        try (IreeRuntime runtime = open(100);
+                Program program = load(runtime);
+                Timeline timeline = runtime.createTimeline();
+                Fence done = timeline.at(1)) {
+            call(program, SMALL);
+            List<CompletableFuture<Results>> calls = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                calls.add(program.function("outer").submit(done, null, input(SMALL), factors(SMALL)));
+            }
+            assertThat(runtime.device().allocator().statistics().bytesLive())
+                    .as("inputs of all")
+                    .isGreaterThan(100L * SMALL * (COLUMNS + 1) * Float.BYTES);
+            done.signal();
+            calls.forEach(call -> call.join().close());
+        }
+    }
+}

@@ -67,7 +67,7 @@ final class Allotment {
         this.capacity = builder.provider.capacity();
         this.knots = new Knots(builder, set, pools, slabs, deaths, gate);
         this.shortage = new Shortage(pools, slabs, knots.resolution(), knots.stakes(), accounts, capacity);
-        this.turns = new Turns(line, knots, Math.min(builder.budget, capacity));
+        this.turns = new Turns(line, knots, slabs, Math.min(builder.budget, capacity));
     }
 
     /** Whether nothing is reserved, so that nothing will be released. */
@@ -92,7 +92,7 @@ final class Allotment {
         Stake stake = holder == null ? null : holder.knownStakeIn(set);
         boolean isBehind = !request.persistent() && line.isHeldUp(request.age());
         if (isBehind && staysBehind(account)
-                || isAnybodyWaiting() && !turns.mayGo(null, request.age(), account, stake, length, live)) {
+                || isAnybodyWaiting() && !turns.mayGo(null, pool, request.age(), account, stake, length, live)) {
             match.forget();
             return null;
         }
@@ -171,7 +171,7 @@ final class Allotment {
         pool.reserved(needed, request.persistent(), match.verdict());
         account.users++;
         knots.reserved(stake, account, needed, request.persistent(), turns.grants());
-        turns.granted(age, account, stake, request.persistent(), needed); // before the quota has less
+        turns.granted(age, pool, account, stake, request.persistent(), needed); // before the quota has less
         account.add(needed, request.persistent());
         live += needed;
         livePeak = Math.max(livePeak, live);
@@ -370,7 +370,7 @@ final class Allotment {
         @Override
         public boolean mayGo(Waiter waiter, boolean isBehind) {
             return !(isBehind && staysBehind(waiter.account))
-                    && turns.mayGo(waiter, waiter.age, waiter.account, waiter.stake, waiter.length, live);
+                    && turns.mayGo(waiter, waiter.pool, waiter.age, waiter.account, waiter.stake, waiter.length, live);
         }
 
         @Override

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       work that the claim holds back, for reasons that pools do not know.
  * </ul>
  *
+ * <p>A request for another kind of memory neither overtakes nor is held back, while the budget has room for both.
+ *
  * <p>A request that waits for memory that the host keeps, or for its consumer's quota, has no claim to the budget, since nobody could give way
  * to it. One request at a time has a claim to a limit; overtakings of others count from its end.
  */
@@ -33,13 +35,15 @@ final class Turns {
 
     private final WaitingLine line;
     private final Knots knots;
+    private final Slabs slabs;
     private final Claim budget;
     private long grants; // their number
     private boolean suspended; // claims hold nobody back
 
-    Turns(WaitingLine line, Knots knots, long limit) {
+    Turns(WaitingLine line, Knots knots, Slabs slabs, long limit) {
         this.line = line;
         this.knots = knots;
+        this.slabs = slabs;
         this.budget = new Claim(limit, null, knots);
     }
 
@@ -59,10 +63,24 @@ final class Turns {
      * @param waiter the request, if it is in line
      * @param live bytes reserved from all pools
      */
-    boolean mayGo(@Nullable Waiter waiter, long age, Account account, @Nullable Stake stake, long length, long live) {
+    boolean mayGo(
+            @Nullable Waiter waiter,
+            Pool pool,
+            long age,
+            Account account,
+            @Nullable Stake stake,
+            long length,
+            long live) {
         return suspended
-                || admits(budget, waiter, age, stake, length, live)
+                || (isApart(pool, length, budget.waiter()) || admits(budget, waiter, age, stake, length, live))
                         && (account.claim == null || admits(account.claim, waiter, age, stake, length, account.live()));
+    }
+
+    /** Whether a request takes nothing that the first in line may lack: memory of another kind, of which the budget has enough for both. */
+    private boolean isApart(Pool pool, long length, @Nullable Waiter first) {
+        return first != null
+                && pool.options.memoryType() != first.pool.options.memoryType()
+                && first.length + (slabs.hasGrown() ? 0 : length) <= slabs.budget - slabs.bytes();
     }
 
     private boolean admits(
@@ -94,19 +112,20 @@ final class Turns {
     }
 
     /** Notes a grant to a request that has an age. */
-    void granted(long age, Account account, @Nullable Stake stake, boolean persistent, long length) {
+    void granted(long age, Pool pool, Account account, @Nullable Stake stake, boolean persistent, long length) {
         grants++;
-        granted(budget, age, stake, persistent, length);
+        granted(budget, age, pool, stake, persistent, length);
         if (account.claim != null) {
-            granted(account.claim, age, stake, persistent, length);
+            granted(account.claim, age, pool, stake, persistent, length);
         }
     }
 
-    private void granted(Claim claim, long age, @Nullable Stake stake, boolean persistent, long length) {
+    private void granted(Claim claim, long age, Pool pool, @Nullable Stake stake, boolean persistent, long length) {
         claim.endInVain();
         if (claim.waiter() != null) {
             claim.granted(stake, persistent, length);
-        } else if (line.firstBefore(age, claim::suits) instanceof Waiter first) {
+        } else if (line.firstBefore(age, claim::suits) instanceof Waiter first
+                && !(claim.equals(budget) && isApart(pool, length, first))) {
             Overtakings overtakings = claim.overtakings(first);
             overtakings.number++;
             overtakings.bytes += length;

@@ -86,6 +86,52 @@ class TurnsTest extends KnotLine {
         assertThat(reserve(UNIT)).isNotNull();
     }
 
+    /** Two units of one kind of memory, and eight of another. */
+    private PoolSet kinds(long budget) {
+        PoolOptions pieces = PoolOptions.passThrough("p");
+        return builder(budget)
+                .pool(pieces.withMemory(1, 0).withBudget(2 * UNIT))
+                .pool(PoolOptions.passThrough("other").withMemory(2, 0).withBudget(8 * UNIT))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+    }
+
+    private @Nullable Reservation reserve(int kind, long size) {
+        return set.tryReserve(ReservationRequest.of(size).withConsumer("busy").withMemory(kind, 0));
+    }
+
+    private void waitForAllOfAKind() {
+        assertThat(reserve(1, LITTLE)).isNotNull();
+        set.reserve(ReservationRequest.of(2 * UNIT).withMemory(1, 0), (_, _) -> {});
+        for (int i = 0; i < Turns.OVERTAKINGS; i++) {
+            Objects.requireNonNull(reserve(1, LITTLE)).release(Frontier.EMPTY);
+        }
+        assertThat(reserve(1, LITTLE)).as("it has a claim").isNull();
+    }
+
+    @Test
+    void aRequestForAnotherKindOfMemoryIsNotHeldBackWhileThereIsRoomForBoth() {
+        set = kinds(10 * UNIT);
+        waitForAllOfAKind();
+        assertThat(reserve(2, 4 * UNIT)).isNotNull();
+        assertThat(reserve(2, 3 * UNIT)).isNotNull();
+        assertThat(reserve(2, UNIT))
+                .as("beside the two units that it waits for")
+                .isNull();
+    }
+
+    @Test
+    void aRequestForAnotherKindOfMemoryOvertakesNobodyWhileThereIsRoomForBoth() {
+        set = kinds(100 * UNIT);
+        assertThat(reserve(1, LITTLE)).isNotNull();
+        set.reserve(ReservationRequest.of(2 * UNIT).withMemory(1, 0), (_, _) -> {});
+        for (int i = 0; i < 2 * Turns.OVERTAKINGS; i++) {
+            Objects.requireNonNull(reserve(2, LITTLE)).release(Frontier.EMPTY);
+        }
+        assertThat(reserve(1, LITTLE)).as("it has no claim").isNotNull();
+    }
+
     @Test
     void aRequestThatIsWithdrawnHoldsNobodyBack() {
         hold("holder", 4 * UNIT);

@@ -3,16 +3,22 @@ package io.github.iree4j.hal.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.HostSlabProvider;
+import io.github.iree4j.hal.pool.MemoryEstimate;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.Reservation;
@@ -24,6 +30,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -382,5 +389,46 @@ class StorageGrantTest {
         tracker.advance(AXIS, 1);
         assertThat(asking.hasPresent(Frontier.EMPTY)).isTrue();
         asking.grant.failed(CAUSE, Frontier.EMPTY);
+    }
+
+    /** What a call needs whose inputs take 64 bytes. */
+    private record Need(long bytes) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return 64;
+        }
+
+        @Override
+        public long most() {
+            return bytes;
+        }
+    }
+
+    @Test
+    void aCallThatIsShortOfItsNeedGetsNoMemoryUntilItHasThat() throws Exception {
+        Admission other = Objects.requireNonNull(pools.gate().tryAdmit("", new Need(SIZE - 256)));
+        Admission own = Objects.requireNonNull(pools.gate().tryAdmitAhead("", new Need(SIZE / 2)));
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        call.admitted(own);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(1);
+                Fence reached = Fence.at(timeline, 1)) {
+            own.dueAt(reached);
+        }
+        MemoryHolder before = call.enter();
+        StorageGrant<Storage> grant = new StorageGrant<>(new Bytes(), pools, ReservationRequest.of(64), Storage::new);
+        call.leave(before);
+        assertThat(grant.tryReservePresent(Frontier.EMPTY, NativeTimepoints.NONE))
+                .isFalse();
+        assertThat(grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE)).isFalse();
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        grant.reserve(Frontier.EMPTY, NativeTimepoints.NONE, failure -> done.complete(failure == null));
+        assertThat(done).isNotDone();
+        other.exit();
+        assertThat(done.get()).isTrue();
+        assertThat(live()).isPositive();
+        grant.failed(CAUSE, Frontier.EMPTY);
+        assertThat(live()).isZero();
+        own.exit();
+        assertThat(pools.gate().committed()).isZero();
     }
 }

@@ -37,7 +37,8 @@ final class HardwareStream implements FifoBackend {
      * that waits for what another thread ends must not block the report of that.
      *
      * STREAM-11: an entry of a stopped stream does nothing, and keeps its place behind its waits: queues that wait for its ticket run
-     * after these, and so does the next user of memory that the scheduler takes to be unused once it is over.
+     * after these, and so does the next user of memory that the scheduler takes to be unused once it is over. Its ticket is reached before
+     * the waits of entries behind it, which may be for those queues.
      *
      * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
      */
@@ -476,6 +477,11 @@ final class HardwareStream implements FifoBackend {
             if (ahead != null && !stepUnderWay) { // it will not be run
                 ahead.fail(cause);
                 stepping = null;
+                if (queue.reserves && !device.isHardwareLost()) {
+                    // A submission of its own: what is behind it may wait for queues that wait for its end.
+                    last = queue.submit(TimelineWaits.NONE, null, ahead.end, ahead);
+                    ahead.ticket = last;
+                }
             }
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));

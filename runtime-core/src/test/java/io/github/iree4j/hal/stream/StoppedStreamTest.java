@@ -11,6 +11,7 @@ import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -160,6 +161,31 @@ class StoppedStreamTest {
         copy.read(0, MemorySegment.ofArray(bytes));
         assertThat(bytes).containsOnly(7);
         assertThat(held.failure()).isNotNull();
+    }
+
+    /**
+     * Queue 0 has a detached host call that waits for what queue 1 still runs. Queue 2 waits for the call, and queue 0 for queue 2: the end of the
+     * call, which does not run any more, is not that of what is behind it.
+     */
+    @Test
+    void aStepThatIsNotRunEndsBeforeWhatIsBehindIt() {
+        hold();
+        Fence called = fence();
+        device.queue(0).hostCall(late, called, () -> {}, DeviceQueue.HOST_CALL_NON_BLOCKING);
+        Fence between = fence();
+        device.queue(2).barrier(called, between, 0);
+        Fence last = fence();
+        device.queue(0).barrier(between, last, 0);
+        for (int each : new int[] {0, 2}) {
+            assertThat(device.queue(each).counters().deferred())
+                    .as("of queue %d", each)
+                    .isZero();
+        }
+        long point = stream(0).point(1);
+        HeldCallbacks.run(device::close); // it does not wait for the end
+        assertThat(stream(0).queue().timeline.value()).isLessThan(point);
+        letGo();
+        assertThatThrownBy(() -> last.await(LONG)).hasMessageContaining("closed while its work was in flight");
     }
 
     /** The epoch of an operation implies all that it was to run after, for memory too. */

@@ -13,7 +13,7 @@ import java.util.Locale;
  * is measured first. {@link GoodputCell} says what a caller does. One caller that blocks, with the same budget, is measured before and after
  * each cell: the ratio is the cell's rate to the mean of the two.
  *
- * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; the whole table takes nine minutes:
+ * <p>Run from the root of the repository after {@code ./mvnw -q package -DskipTests -pl benchmarks -am}; the whole table takes eleven minutes:
  *
  * <pre>{@code
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.Goodput
@@ -48,7 +48,7 @@ public final class Goodput {
      */
     public static void main(String[] arguments) throws InterruptedException, IOException {
         List<GoodputCell.Way> ways = new ArrayList<>();
-        for (String way : values(arguments, "ways", "blocking,async,mixed,fences,pipelines")) {
+        for (String way : values(arguments, "ways", "blocking,async,mixed,fences,pipelines,backwards")) {
             ways.add(GoodputCell.Way.valueOf(way.toUpperCase(Locale.ROOT)));
         }
         double seconds = Double.parseDouble(value(arguments, "seconds", "1"));

@@ -46,7 +46,13 @@ final class GoodputCell {
         /** {@code submit} between fences, of a function that waits for its work: chains, one for each caller. */
         FENCES,
         /** The same of a function that takes fences, whose memory is allocated behind them in queue order. */
-        PIPELINES;
+        PIPELINES,
+        /** The same, the last call of each chain submitted first. */
+        BACKWARDS;
+
+        private boolean takesFences() {
+            return this == PIPELINES || this == BACKWARDS;
+        }
 
         private Way of(int caller) {
             return this != MIXED ? this : caller % 2 == 0 ? BLOCKING : ASYNC;
@@ -62,7 +68,7 @@ final class GoodputCell {
      */
     record Device(String name, Path module, Path fenced) {
         private Program load(IreeRuntime runtime, Way way) {
-            return runtime.load(way == Way.PIPELINES ? fenced : module);
+            return runtime.load(way.takesFences() ? fenced : module);
         }
 
         private IreeRuntime open(long limit) {
@@ -211,7 +217,7 @@ final class GoodputCell {
             try (Tensor input = input(number)) {
                 switch (way) {
                     case BLOCKING -> take(function.invoke(input, FACTORS), number);
-                    case FENCES, PIPELINES -> {
+                    case FENCES, PIPELINES, BACKWARDS -> {
                         return chain(input, number);
                     }
                     default -> take(function.invokeAsync(input, FACTORS).join(), number);
@@ -228,17 +234,19 @@ final class GoodputCell {
             boolean isAnswered = true;
             try (Timeline timeline = runtime.createTimeline()) {
                 for (int i = 0; i < CHAIN; i++) {
-                    try (Fence after = i == 0 ? null : timeline.at(i);
-                            Fence signal = timeline.at(i + 1L)) {
-                        submitted.add(function.submit(after, signal, input, FACTORS));
+                    long after = before(i);
+                    try (Fence wait = after == 0 ? null : timeline.at(after);
+                            Fence signal = timeline.at(after + 1)) {
+                        submitted.add(function.submit(wait, signal, input, FACTORS));
                     } catch (IreeException e) {
-                        isAnswered = failure(e); // the next would wait for it
+                        isAnswered = failure(e);
+                        timeline.semaphore().fail(e); // others of the chain would wait for it
                         break;
                     }
                 }
                 for (int i = 0; i < submitted.size(); i++) {
                     try (Results results = submitted.get(i).join()) {
-                        timeline.await(i + 1L);
+                        timeline.await(before(i) + 1);
                         check(results, number);
                     } catch (IreeException | CompletionException e) {
                         isAnswered = failure(e);
@@ -246,6 +254,11 @@ final class GoodputCell {
                 }
             }
             return isAnswered;
+        }
+
+        /** The value that the call submitted at this place of a chain waits for. */
+        private long before(int index) {
+            return way == Way.BACKWARDS ? CHAIN - 1 - index : index;
         }
 
         private boolean failure(RuntimeException e) {

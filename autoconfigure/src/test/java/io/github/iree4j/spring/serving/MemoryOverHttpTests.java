@@ -250,7 +250,9 @@ class MemoryOverHttpTests {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
-            while (gate.entered.size() + runtime.device().allocator().poolStatistics().waiting() <= i) {
+            while (gate.entered.size()
+                            + runtime.device().allocator().poolStatistics().waiting()
+                    <= i) {
                 assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
                 Thread.onSpinWait();
             }

@@ -115,6 +115,10 @@ public final class Admission implements Cancellation {
         return !isShort;
     }
 
+    boolean isShort() {
+        return isShort;
+    }
+
     /**
      * Runs an action as soon as {@link #mayHold} is true again.
      *

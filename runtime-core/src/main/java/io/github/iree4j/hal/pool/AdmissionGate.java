@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -246,6 +247,25 @@ public final class AdmissionGate {
     boolean whenWhole(Admission admission, Runnable action) {
         synchronized (lock) {
             return admission.whenWhole(action);
+        }
+    }
+
+    /**
+     * Whether calls run that have no stake in the list: more is committed than to the calls in the list. Under the lock of the set, so that
+     * no call enters the list meanwhile.
+     */
+    boolean runsOthers(StakeList stakes) {
+        synchronized (lock) {
+            long running = all.running(); // read first: what a call commits later is not in the sum, since the call has
+            // no stake
+            Set<Admission> known = new HashSet<>(); // several calls may have one
+            for (Stake stake : stakes) {
+                Admission call = stake.holder.admission();
+                if (call != null && call.isAdmitted() && known.add(call)) {
+                    running -= all.part(call.committed()) - all.part(call.inputs());
+                }
+            }
+            return running > 0;
         }
     }
 

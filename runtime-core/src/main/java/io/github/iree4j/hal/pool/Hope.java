@@ -14,14 +14,16 @@ final class Hope {
     private final PoolSet set;
     private final StakeList stakes;
     private final Resolution resolution;
+    private final AdmissionGate gate;
     private final long hostPatience;
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
 
-    Hope(PoolSet set, StakeList stakes, Resolution resolution, long hostPatience) {
+    Hope(PoolSet set, StakeList stakes, Resolution resolution, AdmissionGate gate, long hostPatience) {
         this.set = set;
         this.stakes = stakes;
         this.resolution = resolution;
+        this.gate = gate;
         this.hostPatience = hostPatience;
     }
 
@@ -41,6 +43,7 @@ final class Hope {
             stake.hopeful = stake.failing
                     || stake.live > 0
                             && !stake.isOver()
+                            && (!stake.holder.isShort() || gate.runsOthers(stakes))
                             && (stake.waiting == 0 || !stake.holder.isSuspended())
                             && before(stake) == null;
         }
@@ -57,6 +60,9 @@ final class Hope {
     }
 
     private boolean isHopeful(Stake stake, List<Waiter> line) {
+        if (stake.live > 0 && stake.holder.isShort()) { // the end of any call may give it room
+            return stakes.all().stream().anyMatch(each -> each.hopeful);
+        }
         Stake before = before(stake);
         if (before != null && before.hopeful && !stake.isOver()) {
             return true;

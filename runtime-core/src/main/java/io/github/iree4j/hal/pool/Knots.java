@@ -69,7 +69,7 @@ final class Knots {
         this.patience = builder.patience;
         this.gate = gate;
         this.resolution = new Resolution(pools, slabs);
-        this.hope = new Hope(set, stakes, resolution, builder.hostPatience);
+        this.hope = new Hope(set, stakes, resolution, gate, builder.hostPatience);
     }
 
     StakeList stakes() {

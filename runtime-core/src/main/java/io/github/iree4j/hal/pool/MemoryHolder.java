@@ -296,6 +296,12 @@ public final class MemoryHolder {
         return admission;
     }
 
+    /** Whether it stands in line for the rest of its need: nothing of it goes on until other calls have ended. */
+    boolean isShort() {
+        Admission given = admission;
+        return given != null && given.isShort();
+    }
+
     /** Gives up the right to hold memory, once the call's operations have finished. After {@link #end}. */
     public void settle() {
         settled = true;

@@ -44,9 +44,14 @@ final class Share {
         return Math.min(need, limit);
     }
 
-    /** Whether no admitted call runs: all of them hold their inputs alone. */
+    /** What is committed to calls that run: the others hold their inputs alone. */
+    long running() {
+        return committed.get() - ahead;
+    }
+
+    /** Whether no admitted call runs. */
     boolean isQuiet() {
-        return committed.get() <= ahead;
+        return running() <= 0;
     }
 
     /**

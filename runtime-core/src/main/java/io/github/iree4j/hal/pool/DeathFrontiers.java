@@ -115,9 +115,24 @@ final class DeathFrontiers {
         if (death == null || isComplete(death)) {
             return true;
         }
-        if (!death.isTainted() || death.hasProducer() || !isSettled()) {
+        return death.isTainted() && !death.hasProducer() && isSettled() && areEntriesOver(death);
+    }
+
+    /**
+     * Whether it will never be known that the work has finished that used bytes with this death frontier: what is named is over, and what an
+     * operation had lost that failed is not. False of work that has finished, and of work that may be found to have.
+     */
+    boolean isNeverKnown(@Nullable Frontier death) {
+        if (death == null || isCompleted(death) || !areEntriesOver(death)) {
             return false;
         }
+        return death.hasProducer()
+                || lost.isEmpty()
+                        && owed.entrySet().stream()
+                                .allMatch(each -> over.test(Frontier.of(each.getKey(), each.getValue())));
+    }
+
+    private boolean areEntriesOver(Frontier death) {
         for (int i = 0; i < death.size(); i++) {
             if (!over.test(Frontier.of(death.axis(i), death.epoch(i)))) {
                 return false;

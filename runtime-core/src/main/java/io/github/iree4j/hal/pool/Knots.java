@@ -68,7 +68,7 @@ final class Knots {
         this.delayed = builder.delayed;
         this.patience = builder.patience;
         this.gate = gate;
-        this.resolution = new Resolution(pools, slabs);
+        this.resolution = new Resolution(pools, slabs, deaths);
         this.hope = new Hope(set, stakes, resolution, gate, builder.hostPatience);
     }
 
@@ -305,11 +305,12 @@ final class Knots {
         return resolution.fits(waiter, block -> block.stake != null && block.stake.failing);
     }
 
-    /** Whether released memory is still in use by work under way. */
+    /** Whether released memory is still in use by work under way. What is never known to be over is never used again: nobody waits for it. */
     private boolean isFreeingUnderWay() {
         boolean[] found = new boolean[1];
         for (Pool pool : pools) {
-            pool.store.forEachFree(block -> found[0] |= block.death != null && !deaths.isCompleted(block.death));
+            pool.store.forEachFree(
+                    block -> found[0] |= !deaths.isCompleted(block.death) && !deaths.isNeverKnown(block.death));
         }
         return found[0];
     }

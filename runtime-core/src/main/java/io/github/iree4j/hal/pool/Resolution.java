@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the calls that have to end for a request to be granted. Computes in the units in which memory is granted: free spans of slabs, slabs
- * that can be returned, budgets and quotas. Assumes that work under way has finished. Guarded by the lock of the set.
+ * that can be returned, budgets and quotas. Assumes that work under way has finished, but for what will never be known to have. Guarded by the lock of the set.
  */
 final class Resolution {
     /** By the age of calls, since the requests of a call that goes on are younger and younger. */
@@ -23,13 +23,15 @@ final class Resolution {
 
     private final List<Pool> pools;
     private final Slabs slabs;
+    private final DeathFrontiers deaths;
 
     /** A request, and those that have to fail for it to be granted. */
     record Help(Waiter helped, List<Waiter> ending) {}
 
-    Resolution(List<Pool> pools, Slabs slabs) {
+    Resolution(List<Pool> pools, Slabs slabs, DeathFrontiers deaths) {
         this.pools = pools;
         this.slabs = slabs;
+        this.deaths = deaths;
     }
 
     /**
@@ -116,7 +118,7 @@ final class Resolution {
         long size = pool.store.lengthFor(request.size());
         long length = Math.max(size, pool.store.lengthFor(1));
         long alignment = Math.max(request.alignment(), pool.alignment);
-        Predicate<Block> free = block -> block.free || gone.test(block);
+        Predicate<Block> free = block -> block.free ? !deaths.isNeverKnown(block.death) : gone.test(block);
         Tally own = new Tally(account);
         Tally all = new Tally(account);
         for (Pool each : pools) {

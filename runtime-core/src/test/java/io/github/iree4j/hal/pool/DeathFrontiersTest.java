@@ -76,12 +76,37 @@ class DeathFrontiersTest {
         Frontier lossy = Frontier.producedBy(axis(0), 1).tainted();
         Frontier joined = deaths.join(lossy, Frontier.of(axis(1), 2));
         assertThat(joined).isNotNull();
+        assertThat(deaths.isNeverKnown(lossy)).as("it is in flight").isFalse();
         tracker.fail(axis(0), LOST);
+        assertThat(deaths.isNeverKnown(joined)).as("it is in flight").isFalse();
         tracker.quiesce(axis(0), 1);
+        assertThat(deaths.isNeverKnown(lossy)).isTrue();
+        assertThat(deaths.isNeverKnown(joined))
+                .as("what it was joined with is in flight")
+                .isFalse();
         tracker.advance(axis(1), 2);
         assertThat(deaths.isCompleted(joined))
                 .as("what it waited for may be in flight")
                 .isFalse();
         assertThat(deaths.isTainted(joined)).isTrue();
+        assertThat(deaths.isNeverKnown(joined)).isTrue();
+        deaths.join(Frontier.producedBy(axis(2), 3).tainted(), Frontier.of(axis(1), 4));
+        assertThat(deaths.isNeverKnown(joined))
+                .as("an operation is in flight that has lost something too")
+                .isFalse();
+        tracker.advance(axis(2), 3);
+        assertThat(deaths.isNeverKnown(joined)).isTrue();
+    }
+
+    @Test
+    void whatAJoinHasLostWillBeKnownToBeOver() {
+        DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
+        Frontier joined = deaths.join(users(0, 2), users(2, 4));
+        assertThat(joined).isNotNull();
+        for (int i = 3; i >= 0; i--) {
+            assertThat(deaths.isNeverKnown(joined)).isFalse();
+            tracker.advance(axis(i), 1 + i);
+        }
+        assertThat(deaths.isNeverKnown(joined)).as("it is over").isFalse();
     }
 }

@@ -3,6 +3,8 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -89,6 +91,40 @@ class KnotsTest extends KnotLine {
         due(set, "q", HALF / 2);
         pass(LONG);
         assertThat(failed).isEmpty();
+    }
+
+    /** Releases memory that is never used again: what its last user had lost is not known to be over. */
+    private void releaseForGood(String name) {
+        tracker.fail(AXIS, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        tracker.quiesce(AXIS, 1);
+        got.remove(name).release(Frontier.producedBy(AXIS, 1).tainted());
+    }
+
+    @Test
+    void memoryThatIsNeverKnownToBeUnusedIsNotWaitedFor() {
+        PoolSet set = halves().build();
+        holding(set, "a").keep();
+        holding(set, "b");
+        releaseForGood("b");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("c");
+    }
+
+    @Test
+    void aKnotIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
+        PoolSet set = builder(3 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .delayed(this::after)
+                .build();
+        holding(set, "gone");
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        releaseForGood("gone");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test

@@ -227,15 +227,11 @@ final class Knots {
     // ---- Judging.
 
     /**
-     * Whether nothing has moved for a while: nothing was under way at this look and the ones before, nothing has ended in between, no memory
-     * was granted or released, and no call is about to end.
+     * Whether nothing has moved for a while: nothing was under way at this look and the ones before, nothing has ended in between, and no
+     * memory was granted or released.
      */
     boolean isStill(long now, boolean growing, long grants) {
-        boolean moved = stirs + grants != moves
-                || growing
-                || busy.getAsBoolean()
-                || isFreeingUnderWay()
-                || stakes.all().stream().anyMatch(stake -> stake.failing && now - stake.failedAt < END_NANOS);
+        boolean moved = stirs + grants != moves || growing || busy.getAsBoolean() || isFreeingUnderWay();
         moves = stirs + grants;
         if (moved) {
             stillSince = now;

@@ -241,10 +241,13 @@ class TurnsTest extends KnotLine {
     @Test
     void whenNothingMovesWhoeverFitsIsServed() {
         hold("holder", 4 * UNIT);
-        ask(set, "first", 10 * UNIT);
+        ask(set, "first", 10 * UNIT + LITTLE);
         overtake();
-        ask(set, "small", UNIT);
-        pass(3 * Knots.CONFIRM_NANOS);
+        ask(set, "small", LITTLE);
+        for (int i = 0; i < 3; i++) {
+            pass(Knots.CONFIRM_NANOS);
+            set.lookAtLine();
+        }
         assertThat(got).as("something is under way").doesNotContainKey("small");
         busy = false;
         set.idle();
@@ -252,11 +255,27 @@ class TurnsTest extends KnotLine {
         pass(Knots.CONFIRM_NANOS);
         set.idle(); // something was under way in between
         pass(Knots.CONFIRM_NANOS);
-        assertThat(got).doesNotContainKey("small");
+        set.lookAtLine();
+        set.lookAtLine(); // the first could acquire memory
+        assertThat(got).as("the last has just ended").doesNotContainKey("small");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(got).containsKey("small");
         release("small");
         assertThat(reserve(UNIT)).as("the claim goes on").isNull();
+    }
+
+    @Test
+    void aClaimEndsByItselfThoughALookWasDueBeforeWhenItBegan() {
+        busy = false;
+        hold("holder", 4 * UNIT);
+        ask(set, "first", 10 * UNIT + LITTLE);
+        overtake();
+        busy = true;
+        ask(set, "small", LITTLE);
+        pass(Turns.CLAIM_NANOS - 1);
+        assertThat(got).doesNotContainKey("small");
+        pass(1);
+        assertThat(got).containsKey("small");
     }
 
     @Test

@@ -59,6 +59,19 @@ abstract class KnotLine extends MemoryLine {
         call.leave(before);
     }
 
+    /** The same, charged to a consumer; the release is not announced. */
+    final void askAs(PoolSet set, MemoryHolder call, String name, String consumer) {
+        MemoryHolder before = call.enter();
+        set.reserve(ReservationRequest.of(HALF).withConsumer(consumer), (reservation, failure) -> {
+            if (reservation != null) {
+                got.put(name, reservation);
+            } else {
+                failed.put(name, failure);
+            }
+        });
+        call.leave(before);
+    }
+
     final MemoryHolder holding(PoolSet set, String name) {
         MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
         askFor(set, call, name);

@@ -29,70 +29,6 @@ class KnotsTest extends KnotLine {
         assertThat(got).containsKey("more for a");
     }
 
-    /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
-    private void due(PoolSet set, String consumer, long need) {
-        MemoryHolder due = new MemoryHolder("due", new OperationsUnderWay());
-        Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new Need(HALF)));
-        due.admitted(right);
-        askAs(set, due, "due", consumer);
-        MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
-        other.admitted(admitted(set, need));
-        askAs(set, other, "other", consumer);
-        right.due();
-        assertThat(right.mayHold()).isFalse();
-        askAs(set, other, "more for other", consumer);
-    }
-
-    private static Admission admitted(PoolSet set, long need) {
-        return Objects.requireNonNull(set.gate().tryAdmit("", new Need(need)));
-    }
-
-    private record Need(long bytes) implements MemoryEstimate {
-        @Override
-        public long inputs() {
-            return HALF / 4;
-        }
-
-        @Override
-        public long most() {
-            return bytes;
-        }
-    }
-
-    @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesNoHopeToWhoKeepsItWaiting() {
-        due(halves().build(), "", 2 * HALF - HALF / 2);
-        pass(2 * Knots.CONFIRM_NANOS);
-        assertThat(failed).containsOnlyKeys("more for other");
-    }
-
-    @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallRunsThatHoldsNothingYet() {
-        PoolSet set = halves().build();
-        Admission runs = admitted(set, 1);
-        due(set, "", 2 * HALF - HALF / 2 - 8);
-        pass(LONG);
-        assertThat(failed).isEmpty();
-        runs.exit();
-        pass(LONG);
-        assertThat(failed).containsOnlyKeys("more for other");
-    }
-
-    @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
-        PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.fixedBlock("f", HALF, 1))
-                .quota("q", 2 * HALF)
-                .delayed(this::after)
-                .build();
-        MemoryHolder runs = new MemoryHolder("runs", new OperationsUnderWay());
-        runs.admitted(admitted(set, 3 * HALF));
-        askFor(set, runs, "runs");
-        due(set, "q", HALF / 2);
-        pass(LONG);
-        assertThat(failed).isEmpty();
-    }
-
     /** Releases memory that is never used again: what its last user had lost is not known to be over. */
     private void releaseForGood(String name) {
         tracker.fail(AXIS, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
@@ -633,17 +569,5 @@ class KnotsTest extends KnotLine {
         pass(LONG);
         running.leave(outside);
         assertThat(failed).containsOnlyKeys("more for first");
-    }
-
-    private void askAs(PoolSet set, MemoryHolder call, String name, String consumer) {
-        MemoryHolder before = call.enter();
-        set.reserve(ReservationRequest.of(HALF).withConsumer(consumer), (reservation, failure) -> {
-            if (reservation != null) {
-                got.put(name, reservation);
-            } else {
-                failed.put(name, failure);
-            }
-        });
-        call.leave(before);
     }
 }

@@ -1,0 +1,74 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What hope a call gives whose fence is reached and that stands in line at the gate for the rest of its need; the test advances the clock. */
+class DueCallsInKnotsTest extends KnotLine {
+
+    /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
+    private void due(PoolSet set, String consumer, long need) {
+        MemoryHolder due = new MemoryHolder("due", new OperationsUnderWay());
+        Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new Need(HALF)));
+        due.admitted(right);
+        askAs(set, due, "due", consumer);
+        MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
+        other.admitted(admitted(set, need));
+        askAs(set, other, "other", consumer);
+        right.due();
+        assertThat(right.mayHold()).isFalse();
+        askAs(set, other, "more for other", consumer);
+    }
+
+    private static Admission admitted(PoolSet set, long need) {
+        return Objects.requireNonNull(set.gate().tryAdmit("", new Need(need)));
+    }
+
+    private record Need(long bytes) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return HALF / 4;
+        }
+
+        @Override
+        public long most() {
+            return bytes;
+        }
+    }
+
+    @Test
+    void aCallThatWaitsForTheRestOfItsNeedGivesNoHopeToWhoKeepsItWaiting() {
+        due(halves().build(), "", 2 * HALF - HALF / 2);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for other");
+    }
+
+    @Test
+    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallRunsThatHoldsNothingYet() {
+        PoolSet set = halves().build();
+        Admission runs = admitted(set, 1);
+        due(set, "", 2 * HALF - HALF / 2 - 8);
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        runs.exit();
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("more for other");
+    }
+
+    @Test
+    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("q", 2 * HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder runs = new MemoryHolder("runs", new OperationsUnderWay());
+        runs.admitted(admitted(set, 3 * HALF));
+        askFor(set, runs, "runs");
+        due(set, "q", HALF / 2);
+        pass(LONG);
+        assertThat(failed).isEmpty();
+    }
+}

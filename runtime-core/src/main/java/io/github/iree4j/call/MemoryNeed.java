@@ -17,10 +17,10 @@ final class MemoryNeed {
     private static final long DOUBT = 128;
 
     /**
-     * What a call of a function may need that was never called, at least: small inputs say nothing. A guess, not measured; larger, more
-     * calls between fences would be made only when their fence is reached, see decision 25.
+     * What a call of a function may need that was never called, at least. A guess, not measured: where it exceeds the limit first calls run
+     * alone, and others wait for them however long they run, see decision 25.
      */
-    private static final long UNSEEN = 64L << 20;
+    private static final long UNSEEN = 512L << 10;
 
     private record Known(long inputs, long peak) {}
 

@@ -25,8 +25,8 @@ class MemoryNeedTest {
     }
 
     @Test
-    void smallInputsSayNothingOfAFunctionThatWasNeverCalled() {
-        assertThat(need.estimate(0).most()).isEqualTo(64L << 20);
+    void aFunctionThatWasNeverCalledMayNeedMoreThanInProportionToSmallInputs() {
+        assertThat(need.estimate(0).most()).isEqualTo(512L << 10);
         assertThat(need.estimate(8 << 20).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
         need.learn(0, 200);
         assertThat(need.estimate(0).most()).as("evidence").isEqualTo(200);

@@ -1,55 +1,76 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a submitted call gets the right to hold memory: at once, or in the line of the {@link AdmissionGate}. A call of a call has that of the
- * outer one, which may wait for it. A call whose code submits its work behind a fence needs memory for its inputs only until the fence is
- * reached; then its whole need counts.
+ * How a submitted call gets the right to hold memory: at once, or in the line of each {@link AdmissionGate} of its program, one after the
+ * other. A call of a call has that of the outer one, which may wait for it. A call whose code submits its work behind a fence needs memory for
+ * its inputs only until the fence is reached; then its whole need counts. It asks at its first device only: with parts of its need at several,
+ * two such calls that become due together might each wait for what the other has.
  */
 final class Admitting {
     private final ProgramCalls program;
-    private final MemoryNeed need;
-    private final long size;
+    private final MemoryNeeds needs;
+    private final InputSize size;
     private final MemoryHolder holder;
-    private final @Nullable AdmissionGate gate;
     private final @Nullable Fence ahead;
+    private final List<MemoryNeed> asks;
+    private int next; // of those, the first at which it has not asked; handed from thread to thread
     private final boolean isDone;
+    private final AtomicBoolean isDecided = new AtomicBoolean(); // made, or cancelled
+    private volatile boolean isMade;
+    private volatile @Nullable Admission place; // the last that was asked for
 
     /**
      * Asks for the right, if the call can be made at once.
      *
      * @param holder the call
-     * @param size bytes of its inputs
+     * @param size the size of its inputs
      * @param ahead the fence, not reached, that its code runs ahead of; null for none
      * @param now whether the call can be made at once
      */
     Admitting(
-            ProgramCalls program, MemoryNeed need, long size, MemoryHolder holder, @Nullable Fence ahead, boolean now) {
+            ProgramCalls program,
+            MemoryNeeds needs,
+            InputSize size,
+            MemoryHolder holder,
+            @Nullable Fence ahead,
+            boolean now) {
         this.program = program;
-        this.need = need;
+        this.needs = needs;
         this.size = size;
         this.holder = holder;
         this.ahead = ahead;
-        this.gate = MemoryHolder.current() == null ? program.memory().gate() : null;
-        this.isDone = now && (gate == null || program.held().isEmpty() && isAdmitted(gate));
+        boolean isNested = MemoryHolder.current() != null;
+        this.asks = isNested ? List.of() : ahead == null ? needs.of(size) : needs.atFirstDevice();
+        this.isDone = now && (isNested || program.held().isEmpty() && isAdmitted());
+        this.isMade = isDone;
     }
 
-    private boolean isAdmitted(AdmissionGate line) {
+    private boolean isAdmitted() {
         String consumer = program.memory().consumer();
-        MemoryEstimate estimate = need.estimate(size);
-        Admission admission =
-                ahead == null ? line.tryAdmit(consumer, estimate) : line.tryAdmitAhead(consumer, estimate);
-        if (admission != null) {
+        for (; next < asks.size(); next++) {
+            MemoryNeed need = asks.get(next);
+            MemoryEstimate estimate = need.estimate(size);
+            Admission admission = ahead == null
+                    ? need.gate().tryAdmit(consumer, estimate)
+                    : need.gate().tryAdmitAhead(consumer, estimate);
+            if (admission == null) {
+                return false;
+            }
             holder.admitted(admission);
+            place = admission;
         }
-        return admission != null;
+        return true;
     }
 
     /** Whether the call got the right at once. */
@@ -59,10 +80,7 @@ final class Admitting {
 
     /** Counts the whole need of a call that got the right at once from the moment on at which its work may begin. */
     void watch() {
-        watch(holder.admission());
-    }
-
-    private void watch(@Nullable Admission admission) {
+        Admission admission = place;
         if (ahead != null && admission != null) {
             admission.dueAt(ahead);
         }
@@ -77,33 +95,61 @@ final class Admitting {
     Cancellation join(Runnable make) {
         HeldCalls held = program.held();
         held.add();
-        Runnable made = () -> {
+        ask(() -> {
             try {
+                isMade = true;
                 make.run();
             } finally {
                 held.remove();
             }
-        };
-        if (gate == null) {
-            held.make(made);
-            return Cancellation.OVER;
-        }
-        Admission place = gate.join(program.memory().consumer(), need.estimate(size), ahead != null, admission -> {
-            holder.admitted(admission);
-            held.make(made);
         });
-        watch(place);
         return () -> {
-            boolean left = place.cancel();
-            if (left) {
-                held.remove();
+            if (!isDecided.compareAndSet(false, true)) {
+                return false;
             }
-            return left;
+            Admission asked = place;
+            if (asked != null) {
+                asked.cancel();
+            }
+            held.remove();
+            return true;
         };
     }
 
-    /** Remembers what a call that has succeeded held. After its end. */
-    void learn() {
-        need.learn(size, holder.peak());
+    private void ask(Runnable made) {
+        if (next == asks.size()) {
+            decide(made);
+            return;
+        }
+        MemoryNeed need = asks.get(next++);
+        boolean isLast = next == asks.size();
+        Admission asked = need.gate().join(program.memory().consumer(), need.estimate(size), ahead != null, given -> {
+            holder.admitted(given);
+            if (isLast) {
+                decide(made);
+            } else {
+                CallThreads.start("iree4j-memory", () -> ask(made)); // here the gate is locked
+            }
+        });
+        place = asked;
+        if (isDecided.get()) { // cancelled before it was seen there, or made
+            asked.cancel();
+        }
+        watch();
+    }
+
+    private void decide(Runnable made) {
+        if (isDecided.compareAndSet(false, true)) {
+            program.held().make(made);
+        }
+    }
+
+    /** Remembers what the call held. After its end. */
+    void learn(boolean hasSucceeded) {
+        if (hasSucceeded) {
+            needs.learn(size, holder);
+        } else if (isMade) {
+            needs.failed(holder);
+        }
     }
 }

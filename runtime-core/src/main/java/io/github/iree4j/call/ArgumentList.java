@@ -60,6 +60,22 @@ final class ArgumentList implements AutoCloseable {
         }
     }
 
+    /** The size of the tensors. Before they are passed. */
+    InputSize size() {
+        long bytes = 0;
+        long copied = 0;
+        for (Object value : values) {
+            TensorElements elements = value instanceof Transfer transfer
+                    ? transfer.elements()
+                    : value instanceof TensorElements own ? own : null;
+            if (elements != null) {
+                bytes += elements.byteSize();
+                copied += memory.reservedBy(elements);
+            }
+        }
+        return new InputSize(bytes, copied);
+    }
+
     /**
      * Brings tensors to the device, and takes those that are transferred.
      *

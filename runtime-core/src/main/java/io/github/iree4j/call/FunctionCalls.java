@@ -2,7 +2,6 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.Admission;
-import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
@@ -11,7 +10,6 @@ import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
-import java.lang.reflect.Array;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -34,7 +32,7 @@ public final class FunctionCalls {
     private final boolean goesAhead;
     private final String fullName;
     private final ProcessOptions processOptions;
-    private final MemoryNeed need = new MemoryNeed();
+    private final MemoryNeeds needs;
     private final Supplier<@Nullable MemoryHolder> turn; // the holder of the turn
 
     /** Idle invocations; taken and returned in the program's turn. */
@@ -50,6 +48,7 @@ public final class FunctionCalls {
         this.signature = signature;
         this.goesAhead = signature.isAsynchronous() && (program.overlaps() || !waitsOnHost);
         this.turn = program::inTurn;
+        this.needs = new MemoryNeeds(program.memory());
         this.fullName = signature.describe(); // cached: built on each call
         this.processOptions = CoroutineProcess.options(fullName);
     }
@@ -86,18 +85,33 @@ public final class FunctionCalls {
             if (program.isWorker()) {
                 return results.apply(invokeInside(inputs, holder()));
             }
-            long size = sizeOf(inputs);
-            MemoryHolder holder = holder();
-            admit(holder, size);
-            try {
-                R made = results.apply(invokeInside(inputs, holder));
-                need.learn(size, holder.peak());
-                return made;
-            } finally {
-                holder.settle();
-            }
+            return invokeAdmitted(inputs, results);
         } finally {
             program.exit();
+        }
+    }
+
+    private <R> R invokeAdmitted(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
+        MemoryHolder holder = holder();
+        try {
+            InputSize size;
+            @Nullable Object[] values;
+            try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+                size = arguments.size();
+                admit(holder, size);
+                try {
+                    values = run(arguments, holder);
+                } catch (RuntimeException | Error e) {
+                    needs.failed(holder);
+                    throw e;
+                }
+            } finally {
+                holder.end();
+            }
+            needs.learn(size, holder);
+            return results.apply(values);
+        } finally {
+            holder.settle();
         }
     }
 
@@ -108,17 +122,22 @@ public final class FunctionCalls {
             return invokeInside(inputs, holder);
         } finally {
             outer.goesOn(before);
+            holder.settle();
         }
     }
 
     private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
-        holder.calledHere();
         try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
-            arguments.pass(true);
-            return program.run(this, Call.confined(fullName, arguments));
+            return run(arguments, holder);
         } finally {
             holder.end();
         }
+    }
+
+    private @Nullable Object[] run(ArgumentList arguments, MemoryHolder holder) {
+        holder.calledHere();
+        arguments.pass(true);
+        return program.run(this, Call.confined(fullName, arguments));
     }
 
     /** The memory holder of a call that begins in its turn. */
@@ -126,27 +145,26 @@ public final class FunctionCalls {
         MemoryHolder holder = new MemoryHolder(
                 fullName,
                 program.operations(),
-                program.memory().device().schedulingDomain().context());
+                program.memory().device().schedulingDomain().context(),
+                MemoryHolder.current());
         holder.waitsForTurn(turn);
         return holder;
     }
 
-    /** Waits until a call may hold memory. */
-    private void admit(MemoryHolder holder, long size) {
-        AdmissionGate gate = program.memory().gate();
-        if (gate == null) {
-            return;
-        }
+    /** Waits until a call may hold memory, at one device after the other. */
+    private void admit(MemoryHolder holder, InputSize size) {
         String consumer = program.memory().consumer();
-        MemoryEstimate estimate = need.estimate(size);
-        Admission admission = gate.tryAdmit(consumer, estimate);
-        if (admission == null) {
-            admission = gate.join(consumer, estimate, false, null);
-            if (!admission.isAdmitted()) {
-                await(admission, Call.beforeMemory(fullName, holder), estimate);
+        for (MemoryNeed need : needs.of(size)) {
+            MemoryEstimate estimate = need.estimate(size);
+            Admission admission = need.gate().tryAdmit(consumer, estimate);
+            if (admission == null) {
+                admission = need.gate().join(consumer, estimate, false, null);
+                if (!admission.isAdmitted()) {
+                    await(admission, Call.beforeMemory(fullName, holder), estimate);
+                }
             }
+            holder.admitted(admission);
         }
-        holder.admitted(admission);
     }
 
     private void await(Admission admission, Call outside, MemoryEstimate estimate) {
@@ -167,28 +185,6 @@ public final class FunctionCalls {
         }
     }
 
-    /** Approximate size of the inputs, bytes. */
-    private static long sizeOf(@Nullable Object[] inputs) {
-        long bytes = 0;
-        for (Object input : inputs) {
-            if (input instanceof TensorElements elements) {
-                bytes += elements.byteSize();
-            } else if (input instanceof Transfer transfer) {
-                bytes += transfer.elements().byteSize();
-            } else if (input != null && input.getClass().isArray()) {
-                bytes += sizeOf(input);
-            }
-        }
-        return bytes;
-    }
-
-    /** Assumes that all elements have 8 bytes and all rows the length of the first. */
-    private static long sizeOf(Object array) {
-        int length = Array.getLength(array);
-        Object first = array instanceof Object[] rows && length > 0 ? rows[0] : null;
-        return first != null && first.getClass().isArray() ? length * sizeOf(first) : 8L * length;
-    }
-
     /**
      * Makes a call on other threads than the calling one.
      *
@@ -204,7 +200,6 @@ public final class FunctionCalls {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            long size = sizeOf(inputs);
             holder = holder();
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
             call = new Call(fullName, arguments);
@@ -212,7 +207,7 @@ public final class FunctionCalls {
             boolean isReady = after == null || after.isReached();
             boolean isAhead = !isReady && goesAhead;
             Admitting admitting =
-                    new Admitting(program, need, size, holder, isAhead ? after : null, isReady || isAhead);
+                    new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null, isReady || isAhead);
             if (admitting.isDone()) {
                 arguments.pass(terms.after() == null);
             } else {

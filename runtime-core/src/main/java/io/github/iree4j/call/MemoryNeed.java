@@ -1,100 +1,142 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryEstimate;
-import java.util.Map;
-import java.util.concurrent.ConcurrentSkipListMap;
-import org.jspecify.annotations.Nullable;
+import io.github.iree4j.hal.pool.MemoryHolder;
 
-/** The peak memory of calls of one function, by the bytes of their inputs. Safe from any thread. */
+/**
+ * What calls of one function need of the memory of one device, as earlier calls have shown. Safe from any thread.
+ *
+ * <p>What a call held that copied its inputs from the host is more than what one with the same inputs on the device will hold; the other way
+ * round the copies are missing, and are added.
+ */
 final class MemoryNeed {
-    /** Approximate number of sizes tracked: threads that learn concurrently may add one each. A guess, not measured. */
-    private static final int SIZES = 64;
-
     /** Without evidence that grows with the inputs: this multiple of them. A guess, not measured. */
     private static final long UNKNOWN = 8;
 
     /** What smaller inputs needed may mislead by this factor. A guess, not measured. */
     private static final long DOUBT = 128;
 
+    /** What a call of a function may need that was never called, at least. A guess, not measured: where it exceeds the limit first calls run alone. */
+    private static final long UNSEEN = 64L << 20;
+
+    /** After so many calls that failed, and none that succeeded, the next need not run alone: nobody would learn from it. A guess, not measured. */
+    private static final int TRIES = 3;
+
+    private final AdmissionGate gate;
+    private final boolean isOfFirstDevice;
+    private final Peaks ofCopied = new Peaks();
+    private final Peaks ofOthers = new Peaks();
+    private volatile int failures; // since the last success; approximate where threads count at once
+    private volatile long failedPeak; // the most that one of them held
+
     /**
-     * What a call of a function may need that was never called, at least. A guess, not measured: where it exceeds the limit first calls run
-     * alone, and others wait for them however long they run, see decision 25.
+     * Nothing is known at first.
+     *
+     * @param gate where calls ask for that memory
+     * @param isOfFirstDevice whether it is the device to which inputs from the host are copied
      */
-    private static final long UNSEEN = 512L << 10;
+    MemoryNeed(AdmissionGate gate, boolean isOfFirstDevice) {
+        this.gate = gate;
+        this.isOfFirstDevice = isOfFirstDevice;
+    }
 
-    private record Known(long inputs, long peak) {}
+    boolean isOfFirstDevice() {
+        return isOfFirstDevice;
+    }
 
-    private final ConcurrentSkipListMap<Long, Long> peaks = new ConcurrentSkipListMap<>();
-    private volatile @Nullable Known last;
+    AdmissionGate gate() {
+        return gate;
+    }
 
-    /** The need of a call with inputs of the given size, as the line for admission asks for it. */
-    private record Estimate(MemoryNeed need, long inputs) implements MemoryEstimate {
+    /** The need of one call, as the line for admission asks for it. */
+    private record Estimate(MemoryNeed need, InputSize size) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return need.copied(size);
+        }
+
         @Override
         public long bytes() {
-            return need.of(inputs);
+            return need.of(size);
         }
 
         @Override
         public long most() {
-            return need.isMeasured(inputs) ? bytes() : need.doubtful(inputs);
+            return need.most(size);
         }
     }
 
-    /** The need of a call with inputs of the given size. */
-    MemoryEstimate estimate(long inputs) {
+    /** The need of a call with such inputs. */
+    MemoryEstimate estimate(InputSize inputs) {
         return new Estimate(this, inputs);
     }
 
-    /** Whether a call with inputs of that size, or larger ones, has shown what it needs. */
-    boolean isMeasured(long inputs) {
-        Known known = last;
-        return known != null && known.inputs == inputs || peaks.ceilingEntry(inputs) != null;
+    /** Whether calls with such inputs have shown that they need nothing. */
+    boolean isNothing(InputSize inputs) {
+        return evidence(inputs) == 0;
     }
 
-    /** What a call may need whose inputs are larger than all that have shown what they need. */
-    private long doubtful(long inputs) {
-        long most = DOUBT * of(inputs);
-        return peaks.isEmpty() ? Math.max(most, UNSEEN) : most;
+    private long copied(InputSize inputs) {
+        return isOfFirstDevice ? inputs.copied() : 0;
     }
 
-    /**
-     * Predicts the peak of a call with inputs of the given size. For an unseen size, the peak of the next larger one; beyond all,
-     * in proportion to the largest: the peak of calls with tiny inputs is mostly constant, and would be multiplied.
-     */
-    long of(long inputs) {
-        Known known = last;
-        if (known != null && known.inputs == inputs) {
-            return known.peak;
-        }
-        Map.Entry<Long, Long> larger = peaks.ceilingEntry(inputs);
-        if (larger != null) {
-            return larger.getValue();
-        }
-        Map.Entry<Long, Long> smaller = peaks.floorEntry(inputs);
-        if (smaller == null) {
-            return UNKNOWN * inputs;
-        }
-        return smaller.getKey() == 0
-                ? Math.max(smaller.getValue(), UNKNOWN * inputs)
-                : (long) Math.ceil((double) smaller.getValue() / smaller.getKey() * inputs);
+    private boolean areAllCopied(InputSize inputs) {
+        return copied(inputs) == inputs.bytes();
     }
 
-    /** Records the peak of a call with inputs of the given size. */
-    void learn(long inputs, long peak) {
-        Known known = last;
-        if (known != null && known.inputs == inputs && known.peak >= peak) {
-            return;
+    /** The most that calls with such inputs, or larger ones, have held; -1 if there was none. */
+    private long evidence(InputSize inputs) {
+        long ofSame = ofCopied.ofAtLeast(inputs.bytes());
+        if (areAllCopied(inputs) && ofSame >= 0) {
+            return ofSame;
         }
-        long size = inputs;
-        if (!peaks.containsKey(inputs) && peaks.size() >= SIZES) {
-            Long larger = peaks.ceilingKey(inputs);
-            if (larger != null) {
-                size = larger; // covers smaller sizes
-            } else {
-                peaks.pollLastEntry(); // the sizes it covered are now covered by this one
-            }
+        long ofOther = ofOthers.ofAtLeast(inputs.bytes());
+        return ofOther < 0 ? ofSame : ofOther + copied(inputs);
+    }
+
+    /** Predicts the peak of a call. */
+    long of(InputSize inputs) {
+        long evidence = evidence(inputs);
+        if (evidence >= 0) {
+            return evidence;
         }
-        long most = peaks.merge(size, peak, Math::max);
-        last = new Known(size, most);
+        long bytes = inputs.bytes();
+        long guess = Math.max(failedPeak, failures >= TRIES ? bytes : UNKNOWN * bytes);
+        return ofCopied.isEmpty()
+                ? ofOthers.inProportion(bytes, guess) + (ofOthers.isEmpty() ? 0 : copied(inputs))
+                : ofCopied.inProportion(bytes, guess);
+    }
+
+    /** What a call may need, for all that is known. */
+    private long most(InputSize inputs) {
+        long bytes = of(inputs);
+        if (failures >= TRIES || evidence(inputs) >= 0) {
+            return bytes;
+        }
+        return ofCopied.isEmpty() && ofOthers.isEmpty() ? Math.max(DOUBT * bytes, UNSEEN) : DOUBT * bytes;
+    }
+
+    /** Records what a call that has succeeded held. */
+    void learn(InputSize inputs, MemoryHolder call) {
+        learn(inputs, call.peak(gate));
+    }
+
+    void learn(InputSize inputs, long peak) {
+        (areAllCopied(inputs) ? ofCopied : ofOthers).learn(inputs.bytes(), peak);
+        if (failures > 0) {
+            failures = 0;
+        }
+    }
+
+    /** Records that a call has failed. */
+    void failed(MemoryHolder call) {
+        failed(call.peak(gate));
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // approximate
+    void failed(long peak) {
+        failures++;
+        failedPeak = Math.max(failedPeak, peak);
     }
 }

@@ -481,9 +481,7 @@ final class Submission<R> {
         program.untrack(call);
         call.arguments().close();
         call.holder().end();
-        if (succeeded) {
-            admitting.learn();
-        }
+        admitting.learn(succeeded);
         call.holder().settle();
         program.exit();
     }

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,7 @@ public final class DeviceMemory {
     private final List<Device> users; // which pass memory on to each other
     private final BufferParams input;
     private final @Nullable AdmissionGate gate;
+    private final List<AdmissionGate> gates;
 
     /** Creates an instance whose memory is charged to no program. */
     public DeviceMemory(Device device) {
@@ -69,6 +71,12 @@ public final class DeviceMemory {
         this.users = List.copyOf(users);
         this.input = INPUT.withConsumer(consumer);
         this.gate = device.allocator().gate();
+        this.gates = users.stream()
+                .map(user -> user.allocator().gate())
+                .filter(Objects::nonNull)
+                .distinct()
+                .sorted(AdmissionGate.ORDER)
+                .toList();
     }
 
     /** The program that its memory is charged to; empty for none. */
@@ -76,9 +84,22 @@ public final class DeviceMemory {
         return input.consumer();
     }
 
-    /** The line in which calls wait before they hold memory; null for a device without pools. */
+    /** The line in which calls wait before they hold memory of the device; null for a device without pools. */
     public @Nullable AdmissionGate gate() {
         return gate;
+    }
+
+    /** The lines of all users that have pools, in the order in which a call asks. */
+    public List<AdmissionGate> gates() {
+        return gates;
+    }
+
+    /** Bytes that an {@link #upload} of a tensor will reserve; where in doubt, those that it may. */
+    public long reservedBy(TensorElements elements) {
+        boolean stays = elements.view() != null
+                ? !mayBeApart(elements.memory())
+                : device.isMemoryOfHost() && isImportable(elements.host());
+        return stays ? 0 : elements.byteSize();
     }
 
     public Device device() {

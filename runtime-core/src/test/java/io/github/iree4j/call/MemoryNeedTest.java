@@ -2,72 +2,131 @@ package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.hal.pool.AdmissionGate;
+import io.github.iree4j.hal.pool.HostSlabProvider;
+import io.github.iree4j.hal.pool.PoolOptions;
+import io.github.iree4j.hal.pool.PoolSet;
 import org.junit.jupiter.api.Test;
 
 /** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
 class MemoryNeedTest {
-    private final MemoryNeed need = new MemoryNeed();
+    private final AdmissionGate gate = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
+            .pool(PoolOptions.fixedBlock("f", 64, 1))
+            .build()
+            .gate();
+    private final MemoryNeed need = new MemoryNeed(gate, true);
+
+    private static InputSize copied(long bytes) {
+        return new InputSize(bytes, bytes);
+    }
+
+    private static InputSize onDevice(long bytes) {
+        return new InputSize(bytes, 0);
+    }
 
     @Test
     void whatASizeHeldIsWhatItNeeds() {
-        need.learn(100, 300);
-        need.learn(50, 200);
-        assertThat(need.of(100)).isEqualTo(300);
-        assertThat(need.of(50)).isEqualTo(200);
-        need.learn(100, 200);
-        assertThat(need.of(100)).as("the most").isEqualTo(300);
+        need.learn(copied(100), 300);
+        need.learn(copied(50), 200);
+        assertThat(need.of(copied(100))).isEqualTo(300);
+        assertThat(need.of(copied(50))).isEqualTo(200);
+        need.learn(copied(100), 200);
+        assertThat(need.of(copied(100))).as("the most").isEqualTo(300);
     }
 
     @Test
     void aFunctionThatWasNeverCalledNeedsEightTimesItsInputs() {
-        assertThat(need.of(100)).isEqualTo(800);
+        assertThat(need.of(copied(100))).isEqualTo(800);
     }
 
     @Test
     void aFunctionThatWasNeverCalledMayNeedMoreThanInProportionToSmallInputs() {
-        assertThat(need.estimate(0).most()).isEqualTo(512L << 10);
-        assertThat(need.estimate(8 << 20).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
-        need.learn(0, 200);
-        assertThat(need.estimate(0).most()).as("evidence").isEqualTo(200);
-        assertThat(need.estimate(8).most()).as("of smaller inputs").isEqualTo(128 * 200);
+        assertThat(need.estimate(copied(0)).most()).isEqualTo(64L << 20);
+        assertThat(need.estimate(copied(8 << 20)).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
+        need.learn(copied(0), 200);
+        assertThat(need.estimate(copied(0)).most()).as("evidence").isEqualTo(200);
+        assertThat(need.estimate(copied(8)).most()).as("of smaller inputs").isEqualTo(128 * 200);
     }
 
     @Test
     void aSizeBetweenOthersNeedsWhatTheLargerDid() {
-        need.learn(100, 300);
-        need.learn(1_000, 2_000);
-        assertThat(need.of(500)).isEqualTo(2_000);
-        assertThat(need.of(2_000)).as("in proportion to the largest").isEqualTo(4_000);
+        need.learn(copied(100), 300);
+        need.learn(copied(1_000), 2_000);
+        assertThat(need.of(copied(500))).isEqualTo(2_000);
+        assertThat(need.of(copied(2_000))).as("in proportion to the largest").isEqualTo(4_000);
     }
 
     @Test
     void whatTinyInputsNeedIsNotMultiplied() {
-        need.learn(0, 30_000);
-        need.learn(8, 192); // three blocks of 64 bytes
-        need.learn(100_000, 150_000);
-        assertThat(need.of(200_000)).isEqualTo(300_000);
+        need.learn(copied(0), 30_000);
+        need.learn(copied(8), 192); // three blocks of 64 bytes
+        need.learn(copied(100_000), 150_000);
+        assertThat(need.of(copied(200_000))).isEqualTo(300_000);
     }
 
     @Test
     void whatNoInputsNeedIsNoProportionButTheLeast() {
-        need.learn(0, 30_000);
-        assertThat(need.of(100)).isEqualTo(30_000);
-        assertThat(need.of(10_000)).isEqualTo(80_000);
+        need.learn(copied(0), 30_000);
+        assertThat(need.of(copied(100))).isEqualTo(30_000);
+        assertThat(need.of(copied(10_000))).isEqualTo(80_000);
     }
 
     @Test
     void newSizesAreLearnedHoweverManyThereWere() {
         for (int i = 1; i <= 1_000; i++) {
-            need.learn(8 * i, 24 * i);
+            need.learn(copied(8 * i), 24 * i);
         }
-        assertThat(need.of(10_000)).isEqualTo(30_000);
-        need.learn(400_000, 500_000);
-        need.learn(10, 20);
-        assertThat(need.of(400_000)).isEqualTo(500_000);
-        assertThat(need.of(200_000)).isEqualTo(500_000);
+        assertThat(need.of(copied(10_000))).isEqualTo(30_000);
+        need.learn(copied(400_000), 500_000);
+        need.learn(copied(10), 20);
+        assertThat(need.of(copied(400_000))).isEqualTo(500_000);
+        assertThat(need.of(copied(200_000))).isEqualTo(500_000);
         for (int i = 1; i <= 1_000; i++) {
-            assertThat(need.of(8 * i)).as("bytes for %d", 8 * i).isBetween(24L * i, 500_000L);
+            assertThat(need.of(copied(8 * i))).as("bytes for %d", 8 * i).isBetween(24L * i, 500_000L);
         }
+    }
+
+    @Test
+    void whatInputsOnTheDeviceShowedIsTooLittleForInputsThatAreCopied() {
+        need.learn(onDevice(1_000), 500);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(500);
+        assertThat(need.of(copied(1_000))).isEqualTo(1_500);
+        assertThat(need.of(new InputSize(1_000, 300))).as("a part").isEqualTo(800);
+        assertThat(need.of(copied(2_000))).as("in proportion").isEqualTo(3_000);
+        need.learn(copied(1_000), 1_400);
+        assertThat(need.of(copied(1_000))).isEqualTo(1_400);
+        assertThat(need.of(onDevice(1_000))).as("not more than before").isEqualTo(500);
+    }
+
+    @Test
+    void whatCopiedInputsShowedIsEnoughForInputsOnTheDevice() {
+        need.learn(copied(1_000), 1_400);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(1_400);
+        assertThat(need.estimate(onDevice(1_000)).most()).as("evidence").isEqualTo(1_400);
+        assertThat(need.estimate(onDevice(1_000)).inputs()).isZero();
+    }
+
+    @Test
+    void whatIsCopiedToTheFirstDeviceTakesNothingOfAnother() {
+        MemoryNeed second = new MemoryNeed(gate, false);
+        assertThat(second.estimate(copied(1_000)).inputs()).isZero();
+        assertThat(second.isNothing(copied(1_000))).as("unknown").isFalse();
+        second.learn(copied(1_000), 0);
+        assertThat(second.isNothing(copied(1_000))).isTrue();
+        assertThat(second.of(onDevice(500))).isZero();
+    }
+
+    @Test
+    void aFunctionWhoseCallsFailMayBeTriedAloneAFewTimes() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(need.estimate(copied(100)).most()).as("try %d", i).isEqualTo(64L << 20);
+            need.failed(2_000 + i);
+        }
+        assertThat(need.estimate(copied(100)).most()).isEqualTo(need.of(copied(100)));
+        assertThat(need.of(copied(100))).as("the most that it held").isEqualTo(2_002);
+        need.learn(copied(100), 300);
+        assertThat(need.of(copied(100))).isEqualTo(300);
+        assertThat(need.estimate(copied(200)).most()).as("unknown again").isEqualTo(128 * 600);
     }
 }

@@ -38,7 +38,8 @@ final class CountedOperation extends QueueOperation {
     String outcome() {
         int runs = issued.get();
         IreeException cause = done.failure();
-        boolean refused = retained.get() == 0; // at submission: only its signals were failed
+        boolean refused =
+                retained.get() == 0; // before it was made, or once it was and before it was held back or issued
         if (runs > 1 || failures.get() > 1 || retained.get() > 1 || holds.get() != 0) {
             return "broken: issued " + runs + ", failed " + failures + ", retained " + retained + ", still held "
                     + holds;
@@ -46,7 +47,7 @@ final class CountedOperation extends QueueOperation {
         if (cause == null) {
             return runs == 1 && done.value() == 1 && failures.get() == 0 ? "ran" : "lost: issued " + runs;
         }
-        if (done.value() != 0 || failures.get() != (refused ? 0 : 1)) {
+        if (done.value() != 0 || failures.get() != 1 && !refused) {
             return "broken: value " + done.value() + ", failed " + failures + " times with " + cause;
         }
         return (runs == 1 ? "ran in vain: " : "did not run: ") + cause.code();

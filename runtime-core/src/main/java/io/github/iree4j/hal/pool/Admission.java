@@ -33,17 +33,19 @@ public final class Admission implements Cancellation {
     long readySince; // the same, from its fence on; guarded by the lock of the gate
     private final @Nullable Thread waiter;
     private final @Nullable Consumer<Admission> told;
-    private final boolean isPlain; // it never was ahead of a fence
+    private boolean isPlain; // it never was ahead of a fence, nor alone; written before it is admitted
     private final AtomicInteger state = new AtomicInteger(WAITING);
     private volatile boolean isShort; // its inputs are committed, and it stands in line for the rest of its need
     private volatile Cancellation waitForFence = Cancellation.OVER;
     private volatile @Nullable Fence fence; // that it is ahead of; only asked whether it is reached, so not retained
+    private volatile @Nullable MemoryHolder holder;
 
     // Guarded by the lock of the gate once other threads know it.
     boolean isAhead; // of its fence: it is not ready to run
     private final List<Runnable> held = new ArrayList<>(0); // until it is whole
     private long inputs; // committed while nothing else is
     private long committed;
+    long aloneSince; // the clock's nanoseconds
     int overtakings; // calls that went past while it was the first in line
     long overtaken; // bytes that they needed
 
@@ -81,6 +83,28 @@ public final class Admission implements Cancellation {
 
     boolean isOver() {
         return state.get() == LEFT;
+    }
+
+    /** Notes the call. */
+    void heldBy(MemoryHolder call) {
+        holder = call;
+    }
+
+    /** The most that the call has held so far; 0 while that is not known. */
+    long peak() {
+        MemoryHolder call = holder;
+        return call == null ? 0 : call.peak(gate);
+    }
+
+    /** Notes that all is committed that it may hold, until {@link #shrink}. Before it is admitted. */
+    void alone(long now) {
+        isPlain = false;
+        aloneSince = now;
+    }
+
+    /** Notes that less is committed from now on. Under the lock of the gate. */
+    void shrink(long bytes) {
+        committed = bytes;
     }
 
     /** Notes that what the call needs is committed, or its inputs while it is ahead. Under the lock of the gate. */
@@ -207,7 +231,7 @@ public final class Admission implements Cancellation {
         return inputs;
     }
 
-    /** Whether nothing of it changes while it is admitted. */
+    /** Whether nothing of it changes while it is admitted. Once it is. */
     boolean isPlain() {
         return isPlain;
     }

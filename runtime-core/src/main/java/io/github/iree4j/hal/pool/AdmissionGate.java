@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -30,7 +31,11 @@ import org.jspecify.annotations.Nullable;
  * waits for one that is not, which may wait for the former.
  *
  * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
- * others like it need.
+ * others like it need. After {@link PoolSetBuilder#hostPatience} it counts with what it has held by then, and such a call that has waited for
+ * that long, since it asked and since the last of the kind, is admitted beside others, with the best guess.
+ *
+ * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
+ * calls wait for what the other has.
  *
  * <p><b>Bounds.</b> A call that has waited for {@link PoolSetBuilder#patience} is admitted all the same. The first in line is admitted when
  * nobody has been for {@link PoolSetBuilder#hostPatience}, while no admitted call runs, since then only the host can release anything. Such
@@ -46,6 +51,9 @@ public final class AdmissionGate {
      * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and before its whole need
      * is committed. So calls that become due together do not each take a part of what one of them needs.
      */
+    /** The order in which a call asks at several gates. */
+    public static final Comparator<AdmissionGate> ORDER = Comparator.comparingInt(gate -> gate.number);
+
     /** How often the first call in line is overtaken. A guess, not measured. */
     static final int OVERTAKINGS = 32;
 
@@ -54,6 +62,7 @@ public final class AdmissionGate {
 
     private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(10);
 
+    private final int number;
     private final Share all;
     private final Map<String, Share> quotas;
     private final long patience;
@@ -66,10 +75,14 @@ public final class AdmissionGate {
             new ArrayList<>(); // calls that are ready, by age; guarded by lock, as are the next
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not
     private long lastAdmitted = Long.MIN_VALUE / 2; // by the clock
+    private long lastGuess = Long.MIN_VALUE / 2; // the same, of a call whose need is not known
+    private final List<Admission> alone =
+            new ArrayList<>(); // calls to which more is committed than they are known to need
     private boolean isLookDue;
     private volatile int waiting; // calls outside
 
-    AdmissionGate(PoolSetBuilder builder) {
+    AdmissionGate(PoolSetBuilder builder, int number) {
+        this.number = number;
         long limit = Math.min(builder.budget, builder.provider.capacity());
         this.all = new Share(limit, Math.min(limit / 16, builder.sharedSlabs()));
         this.quotas = builder.quotas.entrySet().stream()
@@ -95,11 +108,11 @@ public final class AdmissionGate {
      */
     public @Nullable Admission tryAdmit(String consumer, MemoryEstimate estimate) {
         Share quota = quotas.isEmpty() ? null : quotas.get(consumer);
-        if (waiting > 0 || mayExceed(quota, estimate)) {
+        long need = estimate.bytes();
+        if (waiting > 0 || unknown(quota, estimate) > need) {
             return null;
         }
-        long need = estimate.bytes();
-        if (commit(quota, share -> share.tryCommit(need, 0), need, 0) != null) {
+        if (commit(quota, need, 0) != null) {
             return null; // a call that saw no room meanwhile is served when this one joins
         }
         Admission admission = new Admission(this, quota, estimate, false, 0, null, null);
@@ -125,6 +138,10 @@ public final class AdmissionGate {
         }
     }
 
+    private @Nullable Share commit(@Nullable Share quota, long need, long had) {
+        return commit(quota, share -> share.tryCommit(need, had), need, had);
+    }
+
     /** Commits in the quota, if there is one, and in all; returns the one that is full, null when the need is committed. */
     private @Nullable Share commit(@Nullable Share quota, Predicate<Share> commit, long need, long had) {
         if (quota != null && !commit.test(quota)) {
@@ -139,10 +156,19 @@ public final class AdmissionGate {
         return all;
     }
 
-    /** Whether a call might hold more than there is: then nothing is known of how many fit beside each other. */
-    private boolean mayExceed(@Nullable Share quota, MemoryEstimate estimate) {
+    /**
+     * What to commit to a call that might hold more than there is, since then nothing is known of how many fit beside each other: everything, or
+     * its quota, whichever ends what it can hold; 0 for other calls.
+     */
+    private long unknown(@Nullable Share quota, MemoryEstimate estimate) {
         long most = estimate.most();
-        return most > estimate.bytes() && (most > all.part(most) || quota != null && most > quota.part(most));
+        if (most <= estimate.bytes()) {
+            return 0;
+        }
+        if (quota != null && most > quota.limit() && quota.limit() < all.limit()) {
+            return quota.limit();
+        }
+        return most > all.limit() ? Long.MAX_VALUE : 0;
     }
 
     /**
@@ -218,6 +244,7 @@ public final class AdmissionGate {
         synchronized (lock) { // behind a concurrent end of its wait
             line.remove(admission);
             count();
+            alone.remove(admission);
             releaseAhead(admission);
             release(admission);
             serve();
@@ -260,7 +287,7 @@ public final class AdmissionGate {
             // no stake
             Set<Admission> known = new HashSet<>(); // several calls may have one
             for (Stake stake : stakes) {
-                Admission call = stake.holder.admission();
+                Admission call = stake.holder.admission(this);
                 if (call != null && call.isAdmitted() && known.add(call)) {
                     running -= all.part(call.committed()) - all.part(call.inputs());
                 }
@@ -334,6 +361,13 @@ public final class AdmissionGate {
             return behind.contains(call.quota);
         }
 
+        /** Whether a call whose need is not known has waited for long enough to go in beside others. */
+        boolean hasWaitedToBeAlone(Admission call) {
+            long waited = now - Math.max(call.readySince, lastGuess);
+            next = waited < hostPatience ? Math.min(next, hostPatience - waited) : next;
+            return waited >= hostPatience;
+        }
+
         /** A call does not fit. */
         void waits(Admission call, Share full) {
             if (full != all) {
@@ -358,12 +392,17 @@ public final class AdmissionGate {
             return false;
         }
 
-        void admit(Admission call, long committed) {
+        void admit(Admission call, long committed, boolean isGuess) {
             if (first != null) {
                 first.overtakings++;
                 first.overtaken += committed - call.inputs();
             }
             lastAdmitted = now;
+            if (isGuess) {
+                lastGuess = now;
+                call.alone(now);
+                alone.add(call);
+            }
             releaseAhead(call);
             call.admitted(committed);
         }
@@ -375,12 +414,33 @@ public final class AdmissionGate {
             return Long.MAX_VALUE;
         }
         Look look = new Look();
+        endSolitude(look);
         serveReady(look);
         if (look.first == null) { // else calls that wait for fences would take what it waits for
             serveAhead(look);
         }
         count();
         return look.next;
+    }
+
+    /** Who has run alone for long enough counts with what it has held by then. */
+    private void endSolitude(Look look) {
+        for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
+            Admission call = each.next();
+            long rest = hostPatience - (look.now - call.aloneSince);
+            if (rest > 0) {
+                look.next = Math.min(look.next, rest);
+                continue;
+            }
+            each.remove();
+            long before = call.committed();
+            long bytes = Math.min(before, Math.max(call.estimate.bytes(), call.peak()));
+            all.release(before, all.part(bytes));
+            if (call.quota != null) {
+                call.quota.release(before, call.quota.part(bytes));
+            }
+            call.shrink(bytes);
+        }
     }
 
     private void serveReady(Look look) {
@@ -391,24 +451,37 @@ public final class AdmissionGate {
                 continue; // not counted: how many wait for a quota says nothing of others
             }
             looked++;
-            boolean isGuess = mayExceed(call.quota, call.estimate);
             long had = call.inputs();
             long bytes = Math.max(call.estimate.bytes(), had);
-            long need = isGuess ? Long.MAX_VALUE : bytes;
-            Predicate<Share> commit =
-                    isGuess ? share -> share.tryCommitAll(bytes, had) : share -> share.tryCommit(bytes, had);
-            Share full = commit(call.quota, commit, need, had);
-            if (full != null) {
-                if (!look.hasWaited(call, full)) {
-                    look.waits(call, full);
-                    continue;
-                }
+            long most = unknown(call.quota, call.estimate);
+            boolean isGuess = most > bytes;
+            long need = isGuess ? most : bytes;
+            Share full = isGuess ? commitAll(call, most) : commit(call.quota, bytes, had);
+            if (full != null && isGuess && look.hasWaitedToBeAlone(call)) {
                 need = bytes;
-                commitAnyway(call.quota, need, had);
+                full = commit(call.quota, bytes, had);
             }
-            each.remove();
-            look.admit(call, need);
+            if (full != null && look.hasWaited(call, full)) {
+                need = bytes;
+                commitAnyway(call.quota, bytes, had);
+                full = null;
+            }
+            if (full == null) {
+                each.remove();
+                look.admit(call, need, isGuess);
+            } else {
+                look.waits(call, full);
+            }
         }
+    }
+
+    /** Commits everything, or a quota, to a call whose need is not known; returns the share that is in use, null when it is committed. */
+    private @Nullable Share commitAll(Admission call, long most) {
+        long had = call.inputs();
+        long inputs = call.estimate.inputs();
+        Predicate<Share> commit =
+                share -> most >= share.limit() ? share.tryCommitAll(inputs, had) : share.tryCommit(most, had);
+        return commit(call.quota, commit, most, had);
     }
 
     private void serveAhead(Look look) {
@@ -428,13 +501,13 @@ public final class AdmissionGate {
                 continue;
             }
             each.remove();
-            look.admit(call, call.estimate.inputs());
+            look.admit(call, call.estimate.inputs(), false);
         }
     }
 
     private @Nullable Share commitAhead(Admission call) {
         long inputs = call.estimate.inputs();
-        long whole = mayExceed(call.quota, call.estimate) ? Long.MAX_VALUE : call.estimate.bytes();
+        long whole = Math.max(call.estimate.bytes(), unknown(call.quota, call.estimate));
         if (call.quota != null && !call.quota.tryCommitAhead(inputs, whole)) {
             return call.quota;
         }

@@ -43,7 +43,7 @@ final class Hope {
             stake.hopeful = stake.failing
                     || stake.live > 0
                             && !stake.isOver()
-                            && (!stake.holder.isShort() || gate.runsOthers(stakes))
+                            && (!stake.holder.isShort(gate) || gate.runsOthers(stakes))
                             && (stake.waiting == 0 || !stake.holder.isSuspended())
                             && before(stake) == null;
         }
@@ -60,7 +60,7 @@ final class Hope {
     }
 
     private boolean isHopeful(Stake stake, List<Waiter> line) {
-        if (stake.live > 0 && stake.holder.isShort()) { // the end of any call may give it room
+        if (stake.live > 0 && stake.holder.isShort(gate)) { // the end of any call may give it room
             return stakes.all().stream().anyMatch(each -> each.hopeful);
         }
         Stake before = before(stake);

@@ -93,10 +93,7 @@ final class Knots {
             stake.heldSince = grants;
             stakes.add(stake);
         }
-        stake.live += length;
-        if (stake.live > stake.peak) {
-            stake.peak = stake.live;
-        }
+        stake.hold(length);
         if (stake.kept) {
             kept(account, length, stake.holder.isKept());
         }
@@ -123,7 +120,7 @@ final class Knots {
             ofNoCall(account, -length, persistent);
             return;
         }
-        stake.live -= length;
+        stake.hold(-length);
         if (stake.kept) {
             kept(account, -length, stake.holder.isKept());
         }

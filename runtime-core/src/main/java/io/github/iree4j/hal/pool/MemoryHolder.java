@@ -1,10 +1,13 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.async.CallThreads;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,8 @@ public final class MemoryHolder {
     private static final VarHandle SUSPENDED;
     private static final VarHandle OVER;
     private static final VarHandle UNDER_WAY;
+    private static final VarHandle LEFT;
+    private static final VarHandle PEAK;
 
     static {
         try {
@@ -37,6 +42,8 @@ public final class MemoryHolder {
             SUSPENDED = lookup.findVarHandle(MemoryHolder.class, "suspended", boolean.class);
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
+            LEFT = lookup.findVarHandle(MemoryHolder.class, "left", boolean.class);
+            PEAK = lookup.findVarHandle(Stake.class, "peak", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -53,13 +60,14 @@ public final class MemoryHolder {
     private volatile boolean suspended;
     private volatile boolean over;
     private volatile boolean kept;
-    private volatile int underWay; // unfinished operations
+    private volatile int underWay; // unfinished operations, and calls that it made and that have not settled
+    private volatile boolean left; // its outer call no longer counts it
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private final @Nullable Object context;
-    private volatile @Nullable Admission admission;
-    private volatile boolean settled; // the call has ended, and its peak has been learned
-    private long peak; // written by end()
+    private final @Nullable MemoryHolder outer;
+    private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
+    private volatile boolean settled; // the call has ended, and its peaks have been learned; written under the monitor
 
     /**
      * Creates a holder without memory.
@@ -68,7 +76,7 @@ public final class MemoryHolder {
      * @param operations counts its operations together with those of the program's other calls
      */
     public MemoryHolder(String name, OperationsUnderWay operations) {
-        this(name, operations, null);
+        this(name, operations, null, null);
     }
 
     /**
@@ -77,11 +85,18 @@ public final class MemoryHolder {
      * @param name the function
      * @param operations counts its operations together with those of the program's other calls
      * @param context what {@link #context} returns
+     * @param outer the call that makes this one: what this one holds is part of what that one needs, and its right to hold memory lasts until
+     *     both have ended; null for none
      */
-    public MemoryHolder(String name, OperationsUnderWay operations, @Nullable Object context) {
+    public MemoryHolder(
+            String name, OperationsUnderWay operations, @Nullable Object context, @Nullable MemoryHolder outer) {
         this.name = Objects.requireNonNull(name, "name");
         this.operations = operations;
         this.context = context;
+        this.outer = outer;
+        if (outer != null) {
+            UNDER_WAY.getAndAdd(outer, 1);
+        }
     }
 
     /**
@@ -126,11 +141,15 @@ public final class MemoryHolder {
 
     /** Notes that such an operation has finished and released what it used. */
     public void operationEnds() {
-        boolean isLast = (int) UNDER_WAY.getAndAdd(this, -1) == 1;
+        boolean isLast = isLast();
         operations.end();
         if (isLast && settled) { // GATE-2
-            leaveGate();
+            leaveGates();
         }
+    }
+
+    private boolean isLast() {
+        return (int) UNDER_WAY.getAndAdd(this, -1) == 1;
     }
 
     /**
@@ -279,41 +298,60 @@ public final class MemoryHolder {
     }
 
     /**
-     * Notes that the call may hold memory.
+     * Notes that the call may hold memory of one set. Given up at once if the call has {@linkplain #settle settled} meanwhile.
      *
-     * @param given the right to do so, given up by {@link #settle}
+     * @param given the right to do so, given up when the call has settled
      */
     public void admitted(Admission given) {
-        admission = given;
+        given.heldBy(this);
+        synchronized (this) {
+            if (!settled) {
+                List<Admission> before = admissions;
+                admissions = before.isEmpty()
+                        ? List.of(given)
+                        : Stream.concat(before.stream(), Stream.of(given)).toList();
+                return;
+            }
+        }
+        CallThreads.start("iree4j-memory", given::exit); // the caller may hold the lock of the gate
     }
 
     /**
-     * Returns the right to hold memory.
+     * Returns the right to hold memory of a set.
      *
-     * @return null for a call that did not ask: it is made by another that did
+     * @param gate the set's
+     * @return of a call that another made, that one's; null for a call that did not ask, since it is known to need none
      */
-    public @Nullable Admission admission() {
-        return admission;
+    public @Nullable Admission admission(AdmissionGate gate) {
+        for (Admission each : admissions) {
+            if (each.gate.equals(gate)) {
+                return each;
+            }
+        }
+        return outer == null ? null : outer.admission(gate);
     }
 
-    /** Whether it stands in line for the rest of its need: nothing of it goes on until other calls have ended. */
-    boolean isShort() {
-        Admission given = admission;
+    /** Whether it stands in line for the rest of its need in a set: nothing of it goes on until other calls have ended. */
+    boolean isShort(AdmissionGate gate) {
+        Admission given = admission(gate);
         return given != null && given.isShort();
     }
 
-    /** Gives up the right to hold memory, once the call's operations have finished. After {@link #end}. */
+    /** Gives up the right to hold memory, once the call's operations and the calls that it made have finished. After {@link #end}. */
     public void settle() {
-        settled = true;
+        synchronized (this) {
+            settled = true;
+        }
         if (underWay == 0) { // GATE-2
-            leaveGate();
+            leaveGates();
         }
     }
 
-    private void leaveGate() {
-        Admission given = admission;
-        if (given != null) {
-            given.exit();
+    private void leaveGates() {
+        admissions.forEach(Admission::exit);
+        MemoryHolder by = outer;
+        if (by != null && !left && LEFT.compareAndSet(this, false, true) && by.isLast() && by.settled) {
+            by.leaveGates();
         }
     }
 
@@ -325,17 +363,23 @@ public final class MemoryHolder {
 
     private void review() {
         for (Stake stake = first; stake != null; stake = stake.next) {
-            peak = Math.max(peak, stake.set.reviewed(stake));
+            stake.set.reviewed(stake);
         }
     }
 
     /**
-     * Returns the most memory that it held from one set of pools at once. For the thread that called {@link #end}.
+     * Returns the most memory of a set that it, and the calls that it made, have held at once.
      *
-     * @return bytes; the maximum over the sets
+     * @param gate the set's
+     * @return bytes, at some moment
      */
-    public long peak() {
-        return peak;
+    public long peak(AdmissionGate gate) {
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            if (stake.set.gate().equals(gate)) {
+                return stake.peak();
+            }
+        }
+        return 0;
     }
 
     boolean isSuspended() {
@@ -358,7 +402,7 @@ public final class MemoryHolder {
         }
         for (; ; ) { // other threads may add stakes of other sets
             Stake others = first;
-            Stake stake = new Stake(this, set, others);
+            Stake stake = new Stake(this, set, others, outer == null ? null : outer.stakeIn(set));
             if (FIRST.compareAndSet(this, others, stake)) {
                 return stake;
             }
@@ -375,11 +419,13 @@ public final class MemoryHolder {
         final MemoryHolder holder;
         final PoolSet set;
         final @Nullable Stake next;
+        private final @Nullable Stake outer; // of the call that made the holder's
         final long age; // of the call: lower ones came first
         long live;
         long heldSince; // the number of the grant after which it held nothing
+        private long whole; // live, and what the calls have that it made
+        private long peak; // the peak of that; opaque: gates read it without the lock
         boolean kept; // its memory counts as kept by the host
-        long peak; // the peak of live
         int waiting; // requests in line
         boolean failing; // a request was failed, so the call is about to end and release its memory
         long failedAt; // the clock's nanoseconds
@@ -398,11 +444,27 @@ public final class MemoryHolder {
 
         boolean listed;
 
-        Stake(MemoryHolder holder, PoolSet set, @Nullable Stake next) {
+        Stake(MemoryHolder holder, PoolSet set, @Nullable Stake next, @Nullable Stake outer) {
             this.holder = holder;
             this.set = set;
             this.next = next;
+            this.outer = outer;
             this.age = set.nextAge();
+        }
+
+        /** Adds to what it holds, or subtracts. */
+        void hold(long bytes) {
+            live += bytes;
+            for (Stake each = this; each != null; each = each.outer) {
+                each.whole += bytes;
+                if (each.whole > each.peak) {
+                    PEAK.setOpaque(each, each.whole);
+                }
+            }
+        }
+
+        long peak() {
+            return (long) PEAK.getOpaque(this);
         }
 
         /** Whether only the host, or the unloading of a program, releases its memory. */

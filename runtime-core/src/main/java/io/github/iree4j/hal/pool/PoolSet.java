@@ -79,7 +79,7 @@ public final class PoolSet implements AutoCloseable {
         this.pools = builder.pools.stream()
                 .map(options -> new Pool(this, options, deaths, provider.alignment(), waste))
                 .toList();
-        this.gate = new AdmissionGate(builder);
+        this.gate = new AdmissionGate(builder, number);
         this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
         this.supply = new Supply(lock, provider, slabs, pools, allotment, retention);
@@ -384,11 +384,10 @@ public final class PoolSet implements AutoCloseable {
         locked(allotment::workEnded);
     }
 
-    /** Notes that a call has ended or a program has been loaded: the holder's memory now counts as kept by the host. Returns its peak. */
-    long reviewed(MemoryHolder.Stake stake) {
+    /** Notes that a call has ended or a program has been loaded: the holder's memory now counts as kept by the host. */
+    void reviewed(MemoryHolder.Stake stake) {
         synchronized (lock) {
             allotment.reviewed(stake);
-            return stake.peak;
         }
     }
 

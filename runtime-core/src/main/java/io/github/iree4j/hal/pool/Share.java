@@ -39,6 +39,10 @@ final class Share {
         return committed.get();
     }
 
+    long limit() {
+        return limit;
+    }
+
     /** What a call of that need takes of the limit. */
     long part(long need) {
         return Math.min(need, limit);
@@ -80,11 +84,14 @@ final class Share {
         }
     }
 
-    /** Commits everything to a call whose need nobody knows, if no other call runs and there is room for its guess. */
-    boolean tryCommitAll(long guess, long had) {
+    /**
+     * Commits everything to a call whose need nobody knows, if no other call runs and there is room for its inputs: a guess is no reason to
+     * wait for the host.
+     */
+    boolean tryCommitAll(long inputs, long had) {
         long now = committed.get();
         return isQuiet()
-                && Math.min(guess, limit - permanent) - had <= limit - kept.get() - now
+                && Math.min(inputs, limit - permanent) - had <= limit - kept.get() - now
                 && committed.compareAndSet(now, now + limit - had);
     }
 

@@ -123,7 +123,7 @@ public final class StorageGrant<S extends BufferStorage> {
 
     private @Nullable Admission right() {
         MemoryHolder holder = request.holder();
-        return holder == null ? null : holder.admission();
+        return holder == null ? null : holder.admission(pools.gate());
     }
 
     private ReservationRequest asked(Frontier after, NativeTimepoints timepoints) {

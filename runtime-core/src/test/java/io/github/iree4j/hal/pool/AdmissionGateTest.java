@@ -6,37 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** GATE-1, GATE-2, GATE-3: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
 @Timeout(300)
-class AdmissionGateTest extends KnotLine {
-    private static final long LIMIT = 100;
-    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
-    private static final long HOST = TimeUnit.SECONDS.toNanos(1);
-
-    private final AdmissionGate gate = gate(LIMIT);
-    private final List<String> entered = new ArrayList<>();
-    private final Map<String, Admission> calls = new HashMap<>();
-
-    private AdmissionGate gate(long limit) {
-        return builder(limit)
-                .pool(PoolOptions.fixedBlock("f", 1, 1))
-                .quota("small", 40)
-                .delayed(this::after)
-                .patience(PATIENCE)
-                .hostPatience(HOST)
-                .build()
-                .gate();
-    }
-
+class AdmissionGateTest extends GateLine {
     /** Of 1,600 bytes, in which calls share slabs of 64. */
     private AdmissionGate slabs() {
         return builder(1600)
@@ -44,51 +20,6 @@ class AdmissionGateTest extends KnotLine {
                 .delayed(this::after)
                 .build()
                 .gate();
-    }
-
-    /** What a call needs, which the test may change; below zero for a guess of as much. */
-    private static final class Need implements MemoryEstimate {
-        private long bytes;
-
-        Need(long bytes) {
-            this.bytes = bytes;
-        }
-
-        @Override
-        public long inputs() {
-            return 5;
-        }
-
-        @Override
-        public long bytes() {
-            return Math.abs(bytes);
-        }
-
-        @Override
-        public long most() {
-            return bytes >= 0 ? bytes : LIMIT + 1;
-        }
-    }
-
-    /** A call, in line if it is not admitted. */
-    private Admission call(String name, long need) {
-        return call(name, "", new Need(need));
-    }
-
-    private Admission call(String name, String consumer, Need need) {
-        clock.incrementAndGet();
-        Admission at = gate.tryAdmit(consumer, need);
-        if (at != null) {
-            entered.add(name);
-        } else {
-            at = gate.join(consumer, need, false, _ -> entered.add(name));
-        }
-        calls.put(name, at);
-        return at;
-    }
-
-    private void exit(String name) {
-        calls.get(name).exit();
     }
 
     @Test
@@ -327,68 +258,6 @@ class AdmissionGateTest extends KnotLine {
     }
 
     @Test
-    void aCallOfWhichNobodyKnowsWhatItNeedsIsAdmittedAlone() {
-        Need unknown = new Need(-10);
-        call("a", 10);
-        call("b", "", unknown);
-        call("c", "", unknown);
-        call("d", 95);
-        assertThat(entered).containsExactly("a");
-        exit("a");
-        assertThat(entered).containsExactly("a", "b");
-        unknown.bytes = 60;
-        exit("b");
-        assertThat(entered).as("the next goes in with what it has shown").containsExactly("a", "b", "c");
-        assertThat(gate.committed()).isEqualTo(60);
-    }
-
-    @Test
-    void aFirstCallThatTakesLongIsWaitedForLikeAnyOther() {
-        Need unknown = new Need(-10);
-        call("a", "", unknown);
-        call("b", 20);
-        call("c", "", unknown);
-        pass(PATIENCE - HOST);
-        assertThat(entered)
-                .as("that it runs for long does not say what it needs")
-                .containsExactly("a");
-        pass(2 * HOST);
-        assertThat(entered).contains("b");
-        exit("a");
-        exit("b");
-        pass(PATIENCE);
-        exit("c");
-        assertThat(gate.committed()).isZero();
-    }
-
-    @Test
-    void whereThereIsPlentyAGuessIsEnough() {
-        AdmissionGate large = gate(100 * LIMIT);
-        Need unknown = new Need(-10);
-        assertThat(large.tryAdmit("", unknown)).isNotNull();
-        assertThat(large.tryAdmit("", unknown)).isNotNull();
-        assertThat(large.tryAdmit("small", unknown)).as("with a quota").isNull();
-    }
-
-    /** A call whose work waits for a fence; in line if it is not admitted. */
-    private Admission ahead(String name, long need) {
-        return ahead(name, "", need);
-    }
-
-    private Admission ahead(String name, String consumer, long need) {
-        clock.incrementAndGet();
-        Need of = new Need(need);
-        Admission at = gate.tryAdmitAhead(consumer, of);
-        if (at != null) {
-            entered.add(name);
-        } else {
-            at = gate.join(consumer, of, true, _ -> entered.add(name));
-        }
-        calls.put(name, at);
-        return at;
-    }
-
-    @Test
     void aCallAheadOfItsFenceCountsWithItsInputsUntilTheFenceIsReached() {
         Admission a = ahead("a", 70);
         assertThat(gate.committed()).isEqualTo(5);
@@ -618,17 +487,6 @@ class AdmissionGateTest extends KnotLine {
         assertThat(entered).containsExactly("b");
         gate.keep(small, -30, false);
         assertThat(entered).containsExactly("b", "a", "c");
-    }
-
-    @Test
-    void aCallThatNobodyKnowsTheNeedOfIsNotAdmittedAheadOfItsFence() {
-        ahead("a", -10);
-        call("b", -10);
-        assertThat(entered).containsExactly("b");
-        calls.get("a").due();
-        assertThat(entered).containsExactly("b");
-        exit("b");
-        assertThat(entered).containsExactly("b", "a");
     }
 
     @Test

@@ -305,24 +305,6 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void aPeakIsTheMostThatWasHeldAtOnce() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        askFor(set, a, "more");
-        release("a");
-        release("more");
-        askFor(set, a, "less again");
-        a.end();
-        assertThat(a.peak()).isEqualTo(2 * HALF);
-        release("less again");
-        MemoryHolder b = holding(set, "b");
-        release("b");
-        askFor(set, b, "again");
-        b.end();
-        assertThat(b.peak()).isEqualTo(HALF);
-    }
-
-    @Test
     void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
         Knot knot = knot(halves());
         askFor(knot.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");

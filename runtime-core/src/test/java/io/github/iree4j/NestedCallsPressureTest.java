@@ -1,0 +1,142 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.module.Export;
+import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.module.JavaModule;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Calls whose Java functions call other programs, and which together need more memory than the device has: each is answered, since what a call
+ * of a call needs counts with the outer one. Nearly all of the need is that of the inner calls.
+ */
+@Timeout(300)
+class NestedCallsPressureTest {
+    private static final int ROWS = 65;
+    private static final int COLUMNS = 64;
+    private static final int CALLERS = 8;
+    private static final int CALLS = Effort.rounds(24, 400);
+    private static final float[] FOUR = {1, 2, 3, 4};
+
+    /** How the inner call is made, and the outer one. */
+    enum Way {
+        INVOKE,
+        JOIN,
+        FUTURE_AROUND;
+    }
+
+    static Stream<Arguments> cells() {
+        return Stream.of(Way.values())
+                .flatMap(way -> DoubleStream.of(1.05, 1.5, 2, 3).mapToObj(budget -> Arguments.of(way, budget)));
+    }
+
+    @IreeModule("custom")
+    static final class Around {
+        private final ProgramFunction inner;
+        private final Way way;
+
+        Around(ProgramFunction inner, Way way) {
+            this.inner = inner;
+            this.way = way;
+        }
+
+        @Export("twice")
+        int twice(int value) {
+            float[] values = new float[ROWS * COLUMNS];
+            values[0] = value;
+            float[] factors = new float[ROWS];
+            Arrays.fill(factors, 1);
+            Tensor in = Tensor.of(values, ROWS, COLUMNS);
+            Tensor by = Tensor.of(factors, ROWS, 1);
+            try (Results results = way == Way.JOIN ? inner.invokeAsync(in, by).join() : inner.invoke(in, by)) {
+                return (int) results.tensor(0).toFloatArray()[0];
+            }
+        }
+
+        @Export("double")
+        Tensor same(Tensor value) {
+            return value;
+        }
+    }
+
+    private record Pair(Program inner, Program outer) implements AutoCloseable {
+        static Pair load(IreeRuntime runtime, Way way) {
+            Program inner = runtime.load(Fixtures.file("3.13.0/cpu/outer.vmfb"));
+            return new Pair(
+                    inner,
+                    runtime.load(ProgramOptions.builder()
+                            .module(JavaModule.of(new Around(inner.function("outer"), way)))
+                            .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                            .build()));
+        }
+
+        void call(Way way, int value) {
+            ProgramFunction main = outer.function("main");
+            CompletableFuture<Results> later = way == Way.FUTURE_AROUND ? main.invokeAsync(value, FOUR) : null;
+            try (Results results = later == null ? main.invoke(value, FOUR) : later.join()) {
+                assertThat(results.intValue(0)).isEqualTo(value * value);
+            }
+        }
+
+        @Override
+        public void close() {
+            outer.close();
+            inner.close();
+        }
+    }
+
+    private static long peak() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Pair pair = Pair.load(runtime, Way.INVOKE)) {
+            pair.call(Way.INVOKE, 3);
+            return runtime.device().allocator().statistics().bytesPeak();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("cells")
+    void everyCallIsAnswered(Way way, double budget) throws Exception {
+        Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
+        try (IreeRuntime runtime =
+                IreeRuntime.builder().memoryLimit((long) (budget * peak())).build()) {
+            List<Pair> pairs = new ArrayList<>();
+            CyclicBarrier start = new CyclicBarrier(CALLERS);
+            List<Thread> callers = new ArrayList<>();
+            for (int i = 0; i < CALLERS; i++) {
+                pairs.add(Pair.load(runtime, way));
+            }
+            for (Pair pair : pairs) {
+                callers.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        start.await();
+                        for (int call = 0; call < CALLS && wrong.isEmpty(); call++) {
+                            pair.call(way, 1 + call % 10);
+                        }
+                    } catch (Throwable e) {
+                        wrong.add(e);
+                    }
+                }));
+            }
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            pairs.forEach(Pair::close);
+            assertThat(wrong).isEmpty();
+            assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+            assertThat(runtime.device().allocator().gate().committed()).isZero();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.github.iree4j.hal.pool;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Named calls that ask at a gate. The test advances the clock. */
+abstract class GateLine extends KnotLine {
+    static final long LIMIT = 100;
+    static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
+    static final long HOST = TimeUnit.SECONDS.toNanos(1);
+
+    final PoolSet set = bytes(LIMIT);
+    final AdmissionGate gate = set.gate();
+    final List<String> entered = new ArrayList<>();
+    final Map<String, Admission> calls = new HashMap<>();
+
+    /** Of blocks of one byte. */
+    final PoolSet bytes(long limit) {
+        return builder(limit)
+                .pool(PoolOptions.fixedBlock("f", 1, 1))
+                .quota("small", 40)
+                .delayed(this::after)
+                .patience(PATIENCE)
+                .hostPatience(HOST)
+                .build();
+    }
+
+    /** What a call needs, which the test may change; below zero for a guess of as much. */
+    static final class Need implements MemoryEstimate {
+        long bytes;
+
+        Need(long bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public long inputs() {
+            return 5;
+        }
+
+        @Override
+        public long bytes() {
+            return Math.abs(bytes);
+        }
+
+        @Override
+        public long most() {
+            return bytes >= 0 ? bytes : LIMIT + 1;
+        }
+    }
+
+    /** A call, in line if it is not admitted. */
+    Admission call(String name, long need) {
+        return call(name, "", new Need(need));
+    }
+
+    Admission call(String name, String consumer, Need need) {
+        clock.incrementAndGet();
+        Admission at = gate.tryAdmit(consumer, need);
+        if (at != null) {
+            entered.add(name);
+        } else {
+            at = gate.join(consumer, need, false, _ -> entered.add(name));
+        }
+        calls.put(name, at);
+        return at;
+    }
+
+    void exit(String name) {
+        calls.get(name).exit();
+    }
+
+    /** A call whose work waits for a fence; in line if it is not admitted. */
+    Admission ahead(String name, long need) {
+        return ahead(name, "", need);
+    }
+
+    Admission ahead(String name, String consumer, long need) {
+        clock.incrementAndGet();
+        Need of = new Need(need);
+        Admission at = gate.tryAdmitAhead(consumer, of);
+        if (at != null) {
+            entered.add(name);
+        } else {
+            at = gate.join(consumer, of, true, _ -> entered.add(name));
+        }
+        calls.put(name, at);
+        return at;
+    }
+}

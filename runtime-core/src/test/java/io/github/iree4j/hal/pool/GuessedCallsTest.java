@@ -1,0 +1,155 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls of which nobody knows what they need: alone at first, and for a while. */
+@Timeout(300)
+class GuessedCallsTest extends GateLine {
+    @Test
+    void aCallOfWhichNobodyKnowsWhatItNeedsIsAdmittedAlone() {
+        Need unknown = new Need(-10);
+        call("a", 10);
+        call("b", "", unknown);
+        call("c", "", unknown);
+        call("d", 95);
+        assertThat(entered).containsExactly("a");
+        exit("a");
+        assertThat(entered).containsExactly("a", "b");
+        unknown.bytes = 60;
+        exit("b");
+        assertThat(entered).as("the next goes in with what it has shown").containsExactly("a", "b", "c");
+        assertThat(gate.committed()).isEqualTo(60);
+    }
+
+    /** A look may be so much late. */
+    private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private MemoryHolder holds(String name, long bytes) {
+        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
+        call.stakeIn(set).hold(bytes);
+        call.stakeIn(set).hold(-bytes); // the most is what counts
+        return call;
+    }
+
+    @Test
+    void aFirstCallThatTakesLongCountsWithWhatItHasHeldByThen() {
+        call("a", "", new Need(-10));
+        holds("a", 30).admitted(calls.get("a"));
+        call("b", 70);
+        pass(HOST - 2);
+        assertThat(entered).as("it may still need everything").containsExactly("a");
+        pass(2);
+        assertThat(gate.committed()).isEqualTo(100);
+        assertThat(entered).containsExactly("a", "b");
+        call("c", 1);
+        exit("b");
+        assertThat(entered).containsExactly("a", "b", "c");
+        exit("a");
+        exit("c");
+        assertThat(gate.committed()).isZero();
+    }
+
+    @Test
+    void aFirstCallThatTakesLongCountsWithItsGuessAtLeast() {
+        call("a", "", new Need(-40));
+        holds("a", 30).admitted(calls.get("a"));
+        call("b", 20);
+        pass(HOST);
+        assertThat(gate.committed()).isEqualTo(60);
+        exit("a");
+        assertThat(gate.committed()).isEqualTo(20);
+    }
+
+    @Test
+    void firstCallsThatTakeLongGoInOneAfterTheOther() {
+        Need unknown = new Need(-10);
+        call("a", "", unknown);
+        call("b", "", unknown);
+        call("c", "", unknown);
+        pass(HOST + SOON);
+        assertThat(entered).containsExactly("a", "b");
+        pass(HOST - 2 * SOON);
+        assertThat(entered).containsExactly("a", "b");
+        pass(3 * SOON);
+        assertThat(entered).containsExactly("a", "b", "c");
+        assertThat(gate.committed()).isEqualTo(30);
+    }
+
+    @Test
+    void aFirstCallDoesNotWaitForEverForCallsThatAreKnown() {
+        call("a", 50);
+        call("b", "", new Need(-10));
+        pass(HOST - 1);
+        assertThat(entered).containsExactly("a");
+        pass(1);
+        assertThat(entered).containsExactly("a", "b");
+        call("c", 45);
+        assertThat(entered).as("it counts with its guess").containsExactly("a", "b");
+    }
+
+    @Test
+    void aFirstCallThatDoesNotFitBesideOthersWaitsForThem() {
+        call("a", 95);
+        call("b", "", new Need(-10));
+        pass(2 * HOST);
+        assertThat(entered).containsExactly("a");
+        exit("a");
+        assertThat(entered).containsExactly("a", "b");
+    }
+
+    @Test
+    void aGuessIsNoReasonToWaitForTheHost() {
+        gate.keep(null, 90, false);
+        call("a", "", new Need(-50));
+        assertThat(entered).as("there is room for its inputs").containsExactly("a");
+        exit("a");
+        gate.keep(null, 6, false);
+        call("b", "", new Need(-50));
+        assertThat(entered).as("there is none").containsExactly("a");
+        pass(HOST);
+        assertThat(entered).containsExactly("a", "b");
+    }
+
+    @Test
+    void aQuotaEndsWhatACallMayNeed() {
+        call("a", "small", new Need(-10));
+        assertThat(gate.committed()).isEqualTo(40);
+        call("b", 60);
+        assertThat(entered).as("others have room beside it").containsExactly("a", "b");
+        call("c", "small", new Need(-10));
+        assertThat(entered).as("its consumer has none").containsExactly("a", "b");
+        pass(HOST);
+        assertThat(gate.committed()).isEqualTo(60 + 10);
+        exit("b");
+        pass(HOST);
+        assertThat(entered).containsExactly("a", "b", "c");
+        exit("a");
+        exit("c");
+        assertThat(gate.committed()).isZero();
+        assertThat(gate.quota("small").committed()).isZero();
+    }
+
+    @Test
+    void whereThereIsPlentyAGuessIsEnough() {
+        AdmissionGate large = bytes(100 * LIMIT).gate();
+        Need unknown = new Need(-10);
+        assertThat(large.tryAdmit("", unknown)).isNotNull();
+        assertThat(large.tryAdmit("", unknown)).isNotNull();
+        assertThat(large.tryAdmit("small", unknown)).as("with a quota").isNull();
+    }
+
+    @Test
+    void aCallThatNobodyKnowsTheNeedOfIsNotAdmittedAheadOfItsFence() {
+        ahead("a", -10);
+        call("b", -10);
+        assertThat(entered).containsExactly("b");
+        calls.get("a").due();
+        assertThat(entered).containsExactly("b");
+        exit("b");
+        assertThat(entered).containsExactly("b", "a");
+    }
+}

@@ -1,0 +1,122 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** GATE-2: what a call holds, with the calls that it makes, and how long its right to that lasts. */
+@Timeout(60)
+class MemoryHolderTest extends KnotLine {
+    private record Need(long bytes) implements MemoryEstimate {
+        @Override
+        public long inputs() {
+            return 0;
+        }
+
+        @Override
+        public long most() {
+            return bytes;
+        }
+    }
+
+    private static MemoryHolder call(String name, @Nullable MemoryHolder outer) {
+        return new MemoryHolder(name, new OperationsUnderWay(), null, outer);
+    }
+
+    private static Admission right(PoolSet set, long need) {
+        return Objects.requireNonNull(set.gate().tryAdmit("", new Need(need)));
+    }
+
+    @Test
+    void aPeakIsTheMostThatWasHeldAtOnce() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        askFor(set, a, "more");
+        release("a");
+        release("more");
+        askFor(set, a, "less again");
+        a.end();
+        assertThat(a.peak(set.gate())).isEqualTo(2 * HALF);
+        release("less again");
+        MemoryHolder b = holding(set, "b");
+        release("b");
+        askFor(set, b, "again");
+        b.end();
+        assertThat(b.peak(set.gate())).isEqualTo(HALF);
+    }
+
+    @Test
+    void whatTheCallsOfACallHoldIsPartOfItsPeak() {
+        PoolSet set =
+                builder(4 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).build();
+        MemoryHolder outer = holding(set, "outer");
+        MemoryHolder inner = call("inner", outer);
+        askFor(set, inner, "of inner");
+        MemoryHolder innermost = call("innermost", inner);
+        askFor(set, innermost, "of innermost");
+        release("of innermost");
+        innermost.end();
+        release("of inner");
+        inner.end();
+        askFor(set, outer, "more");
+        outer.end();
+        assertThat(outer.peak(set.gate())).isEqualTo(3 * HALF);
+        assertThat(inner.peak(set.gate())).isEqualTo(2 * HALF);
+        assertThat(innermost.peak(set.gate())).isEqualTo(HALF);
+        assertThat(outer.peak(halves().build().gate())).as("of other memory").isZero();
+    }
+
+    @Test
+    void aRightLastsUntilTheCallsOfTheCallHaveSettled() {
+        PoolSet set = halves().build();
+        MemoryHolder outer = call("outer", null);
+        outer.admitted(right(set, HALF));
+        MemoryHolder inner = call("inner", outer);
+        MemoryHolder other = call("other", outer);
+        assertThat(inner.admission(set.gate())).isSameAs(outer.admission(set.gate()));
+        outer.end();
+        outer.settle();
+        inner.end();
+        inner.settle();
+        inner.settle();
+        assertThat(set.gate().committed()).as("one is left").isEqualTo(HALF);
+        other.operationBegins();
+        other.end();
+        other.settle();
+        assertThat(set.gate().committed()).as("its work is in flight").isEqualTo(HALF);
+        other.operationEnds();
+        assertThat(set.gate().committed()).isZero();
+    }
+
+    @Test
+    void aRightThatComesTooLateIsGivenUp() throws Exception {
+        PoolSet set = halves().build();
+        MemoryHolder call = call("call", null);
+        call.end();
+        call.settle();
+        call.admitted(right(set, HALF));
+        CompletableFuture<Void> admitted = new CompletableFuture<>();
+        set.gate().join("", new Need(2 * HALF), false, _ -> admitted.complete(null));
+        admitted.get();
+    }
+
+    @Test
+    void aCallMayHoldMemoryOfSeveralSets() {
+        PoolSet a = halves().build();
+        PoolSet b = halves().build();
+        MemoryHolder call = call("call", null);
+        Admission ofA = right(a, HALF);
+        Admission ofB = right(b, 2 * HALF);
+        call.admitted(ofA);
+        call.admitted(ofB);
+        assertThat(call.admission(a.gate())).isSameAs(ofA);
+        assertThat(call.admission(b.gate())).isSameAs(ofB);
+        call.end();
+        call.settle();
+        assertThat(a.gate().committed() + b.gate().committed()).isZero();
+    }
+}

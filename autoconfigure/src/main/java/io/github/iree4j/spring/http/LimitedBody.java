@@ -138,6 +138,15 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
+     * Returns what the request does not need any more.
+     *
+     * @param bytes that it still needs, of those charged
+     */
+    public synchronized void refundAllBut(long bytes) {
+        refund(charged - bytes);
+    }
+
+    /**
      * Returns whether the request is a small one, see {@link BodyLimits}, by what it is charged so far.
      *
      * @return false for one that should let others go first

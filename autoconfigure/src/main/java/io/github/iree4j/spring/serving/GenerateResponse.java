@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import tools.jackson.core.JsonGenerator;
@@ -20,7 +21,7 @@ final class GenerateResponse implements Inference.Response {
     private static final String EVENTS = "text/event-stream;charset=utf-8";
 
     private final Served served;
-    private final InferenceRequest request;
+    private final @Nullable String id;
     private List<InferenceOutput> outputs;
     private final boolean stream;
     private final Map<String, List<String>> texts;
@@ -28,13 +29,13 @@ final class GenerateResponse implements Inference.Response {
     /**
      * Creates a response.
      *
-     * @param results borrowed for the lifetime of the response
+     * @param results borrowed until it is fetched
      * @param stream whether it is an event
      * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
      */
     GenerateResponse(Served served, InferenceRequest request, Results results, boolean stream) {
         this.served = served;
-        this.request = request;
+        this.id = request.id();
         this.stream = stream;
         this.outputs = InferenceOutput.of(served, request, results);
         this.texts = JsonOutput.texts(outputs);
@@ -47,7 +48,7 @@ final class GenerateResponse implements Inference.Response {
 
     @Override
     public void fetch() {
-        outputs = InferenceOutput.onHost(outputs);
+        outputs = InferenceOutput.onHeap(outputs);
     }
 
     @Override
@@ -62,8 +63,8 @@ final class GenerateResponse implements Inference.Response {
         }
         try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), out)) {
             json.writeStartObject();
-            if (request.id() != null) {
-                json.writeStringProperty("id", request.id());
+            if (id != null) {
+                json.writeStringProperty("id", id);
             }
             json.writeStringProperty("model_name", served.name());
             json.writeStringProperty("model_version", served.version());

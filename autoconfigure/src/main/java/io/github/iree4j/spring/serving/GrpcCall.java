@@ -32,7 +32,8 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     private final Consumer<GrpcCall> forgotten;
 
     private @Nullable GrpcWork work; // guarded by this, as are the next
-    private @Nullable Answer answer;
+    /** Ends the request whose answer the client has not read. */
+    private @Nullable Runnable unread;
     private @Nullable Future<?> impatience;
     private boolean any;
     private boolean begun;
@@ -135,7 +136,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         if (failures == null) {
             end(status);
         } else {
-            send(new Answer(failures.apply(status), () -> {}));
+            send(new Answer(failures.apply(status), () -> {}, () -> {}));
         }
     }
 
@@ -144,14 +145,18 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         synchronized (this) {
             if (!over) {
                 sent = true;
-                answer = made;
+                unread = made.read();
                 work = null;
                 if (!begun) {
                     begun = true;
                     call.sendHeaders(new Metadata());
                 }
-                call.sendMessage(made.message());
-                made.message().detach();
+                try {
+                    call.sendMessage(made.message());
+                    made.message().detach();
+                } finally {
+                    made.written().run();
+                }
                 impatience = arrival.abortAfter(
                         patience + TimeUnit.SECONDS.toNanos(made.message().size() / RATE),
                         "the client does not read its answer");
@@ -164,7 +169,8 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             }
         }
         if (!sent) {
-            made.close();
+            made.written().run();
+            made.read().run();
         }
     }
 
@@ -182,7 +188,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
 
     @Override
     public synchronized void onReady() {
-        if (busy && answer != null && !over) {
+        if (busy && unread != null && !over) {
             next();
         }
     }
@@ -254,9 +260,9 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         if (impatience != null) {
             impatience.cancel(false);
         }
-        if (answer != null) {
-            answer.close();
-            answer = null;
+        if (unread != null) {
+            unread.run();
+            unread = null;
         }
     }
 }

@@ -57,10 +57,10 @@ final class GrpcInference {
     /** Makes the call, which owns the request and the body, and leaves the protocol when it ends. */
     private GrpcWork start(Request request, LimitedBody body) {
         AtomicBoolean over = new AtomicBoolean();
-        Runnable owner = () -> {
+        Runnable end = () -> {
             if (over.compareAndSet(false, true)) {
                 protocol.leave();
-                Inference.release(body, request.inference(), null);
+                body.close();
             }
         };
         CompletableFuture<Results> call;
@@ -75,10 +75,11 @@ final class GrpcInference {
         CompletableFuture<Results> running = call;
         CompletableFuture<Answer> answer = running.handle((results, failure) -> {
             if (failure != null) {
-                owner.run();
+                request.inference().close();
+                end.run();
                 throw failure instanceof RuntimeException e ? e : new IllegalStateException(failure);
             }
-            return answer(request, results, body, owner);
+            return answer(request, results, body, end);
         });
         return new GrpcWork(answer, () -> running.cancel(true));
     }
@@ -91,23 +92,34 @@ final class GrpcInference {
         return timeout == null || left.compareTo(timeout) < 0 ? left : timeout;
     }
 
-    private static Answer answer(Request request, Results results, LimitedBody body, Runnable owner) {
-        Runnable both = () -> {
-            try (results) {
-                owner.run();
-            }
-        };
+    /** The transport copies the whole answer when it gets it, and keeps what the client does not read: only that is charged from then on. */
+    private static Answer answer(Request request, Results results, LimitedBody body, Runnable end) {
         boolean made = false;
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
-            body.charge(InferenceOutput.size(outputs)); // the transport keeps what the client does not read
-            Answer answer = new Answer(encode(request, InferenceOutput.onHost(outputs)), both);
+            long size = InferenceOutput.size(outputs);
+            body.charge(size);
+            GrpcMessage message = encode(request, InferenceOutput.onHost(outputs));
             made = true;
-            return answer;
+            return new Answer(
+                    message,
+                    () -> {
+                        free(request, results);
+                        body.refundAllBut(size);
+                    },
+                    end);
         } finally {
             if (!made) {
-                both.run();
+                free(request, results);
+                end.run();
             }
+        }
+    }
+
+    private static void free(Request request, Results results) {
+        try (results;
+                InferenceRequest _ = request.inference()) {
+            return;
         }
     }
 

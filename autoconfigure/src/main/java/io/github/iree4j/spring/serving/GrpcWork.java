@@ -12,25 +12,21 @@ import java.util.function.UnaryOperator;
 record GrpcWork(CompletableFuture<Answer> answer, Runnable cancel) {
 
     /**
-     * A message and what keeps its contents.
+     * A message and what belongs to it.
      *
      * @param message the message
-     * @param owner frees what the message refers to
+     * @param written frees what the message is written from, when the transport has it
+     * @param read ends the request, when the client has read the message or will not
      */
-    record Answer(GrpcMessage message, Runnable owner) implements AutoCloseable {
-        @Override
-        public void close() {
-            owner.run();
-        }
-    }
+    record Answer(GrpcMessage message, Runnable written, Runnable read) {}
 
     /** The same work, with another message as its answer. */
     GrpcWork map(UnaryOperator<GrpcMessage> encoding) {
-        return new GrpcWork(answer.thenApply(made -> new Answer(encoding.apply(made.message()), made.owner())), cancel);
+        return new GrpcWork(answer.thenApply(made -> new Answer(encoding.apply(made.message()), made.written(), made.read())), cancel);
     }
 
     /** Work that is done already. */
     static GrpcWork done(GrpcMessage message) {
-        return new GrpcWork(CompletableFuture.completedFuture(new Answer(message, () -> {})), () -> {});
+        return new GrpcWork(CompletableFuture.completedFuture(new Answer(message, () -> {}, () -> {})), () -> {});
     }
 }

@@ -6,27 +6,26 @@ import io.github.iree4j.spring.serving.ServedModels.Served;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
-/** A completed inference and its response; closing it releases both. */
+/**
+ * A completed inference: its response, of which nothing is in memory of a device any more, since its client decides how long it takes to be
+ * read. Closing it returns the memory that its request is charged for.
+ */
 final class Inference implements AutoCloseable {
 
     private final LimitedBody body;
-    private final InferenceRequest request;
-    private final Results results;
     private final Response response;
     private final Runnable leave;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Takes ownership of the body, the request and the results.
+     * Takes ownership of the body.
      *
+     * @param body charged for the response alone
      * @param leave ends the computation of the request
      */
-    Inference(LimitedBody body, InferenceRequest request, Results results, Response response, Runnable leave) {
+    Inference(LimitedBody body, Response response, Runnable leave) {
         this.body = body;
-        this.request = request;
-        this.results = results;
         this.response = response;
         this.leave = leave;
     }
@@ -43,9 +42,10 @@ final class Inference implements AutoCloseable {
         long size();
 
         /**
-         * Has devices send what the host does not see: once the response has begun, it cannot tell of a failure.
+         * Copies the outputs to the heap, so that it needs neither the results nor their devices: once it has begun, it cannot tell of a
+         * failure.
          *
-         * @throws io.github.iree4j.status.IreeException why a device does not
+         * @throws io.github.iree4j.status.IreeException why a device does not send one
          */
         void fetch();
 
@@ -56,7 +56,7 @@ final class Inference implements AutoCloseable {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    /** Makes a response of results, which it borrows. */
+    /** Makes a response of results, which it borrows until it is {@linkplain Response#fetch fetched}, of a request, which it does not keep. */
     @FunctionalInterface
     interface Responder {
         Response respond(Served served, InferenceRequest request, Results results);
@@ -72,21 +72,12 @@ final class Inference implements AutoCloseable {
         response.writeTo(out);
     }
 
-    /** Frees what belongs to a request. */
-    static void release(LimitedBody body, @Nullable InferenceRequest request, @Nullable Results results) {
-        try (body;
-                request;
-                results) {
-            return;
-        }
-    }
-
     /** Idempotent. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
             try {
-                release(body, request, results);
+                body.close();
             } finally {
                 leave.run();
             }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name its name
  * @param datatype of its elements
- * @param tensor borrowed from the results
- * @param texts the tensor as texts; null unless the datatype is {@link Datatype#BYTES}
+ * @param tensor borrowed from the results, or on the heap
+ * @param texts the tensor as texts, which are written in its place; null unless the datatype is {@link Datatype#BYTES}
  * @param binary whether it is wanted in binary
  */
 record InferenceOutput(
@@ -107,16 +107,30 @@ record InferenceOutput(
     }
 
     /**
-     * The same in memory of the host: writing them does not need the device, of which a response that has begun could not tell a failure. Blocks
+     * The same where the host sees them, for one who writes them at once: a response that has begun could not tell of a device's failure. Blocks
      * while a device sends them.
      *
+     * @return outputs borrowed from the results
      * @throws IreeException why the device does not send one
      */
     static List<InferenceOutput> onHost(List<InferenceOutput> outputs) {
+        return outputs.stream().map(each -> each.with(each.tensor.onHost())).toList();
+    }
+
+    /**
+     * The same on the heap, for one whose client decides how long writing them takes. Blocks while a device sends them.
+     *
+     * @return outputs that do not need the results
+     * @throws IreeException why the device does not send one
+     */
+    static List<InferenceOutput> onHeap(List<InferenceOutput> outputs) {
         return outputs.stream()
-                .map(each ->
-                        new InferenceOutput(each.name, each.datatype, each.tensor.onHost(), each.texts, each.binary))
+                .map(each -> each.texts == null ? each.with(each.tensor.copy()) : each)
                 .toList();
+    }
+
+    private InferenceOutput with(Tensor other) {
+        return new InferenceOutput(name, datatype, other, texts, binary);
     }
 
     /** Writes it in binary. */

@@ -23,7 +23,7 @@ final class InferenceResponse implements Inference.Response {
             JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
 
     private final Served served;
-    private final InferenceRequest request;
+    private final @Nullable String id;
     private List<InferenceOutput> outputs;
     /** The texts of outputs that are not binary, by name; decoded before the response begins, since that may fail. */
     private final Map<String, List<String>> texts;
@@ -33,12 +33,12 @@ final class InferenceResponse implements Inference.Response {
     /**
      * Creates a response.
      *
-     * @param results borrowed for the lifetime of the response
+     * @param results borrowed until it is fetched
      * @throws IreeException as {@link InferenceOutput#of(Served, InferenceRequest, Results)}
      */
     InferenceResponse(Served served, InferenceRequest request, Results results) {
         this.served = served;
-        this.request = request;
+        this.id = request.id();
         this.outputs = InferenceOutput.of(served, request, results);
         this.texts = JsonOutput.texts(outputs);
         this.header = outputs.stream().anyMatch(InferenceOutput::binary) ? header() : null;
@@ -51,7 +51,7 @@ final class InferenceResponse implements Inference.Response {
 
     @Override
     public void fetch() {
-        outputs = InferenceOutput.onHost(outputs);
+        outputs = InferenceOutput.onHeap(outputs);
     }
 
     @Override
@@ -96,8 +96,8 @@ final class InferenceResponse implements Inference.Response {
             json.writeStartObject();
             json.writeStringProperty("model_name", served.name());
             json.writeStringProperty("model_version", served.version());
-            if (request.id() != null) {
-                json.writeStringProperty("id", request.id());
+            if (id != null) {
+                json.writeStringProperty("id", id);
             }
             json.writeArrayPropertyStart("outputs");
             for (InferenceOutput output : outputs) {

@@ -187,23 +187,25 @@ final class OpenInference {
         Served served = models.find(model, version);
         head.requirePlain();
         LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), MAXIMUM);
-        InferenceRequest request = null;
-        Results results = null;
         Inference answer = null;
         boolean admitted = false;
         try {
-            request = reader.read(served, body);
-            admit(served, request);
-            admitted = true;
-            results = call(served, request, body).invoke();
-            Inference.Response response = responder.respond(served, request, results);
-            body.charge(response.size()); // its client may not read it
-            response.fetch();
-            answer = new Inference(body, request, results, response, this::leave);
+            Inference.Response response;
+            try (InferenceRequest request = reader.read(served, body)) {
+                admit(served, request);
+                admitted = true;
+                try (Results results = call(served, request, body).invoke()) {
+                    response = responder.respond(served, request, results);
+                    body.charge(response.size());
+                    response.fetch();
+                }
+            }
+            body.refundAllBut(response.size());
+            answer = new Inference(body, response, this::leave);
             return answer;
         } finally {
             if (answer == null) {
-                Inference.release(body, request, results);
+                body.close();
                 if (admitted) {
                     leave();
                 }

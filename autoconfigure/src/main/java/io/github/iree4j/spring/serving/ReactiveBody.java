@@ -21,7 +21,8 @@ import reactor.core.scheduler.Schedulers;
  */
 final class ReactiveBody {
 
-    private static final int CHUNK = 1 << 16;
+    /** Reactor Netty takes up to 128 parts before any is sent. */
+    private static final int CHUNK = 1 << 14;
 
     private static final Executor THREADS =
             task -> Thread.ofVirtual().name("iree4j-serving").start(task);
@@ -76,18 +77,16 @@ final class ReactiveBody {
         Holder holder = new Holder();
         return read(exchange.getRequest(), limit, body -> holder.keep(reader.read(body)))
                 .onErrorComplete(TimedBody.Gone.class)
-                .flatMap(inference -> write(holder, inference, exchange.getResponse()))
+                .flatMap(inference -> write(inference, exchange.getResponse()))
                 .doFinally(_ -> holder.close());
     }
 
-    private static Mono<Void> write(Holder holder, Inference described, ServerHttpResponse response) {
-        described.describe(response.getHeaders()::set);
+    private static Mono<Void> write(Inference inference, ServerHttpResponse response) {
+        inference.describe(response.getHeaders()::set);
         return response.writeWith(DataBufferUtils.outputStreamPublisher(
                 out -> {
-                    try (Inference inference = holder.take()) { // null if the client has disconnected
-                        if (inference != null) {
-                            inference.writeTo(out);
-                        }
+                    try {
+                        inference.writeTo(out);
                     } catch (IOException e) {
                         throw new UncheckedIOException(e);
                     }
@@ -97,7 +96,7 @@ final class ReactiveBody {
                 CHUNK));
     }
 
-    /** Owns an inference until it is written or the request ends. */
+    /** Owns an inference until the request ends: what is written is still in memory of the server until it is sent. */
     private static final class Holder {
         private @Nullable Inference inference;
         private boolean over;
@@ -109,13 +108,6 @@ final class ReactiveBody {
                 inference = made;
             }
             return made;
-        }
-
-        /** Transfers ownership to the writer. */
-        synchronized @Nullable Inference take() {
-            Inference taken = inference;
-            inference = null;
-            return taken;
         }
 
         synchronized void close() {

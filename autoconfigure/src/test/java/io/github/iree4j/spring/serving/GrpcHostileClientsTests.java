@@ -259,13 +259,13 @@ class GrpcHostileClientsTests {
 
     @Test
     void answersThatAreNotReadCountAsMemoryOfTheirRequests() throws Exception {
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 4; i++) {
             UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
             unread.send(echo(MB));
             unread.call.halfClose();
-        }
-        while (limits.inFlight() < 4 * MB) { // the request and the answer of each
-            Thread.onSpinWait();
+            while (limits.inFlight() != (i + 1) * MB) { // their requests are not needed any more
+                Thread.onSpinWait();
+            }
         }
         Status refused = client.refused("ModelInfer", echo(MB));
         assertThat(refused.getCode()).as(refused.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);

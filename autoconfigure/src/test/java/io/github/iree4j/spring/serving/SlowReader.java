@@ -1,0 +1,47 @@
+package io.github.iree4j.spring.serving;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A client over HTTP that has read the first line of a response, and no more unless it is asked.
+ *
+ * @param socket its connection
+ * @param line the first line
+ */
+record SlowReader(Socket socket, String line) implements AutoCloseable {
+
+    /** Asks {@code values.echo_ui8} for an output of that size. */
+    static SlowReader ask(int port, int bytes, boolean binary) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096); // so that the system does not take all for the client
+        socket.connect(new InetSocketAddress("localhost", port));
+        String json = """
+                {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"parameters":{"binary_data_size":%d}}],\
+                "parameters":{"binary_data_output":%b}}""".formatted(bytes, bytes, binary);
+        socket.getOutputStream()
+                .write("POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s"
+                        .formatted(json.length(), json.length() + bytes, json)
+                        .getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(new byte[bytes]);
+        StringBuilder line = new StringBuilder();
+        for (int next = socket.getInputStream().read();
+                next >= 0 && next != '\n';
+                next = socket.getInputStream().read()) {
+            line.append((char) next);
+        }
+        return new SlowReader(socket, line.toString());
+    }
+
+    /** Reads the rest of the response, until the server closes the connection. */
+    String rest() throws IOException {
+        return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,188 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.serving.GrpcHostileClientsTests.UnreadAnswers;
+import io.grpc.Status;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/**
+ * Clients that ask for large outputs and do not read them keep no memory of the device, and of the heap only what all requests may have. The
+ * budget of the device, 40 MB, holds the outputs of nine of them and no call besides.
+ */
+@SpringBootTest(
+        classes = ProtocolConformanceTests.Application.class,
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "spring.grpc.server.enabled=true",
+            "spring.grpc.server.port=0",
+            "iree.serving.enabled=true",
+            "iree.http.max-in-flight-size=160MB",
+            "iree.http.body-timeout=10m",
+            "server.tomcat.connection-timeout=10m",
+            "iree.pools.local.budget=40MB",
+        })
+@Timeout(600)
+class SlowReadersTests {
+
+    private static final int READERS = 9;
+    private static final int BYTES = 4 << 20;
+    private static final int SMALL = 1000;
+    /** Memory of large requests: three quarters of all. */
+    private static final long LIMIT = 120 << 20;
+
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private GrpcServerLifecycle grpc;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private BodyLimits limits;
+
+    private final List<SlowReader> open = new ArrayList<>();
+    private final List<GrpcClient> clients = new ArrayList<>();
+    private long idle;
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        registry.add(
+                "iree.modules.values.location",
+                () -> TestModules.fixture("3.11.0/cpu/add.vmfb").toString());
+    }
+
+    @BeforeEach
+    void begin() {
+        idle = memory();
+    }
+
+    @AfterEach
+    void everythingIsGivenBackWhenClientsDisconnect() throws Exception {
+        for (SlowReader each : open) {
+            each.close();
+        }
+        for (GrpcClient each : clients) {
+            each.close();
+        }
+        while (limits.inFlight() != 0 || limits.awaited() != 0 || memory() != idle) {
+            Thread.onSpinWait(); // the class's timeout fails what stays
+        }
+    }
+
+    private long memory() {
+        return runtime.device().allocator().statistics().bytesLive();
+    }
+
+    private SlowReader ask(int bytes, boolean binary) throws IOException {
+        SlowReader reader = SlowReader.ask(port, bytes, binary);
+        open.add(reader);
+        return reader;
+    }
+
+    private UnreadAnswers askOverGrpc(int bytes) {
+        GrpcClient client = new GrpcClient(grpc.getPort());
+        clients.add(client);
+        UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
+        unread.send(request(client, bytes).encoded());
+        unread.call.halfClose();
+        return unread;
+    }
+
+    private static GrpcClient.Inference request(GrpcClient client, int bytes) {
+        return client.inference("values.echo_ui8")
+                .input("x", "UINT8", List.of((long) bytes))
+                .raw(new byte[bytes]);
+    }
+
+    private void othersAreAnswered() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            SlowReader polite = ask(BYTES, true);
+            String rest = polite.rest();
+            assertThat(polite.line()).as(rest.substring(0, Math.min(1000, rest.length()))).contains(" 200");
+            assertThat(rest).hasSizeGreaterThan(BYTES);
+        }
+        GrpcClient polite = new GrpcClient(grpc.getPort());
+        clients.add(polite);
+        assertThat(request(polite, BYTES).infer().raw(0)).hasSize(BYTES);
+    }
+
+    private void awaitMemoryOfAnswersAlone() {
+        while (memory() != idle || limits.inFlight() >= READERS * (BYTES + SMALL)) { // inputs are not needed any more
+            Thread.onSpinWait();
+        }
+        assertThat(limits.inFlight()).as("answers that are not read").isGreaterThanOrEqualTo(READERS * BYTES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void clientsThatDoNotReadKeepNoMemoryOfTheDevice(boolean binary) throws IOException {
+        for (int i = 0; i < READERS; i++) {
+            assertThat(ask(BYTES, binary).line()).contains(" 200");
+        }
+        othersAreAnswered();
+        awaitMemoryOfAnswersAlone();
+    }
+
+    @Test
+    void norOverGrpc() throws IOException {
+        for (int i = 0; i < READERS; i++) {
+            askOverGrpc(BYTES);
+        }
+        while (limits.inFlight() < READERS * BYTES || limits.awaited() > 0) {
+            Thread.onSpinWait();
+        }
+        othersAreAnswered();
+        awaitMemoryOfAnswersAlone();
+    }
+
+    @Test
+    void answersThatAreNotReadAreLimited() throws IOException {
+        SlowReader last = ask(BYTES, true);
+        for (int i = 1; last.line().contains(" 200"); i++) {
+            assertThat(i).isLessThan((int) (LIMIT / BYTES));
+            last = ask(BYTES, true);
+        }
+        assertThat(last.line()).contains(" 503");
+        assertThat(last.rest())
+                .containsIgnoringCase("Retry-After: 1")
+                .containsPattern("requests in flight hold \\d+ of 167772160 bytes, and this one needs \\d+ more")
+                .contains("'iree.http.max-in-flight-size'");
+        assertThat(limits.inFlight()).isLessThanOrEqualTo(LIMIT);
+
+        GrpcClient client = new GrpcClient(grpc.getPort());
+        clients.add(client);
+        Status refused = request(client, BYTES).refused();
+        assertThat(refused.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(refused.getDescription()).contains("'iree.http.max-in-flight-size'");
+
+        assertThat(ask(SMALL, true).line()).as("small ones have their own part").contains(" 200");
+        for (int i = 0; i < 3; i++) {
+            open.get(i).close();
+        }
+        while (limits.inFlight() > LIMIT - 3 * BYTES) {
+            Thread.onSpinWait();
+        }
+        assertThat(ask(BYTES, true).line()).contains(" 200");
+    }
+}

@@ -80,6 +80,13 @@ public final class BodyLimits {
         return body;
     }
 
+    /** Charges an answer until it is closed. */
+    LimitedBody answer(long bytes) {
+        LimitedBody answer = receive(InputStream.nullInputStream(), 0, 0, MEMORY);
+        answer.charge(bytes);
+        return answer;
+    }
+
     /**
      * Returns the memory charged to requests in flight.
      *

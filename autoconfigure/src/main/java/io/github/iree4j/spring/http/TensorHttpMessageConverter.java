@@ -76,10 +76,9 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
 
     @Override
     protected void writeInternal(Tensor tensor, HttpOutputMessage message) throws IOException {
-        try (tensor) {
-            MediaType type =
-                    TensorMediaTypes.typeOf(tensor, message.getHeaders().getContentType());
-            TensorMediaTypes.write(tensor, type, message.getBody());
+        MediaType type = TensorMediaTypes.typeOf(tensor, message.getHeaders().getContentType());
+        try (Outgoing outgoing = Outgoing.of(tensor, limits, message)) {
+            TensorMediaTypes.write(outgoing.tensor(), type, message.getBody());
         }
     }
 

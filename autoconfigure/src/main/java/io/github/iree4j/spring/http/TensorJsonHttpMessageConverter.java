@@ -76,8 +76,8 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
 
     @Override
     protected void writeInternal(Tensor tensor, HttpOutputMessage message) throws IOException {
-        try (tensor) {
-            mapper.writeValue(message.getBody(), tensor);
+        try (Outgoing outgoing = Outgoing.of(tensor, limits, message)) {
+            mapper.writeValue(message.getBody(), outgoing.tensor());
         }
     }
 }

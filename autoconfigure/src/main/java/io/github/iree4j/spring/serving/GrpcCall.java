@@ -34,6 +34,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     private @Nullable GrpcWork work; // guarded by this, as are the next
     /** Ends the request whose answer the client has not read. */
     private @Nullable Runnable unread;
+
     private @Nullable Future<?> impatience;
     private boolean any;
     private boolean begun;

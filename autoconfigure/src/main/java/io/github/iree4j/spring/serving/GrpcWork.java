@@ -22,7 +22,9 @@ record GrpcWork(CompletableFuture<Answer> answer, Runnable cancel) {
 
     /** The same work, with another message as its answer. */
     GrpcWork map(UnaryOperator<GrpcMessage> encoding) {
-        return new GrpcWork(answer.thenApply(made -> new Answer(encoding.apply(made.message()), made.written(), made.read())), cancel);
+        return new GrpcWork(
+                answer.thenApply(made -> new Answer(encoding.apply(made.message()), made.written(), made.read())),
+                cancel);
     }
 
     /** Work that is done already. */

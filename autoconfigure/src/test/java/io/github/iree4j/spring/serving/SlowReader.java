@@ -15,17 +15,37 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
 
     /** Asks {@code values.echo_ui8} for an output of that size. */
     static SlowReader ask(int port, int bytes, boolean binary) throws IOException {
-        Socket socket = new Socket();
-        socket.setReceiveBufferSize(4096); // so that the system does not take all for the client
-        socket.connect(new InetSocketAddress("localhost", port));
+        Socket socket = connect(port);
         String json = """
                 {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"parameters":{"binary_data_size":%d}}],\
                 "parameters":{"binary_data_output":%b}}""".formatted(bytes, bytes, binary);
         socket.getOutputStream()
-                .write("POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s"
-                        .formatted(json.length(), json.length() + bytes, json)
-                        .getBytes(StandardCharsets.US_ASCII));
+                .write(
+                        "POST /v2/models/values.echo_ui8/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s"
+                                .formatted(json.length(), json.length() + bytes, json)
+                                .getBytes(StandardCharsets.US_ASCII));
         socket.getOutputStream().write(new byte[bytes]);
+        return begun(socket);
+    }
+
+    /** Asks for a path. */
+    static SlowReader get(int port, String path, String accept) throws IOException {
+        Socket socket = connect(port);
+        socket.getOutputStream()
+                .write("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: %s\r\n\r\n"
+                        .formatted(path, accept)
+                        .getBytes(StandardCharsets.US_ASCII));
+        return begun(socket);
+    }
+
+    private static Socket connect(int port) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096); // so that the system does not take all for the client
+        socket.connect(new InetSocketAddress("localhost", port));
+        return socket;
+    }
+
+    private static SlowReader begun(Socket socket) throws IOException {
         StringBuilder line = new StringBuilder();
         for (int next = socket.getInputStream().read();
                 next >= 0 && next != '\n';

@@ -3,11 +3,16 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.GrpcHostileClientsTests.UnreadAnswers;
 import io.grpc.Status;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -23,13 +28,18 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Clients that ask for large outputs and do not read them keep no memory of the device, and of the heap only what all requests may have. The
  * budget of the device, 40 MB, holds the outputs of nine of them and no call besides.
  */
 @SpringBootTest(
-        classes = ProtocolConformanceTests.Application.class,
+        classes = {ProtocolConformanceTests.Application.class, SlowReadersTests.Tensors.class},
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "spring.grpc.server.enabled=true",
@@ -119,7 +129,9 @@ class SlowReadersTests {
         for (int i = 0; i < 3; i++) {
             SlowReader polite = ask(BYTES, true);
             String rest = polite.rest();
-            assertThat(polite.line()).as(rest.substring(0, Math.min(1000, rest.length()))).contains(" 200");
+            assertThat(polite.line())
+                    .as(rest.substring(0, Math.min(1000, rest.length())))
+                    .contains(" 200");
             assertThat(rest).hasSizeGreaterThan(BYTES);
         }
         GrpcClient polite = new GrpcClient(grpc.getPort());
@@ -142,6 +154,29 @@ class SlowReadersTests {
         }
         othersAreAnswered();
         awaitMemoryOfAnswersAlone();
+    }
+
+    /** Nor do those of an application's own endpoints. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/octet-stream", "application/json"})
+    void norThoseOfTensorsInBodies(String type) throws IOException {
+        for (int i = 0; i < READERS; i++) {
+            SlowReader reader = SlowReader.get(port, "/tensor?bytes=" + BYTES, type);
+            open.add(reader);
+            assertThat(reader.line()).contains(" 200");
+        }
+        othersAreAnswered();
+        if (countsTensorsInBodies()) {
+            awaitMemoryOfAnswersAlone();
+        }
+        while (memory() != idle) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Whether a tensor in a body counts until its client has read it. */
+    boolean countsTensorsInBodies() {
+        return true;
     }
 
     @Test
@@ -184,5 +219,27 @@ class SlowReadersTests {
             Thread.onSpinWait();
         }
         assertThat(ask(BYTES, true).line()).contains(" 200");
+    }
+
+    /** An endpoint of an application. */
+    @RestController
+    static class Tensors {
+        private final InvocationService invocations;
+
+        Tensors(InvocationService invocations) {
+            this.invocations = invocations;
+        }
+
+        @GetMapping("/tensor")
+        Mono<Tensor> tensor(@RequestParam int bytes) {
+            return Mono.fromCallable(() -> {
+                        try (Tensor zeros =
+                                        Tensor.wrap(MemorySegment.ofArray(new byte[bytes]), ElementType.UI8, bytes);
+                                Results results = invocations.invoke("values.echo_ui8", zeros)) {
+                            return results.take(0);
+                        }
+                    })
+                    .subscribeOn(Schedulers.boundedElastic());
+        }
     }
 }

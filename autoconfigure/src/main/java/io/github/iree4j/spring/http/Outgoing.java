@@ -1,0 +1,53 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Tensor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpOutputMessage;
+import org.springframework.http.server.ServerHttpResponse;
+
+/**
+ * A tensor that Spring MVC or a client of it writes. One for a client of this server, who decides how long it takes to be read, is copied to the heap and charged to
+ * requests in flight until it is closed, so that it keeps no memory of a device; one for another server goes from where it is.
+ */
+final class Outgoing implements AutoCloseable {
+    private final Tensor tensor;
+    private final @Nullable LimitedBody charged;
+
+    private Outgoing(Tensor tensor, @Nullable LimitedBody charged) {
+        this.tensor = tensor;
+        this.charged = charged;
+    }
+
+    /**
+     * Takes ownership of a tensor.
+     *
+     * @param limits null for none
+     * @throws org.springframework.web.server.ResponseStatusException when requests in flight hold too much
+     */
+    static Outgoing of(Tensor tensor, @Nullable BodyLimits limits, HttpOutputMessage message) {
+        if (limits == null || !(message instanceof ServerHttpResponse)) {
+            return new Outgoing(tensor, null);
+        }
+        try (tensor) {
+            LimitedBody charged = limits.answer(tensor.byteSize());
+            try {
+                return new Outgoing(tensor.copy(), charged);
+            } catch (RuntimeException | Error e) {
+                charged.close();
+                throw e;
+            }
+        }
+    }
+
+    Tensor tensor() {
+        return tensor;
+    }
+
+    @Override
+    public void close() {
+        try (tensor;
+                charged) {
+            return;
+        }
+    }
+}

@@ -53,7 +53,7 @@ class AdmissionTest {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
                         .withMessageContaining("allocation of 16 bytes")
-                        .withMessageContaining("of the limit of 160 bytes 128 are in use")
+                        .withMessageContaining("of the limit of device 'local' of 160 bytes 128 are in use")
                         .withMessageContaining("'add' holds 0 bytes transient, 128 persistent")
                         .withMessageContaining("it does not fit beside what its own call holds")
                         .withMessageContaining("raise the limit")

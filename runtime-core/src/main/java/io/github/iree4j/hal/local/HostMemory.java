@@ -47,7 +47,13 @@ final class HostMemory {
         this.poison = poison;
         int sharers = options.driver(CpuOptions.DEFAULT).sharers();
         this.pools = new DevicePools(
-                        slabs(), Long.MAX_VALUE, options, DefaultBudget.now().bytes(sharers), busy, growth)
+                        device::id,
+                        slabs(),
+                        Long.MAX_VALUE,
+                        options,
+                        DefaultBudget.now().bytes(sharers),
+                        busy,
+                        growth)
                 .add("", UnaryOperator.identity())
                 .build();
     }

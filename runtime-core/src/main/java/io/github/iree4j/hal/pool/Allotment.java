@@ -66,7 +66,7 @@ final class Allotment {
         this.alignment = builder.provider.alignment();
         this.capacity = builder.provider.capacity();
         this.knots = new Knots(builder, set, pools, slabs, deaths, gate);
-        this.shortage = new Shortage(pools, slabs, knots.resolution(), knots.stakes(), accounts, capacity);
+        this.shortage = new Shortage(builder, pools, slabs, knots.resolution(), knots.stakes(), accounts);
         this.turns = new Turns(line, knots, slabs, Math.min(builder.budget, capacity));
     }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
@@ -33,6 +34,7 @@ public final class PoolSetBuilder {
     PoolObservation observation = new PoolObservation();
     long waste = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
+    Supplier<String> owner = () -> "";
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
         this.provider = Objects.requireNonNull(provider, "provider");
@@ -48,6 +50,17 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder growth(Executor executor) {
         this.growth = Objects.requireNonNull(executor, "executor");
+        return this;
+    }
+
+    /**
+     * Names what the memory belongs to, for messages about shortage.
+     *
+     * @param name asked when there is such a message, with the lock of the set held; empty, or a word like "device 'a'"; empty unless set
+     * @return this builder
+     */
+    public PoolSetBuilder owner(Supplier<String> name) {
+        this.owner = Objects.requireNonNull(name, "name");
         return this;
     }
 

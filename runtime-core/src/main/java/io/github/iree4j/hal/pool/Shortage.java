@@ -4,6 +4,7 @@ import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +24,24 @@ final class Shortage {
     private final StakeList stakes;
     private final Accounts accounts;
     private final long capacity;
+    private final Supplier<String> owner;
     private long logged;
     private boolean hasLogged;
 
-    Shortage(List<Pool> pools, Slabs slabs, Resolution resolution, StakeList stakes, Accounts accounts, long capacity) {
+    Shortage(
+            PoolSetBuilder builder,
+            List<Pool> pools,
+            Slabs slabs,
+            Resolution resolution,
+            StakeList stakes,
+            Accounts accounts) {
         this.pools = pools;
         this.slabs = slabs;
         this.resolution = resolution;
         this.stakes = stakes;
         this.accounts = accounts;
-        this.capacity = capacity;
+        this.capacity = builder.provider.capacity();
+        this.owner = builder.owner;
     }
 
     // ---- For the requester.
@@ -45,7 +54,7 @@ final class Shortage {
                 : length > pool.options.budget()
                         ? "pool '%s' has at most %d bytes".formatted(pool.name(), pool.options.budget())
                         : length > slabs.budget
-                                ? "the limit is %d bytes".formatted(slabs.budget)
+                                ? "the limit%s is %d bytes".formatted(ofOwner(), slabs.budget)
                                 : "the system has at most %d bytes".formatted(capacity);
         return "allocation of %d bytes exceeds the memory limit and can never fit: %s; raise the limit or use less at once"
                 .formatted(request.size(), limit);
@@ -101,6 +110,11 @@ final class Shortage {
         return limit + "; " + share + "; " + remedy(pool, request, account, own);
     }
 
+    private String ofOwner() {
+        String name = owner.get();
+        return name.isEmpty() ? "" : " of " + name;
+    }
+
     private String inSlabs(Pool pool) {
         long idle = 0;
         long ownIdle = 0;
@@ -114,8 +128,8 @@ final class Shortage {
         long room = Math.min(slabs.budget - slabs.bytes() + idle, pool.options.budget() - pool.slabBytes() + ownIdle);
         long held = slabs.bytes() - idle;
         String limit = slabs.budget == Long.MAX_VALUE
-                ? "without a limit, %d bytes are in use".formatted(live)
-                : "of the limit of %d bytes %d are in use".formatted(slabs.budget, live);
+                ? "without a limit%s, %d bytes are in use".formatted(ofOwner(), live)
+                : "of the limit%s of %d bytes %d are in use".formatted(ofOwner(), slabs.budget, live);
         String largest = slabs.budget == Long.MAX_VALUE && pool.options.budget() == Long.MAX_VALUE
                 ? ""
                 : ", and a piece can have at most %d".formatted(Math.max(room, pool.store.largestFree()));

@@ -7,6 +7,7 @@ import io.github.iree4j.hal.pool.PoolSetBuilder;
 import io.github.iree4j.hal.pool.SlabProvider;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -38,6 +39,7 @@ public final class DevicePools {
     /**
      * Begins without pools.
      *
+     * @param device their owner's name, for messages, which is asked for when there is one
      * @param provider allocates slabs, borrowed
      * @param largest the most bytes that it allocates at once
      * @param options limits, waits and quotas
@@ -46,6 +48,7 @@ public final class DevicePools {
      * @param growth runs what allocates slabs while operations wait
      */
     public DevicePools(
+            Supplier<String> device,
             SlabProvider provider,
             long largest,
             DeviceOptions options,
@@ -60,7 +63,8 @@ public final class DevicePools {
         this.retained = options.memoryRetained();
         this.builder = PoolSet.builder(provider, options.schedulingDomain().tracker());
         options.memoryQuotas().forEach(builder::quota);
-        builder.budget(limit)
+        builder.owner(() -> "device '%s'".formatted(device.get()))
+                .budget(limit)
                 .waste(waste)
                 .idleAfter(options.memoryIdle().toNanos())
                 .patience(options.memoryWait().toNanos())

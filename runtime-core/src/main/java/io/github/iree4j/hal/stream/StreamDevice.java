@@ -124,7 +124,7 @@ public final class StreamDevice implements Device {
         this.issuerThread = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         try {
-            this.memory = new StreamMemory(driver, options, queues::isBusy, issuer, POISON, calls);
+            this.memory = new StreamMemory(this::id, driver, options, queues::isBusy, issuer, POISON, calls);
             undo.push(() -> memory.close(() -> {}));
             this.allocator = new StreamAllocator(this, memory);
             this.imports = new HostImports(this, memory);

@@ -17,6 +17,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Memory of one device: pools for each kind of memory, as in {@code hal.local}, with one budget and one line. Blocks
@@ -34,6 +35,7 @@ public final class StreamMemory {
     /**
      * Creates the pools; allocates no memory yet.
      *
+     * @param device its name, for messages
      * @param driver allocates the memory, borrowed
      * @param options limits
      * @param busy whether work is in flight
@@ -42,6 +44,7 @@ public final class StreamMemory {
      * @param calls calls of the driver, which stays until their end
      */
     StreamMemory(
+            Supplier<String> device,
             StreamDriver driver,
             DeviceOptions options,
             BooleanSupplier busy,
@@ -52,7 +55,8 @@ public final class StreamMemory {
         this.kinds = driver.memoryKinds();
         this.provider = new StreamSlabs(driver, calls);
         this.poison = poison;
-        DevicePools builder = new DevicePools(provider, provider.largest(), options, provider.capacity(), busy, growth);
+        DevicePools builder =
+                new DevicePools(device, provider, provider.largest(), options, provider.capacity(), busy, growth);
         for (MemoryKind kind : kinds.kinds()) {
             builder.add(
                     kinds.kinds().size() == 1 ? "" : "-" + kind.name(),

@@ -102,7 +102,8 @@ class TightBudgetTest {
 
     private static PoolSet pools(long budget) {
         DeviceOptions options = DeviceOptions.builder().memoryLimit(budget).build();
-        return new DevicePools(new FakeSlabs(), Long.MAX_VALUE, options, budget, () -> false, Runnable::run)
+        return new DevicePools(
+                        () -> "tight", new FakeSlabs(), Long.MAX_VALUE, options, budget, () -> false, Runnable::run)
                 .add("", UnaryOperator.identity())
                 .build();
     }

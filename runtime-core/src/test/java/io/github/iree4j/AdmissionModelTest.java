@@ -35,7 +35,7 @@ class AdmissionModelTest {
 
     @Test
     void everyCallEndsAndNoByteStays() throws Exception {
-        int rounds = Effort.rounds(20, 500);
+        int rounds = Effort.rounds(20, 200);
         long first = Effort.seed(AdmissionModelTest.class, rounds + " rounds", 1);
         for (int i = 0; i < rounds; i++) {
             round(first + i);

@@ -3,14 +3,19 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -112,6 +117,55 @@ class TwoDevicesPressureTest {
                 assertThat(Objects.requireNonNull(each.allocator().gate()).committed())
                         .as(each.id())
                         .isZero();
+            }
+        }
+    }
+
+    /** At whatever moment: at one gate, between two, made, or over. */
+    @Test
+    void callsThatAreCancelledLeaveNothingAtEitherDevice() throws Exception {
+        long[] peaks = peaks();
+        long most = Math.max(peaks[0], peaks[1]);
+        long seed = Effort.seed(TwoDevicesPressureTest.class, "cancelled calls", 1);
+        try (IreeRuntime runtime = open(limit(1.1, most), limit(1.2, most))) {
+            List<Program> programs = new ArrayList<>();
+            List<Thread> callers = new ArrayList<>();
+            AtomicInteger answered = new AtomicInteger();
+            for (int i = 0; i < CALLERS; i++) {
+                Program program = load(runtime, i % 2 == 1);
+                programs.add(program);
+                Random random = new Random(seed + i);
+                callers.add(Thread.ofPlatform().start(() -> {
+                    for (int call = 0; call < 4 * CALLS; call++) {
+                        CompletableFuture<Results> future =
+                                program.function("alternate").invokeAsync((Object) new float[SIZE]);
+                        future.whenComplete((results, _) -> {
+                            if (results != null) {
+                                answered.incrementAndGet();
+                                results.close();
+                            }
+                        });
+                        if (random.nextInt(3) > 0) {
+                            for (int spin = random.nextInt(20_000); spin > 0; spin--) {
+                                Thread.onSpinWait();
+                            }
+                            future.cancel(true);
+                        }
+                        future.handle((_, _) -> null).join();
+                    }
+                }));
+            }
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            programs.forEach(Program::close);
+            assertThat(answered.get()).isPositive();
+            for (Device each : runtime.devices()) {
+                AdmissionGate gate = Objects.requireNonNull(each.allocator().gate());
+                assertThat(each.allocator().statistics().bytesLive())
+                        .as(each.id())
+                        .isZero();
+                assertThat(gate.committed() + gate.waiting()).as(each.id()).isZero();
             }
         }
     }

@@ -40,7 +40,7 @@ final class ProgramGenerator {
     private final List<DeviceSetup> devices = new ArrayList<>();
     private final EffectGenerator effects;
     private final boolean tight; // memory is short
-    private final int pages; // of each block then, since memory of another size may be of no use
+    private final int pages; // of each block then, or at most
     private final int width; // the most waits, usually
     private final int sharing; // of ten signals, those of lines that exist
     private int faults; // still to be made
@@ -216,7 +216,10 @@ final class ProgramGenerator {
     }
 
     private Memory alloca(Draft draft) {
-        int size = tight ? pages * PAGE - 4 * random.nextInt(100) : 4 * (1 + random.nextInt(1024));
+        boolean isUnequal = seed % 2 == 0;
+        int size = tight
+                ? (isUnequal ? 1 + random.nextInt(pages) : pages) * PAGE - 4 * random.nextInt(100)
+                : 4 * (1 + random.nextInt(1024));
         Memory memory = effects.memory(draft.device, size, random.nextInt(3), nodes.size());
         add(draft, draft.device, Kind.ALLOCA, memory.index, -1, List.of(), null);
         return memory;

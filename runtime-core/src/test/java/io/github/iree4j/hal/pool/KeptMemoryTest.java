@@ -100,15 +100,43 @@ class KeptMemoryTest extends MemoryLine {
         }
     }
 
+    private PoolSetBuilder keepingWholeSlabs() {
+        return builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE));
+    }
+
     @Test
     void aLargeSlabIsNotUsedForASmallRequest() {
-        PoolSet set = builder(Long.MAX_VALUE)
-                .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
-                .build();
+        PoolSet set = keepingWholeSlabs().build();
         reserve(set, 6400).release(Frontier.EMPTY);
         Reservation little = reserve(set, 640);
         assertThat(little.slab().size()).isEqualTo(640);
         assertThat(reserve(set, 6144).slab().size()).as("an eighth may be lost").isEqualTo(6400);
+    }
+
+    @Test
+    void ofSlabsThatServeARequestTheShortestIsUsed() {
+        PoolSet set = keepingWholeSlabs().build();
+        List<Reservation> all = List.of(reserve(set, 6400), reserve(set, 6208), reserve(set, 6272));
+        all.forEach(each -> each.release(Frontier.EMPTY));
+        assertThat(reserve(set, 6144).slab().size()).isEqualTo(6208);
+        assertThat(reserve(set, 6144).slab().size()).isEqualTo(6272);
+        assertThat(reserve(set, 6144).slab().size()).isEqualTo(6400);
+    }
+
+    @Test
+    void aLongerSlabIsUsedBehindItsOwnLastUserWhileAShorterOneMayNotBeUsed() {
+        PoolSet set = keepingWholeSlabs().build();
+        Reservation longer = reserve(set, 6400);
+        Reservation shorter = reserve(set, 6144); // looked at last
+        longer.release(Frontier.producedBy(AXIS, 1));
+        shorter.release(Frontier.producedBy(OTHER, 1));
+        NativeTimepoint mark = new NativeTimepoint("queue", AXIS, 1, Frontier.producedBy(AXIS, 1));
+        Reservation again = set.tryReserve(
+                ReservationRequest.of(6144).after(Frontier.EMPTY, (axis, epoch) -> axis == AXIS ? mark : null));
+        assertThat(again).isNotNull();
+        assertThat(again.slab()).isSameAs(longer.slab());
+        assertThat(again.waits()).containsExactly(mark);
+        assertThat(again.death()).isEqualTo(Frontier.producedBy(AXIS, 1));
     }
 
     @Test

@@ -140,6 +140,36 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
+    void blocksThatWasteMoreThanAnEighthOfTheirLengthTogetherWasteALimitedNumberOfParts() {
+        PoolSet set = keepingWholeSlabs().waste(640).build();
+        List<Reservation> all = new ArrayList<>();
+        for (int i = 0; i <= Waste.PARTS; i++) {
+            all.add(reserve(set, 1280));
+        }
+        all.forEach(each -> each.release(Frontier.EMPTY));
+        for (int i = 0; i < Waste.PARTS; i++) {
+            assertThat(reserve(set, 640).slab().size()).as("number %d", i).isEqualTo(1280);
+        }
+        assertThat(reserve(set, 640).slab().size())
+                .as("no part is left, though none wastes more than that")
+                .isEqualTo(640);
+    }
+
+    @Test
+    void whatABlockWastesMayBeWastedAgainOnceItIsBack() {
+        PoolSet set = keepingWholeSlabs().waste(64).build();
+        int spare = Waste.PARTS * 64;
+        List<Reservation> two = List.of(reserve(set, 1024 + spare), reserve(set, 1024 + spare));
+        two.forEach(each -> each.release(Frontier.EMPTY));
+        Reservation lavish = reserve(set, 1024);
+        assertThat(lavish.slab().size()).isEqualTo(1024 + spare);
+        Reservation fitting = reserve(set, 1024);
+        assertThat(fitting.slab().size()).as("while it is out").isEqualTo(1024);
+        lavish.release(Frontier.EMPTY);
+        assertThat(reserve(set, 1024).slab().size()).as("once it is back").isEqualTo(1024 + spare);
+    }
+
+    @Test
     void whatAConsumerKeepsCountsAgainstItsQuota() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .quota("c", 128)

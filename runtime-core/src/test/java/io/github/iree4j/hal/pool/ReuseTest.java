@@ -167,6 +167,20 @@ class ReuseTest {
     }
 
     @Test
+    void theWaitsOfAReservationAreThoseOfWhatItsRequesterRanAfterWhenItLastAsked() {
+        Pool pool = pool(64);
+        free(pool, 64, Frontier.producedBy(A, 5));
+        Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
+        assertThat(again).isNotNull();
+        assertThat(again.waits()).isEmpty();
+        NativeTimepoint mark = new NativeTimepoint("queue", A, 6, Frontier.producedBy(A, 6));
+        assertThat(again.revalidate(Frontier.EMPTY, (axis, epoch) -> mark)).isTrue();
+        assertThat(again.waits()).as("it no longer runs after the last user").containsExactly(mark);
+        assertThat(again.revalidate(Frontier.of(A, 5), NativeTimepoints.NONE)).isTrue();
+        assertThat(again.waits()).as("it runs after the last user again").isEmpty();
+    }
+
+    @Test
     void anotherBlockIsTakenAndOnlyThenThePoolGrows() {
         Pool pool = pool(PoolOptions.tlsf("t", 256, 256), 512);
         Reservation first = pool.tryReserve(ReservationRequest.of(64));

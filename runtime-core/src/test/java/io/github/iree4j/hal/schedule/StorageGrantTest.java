@@ -417,9 +417,13 @@ class StorageGrantTest {
         MemoryHolder before = call.enter();
         StorageGrant<Storage> grant = new StorageGrant<>(new Bytes(), pools, ReservationRequest.of(64), Storage::new);
         call.leave(before);
-        assertThat(grant.tryReservePresent(Frontier.EMPTY, NativeTimepoints.NONE))
+        assertThat(grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
+                .as("new memory")
                 .isFalse();
-        assertThat(grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE)).isFalse();
+        taken(pools).release(Frontier.EMPTY);
+        assertThat(grant.tryReservePresent(Frontier.EMPTY, NativeTimepoints.NONE))
+                .as("memory that is free")
+                .isFalse();
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         grant.reserve(Frontier.EMPTY, NativeTimepoints.NONE, failure -> done.complete(failure == null));
         assertThat(done).isNotDone();

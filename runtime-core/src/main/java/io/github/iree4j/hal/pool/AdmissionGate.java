@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * waits for one that is not, which may wait for the former.
  *
  * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
- * others like it need. After {@link PoolSetBuilder#hostPatience} it counts with what it has held by then, and such a call that has waited for
- * that long, since it asked and since the last of the kind, is admitted beside others, with the best guess.
+ * others like it need. After a second, or {@link PoolSetBuilder#hostPatience} if that is less, it counts with what it has held by then, and
+ * such a call that has waited for that long, since it asked and since the last of the kind, is admitted beside others, with the best guess.
  *
  * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
  * calls wait for what the other has.
@@ -60,6 +60,9 @@ public final class AdmissionGate {
     /** How many calls are looked at for one that fits. A guess, not measured. */
     private static final int LOOKED_AT = 64;
 
+    /** How long a call is alone whose need nobody knows, and waits to be, at most. A guess, not measured. */
+    private static final long SOLITUDE = TimeUnit.SECONDS.toNanos(1);
+
     private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final int number;
@@ -67,6 +70,7 @@ public final class AdmissionGate {
     private final Map<String, Share> quotas;
     private final long patience;
     private final long hostPatience;
+    private final long solitude;
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
 
@@ -89,6 +93,7 @@ public final class AdmissionGate {
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0)));
         this.patience = builder.patience;
         this.hostPatience = Math.min(builder.hostPatience, builder.patience);
+        this.solitude = Math.min(hostPatience, SOLITUDE);
         this.clock = builder.clock;
         this.delayed = builder.delayed;
     }
@@ -364,8 +369,8 @@ public final class AdmissionGate {
         /** Whether a call whose need is not known has waited for long enough to go in beside others. */
         boolean hasWaitedToBeAlone(Admission call) {
             long waited = now - Math.max(call.readySince, lastGuess);
-            next = waited < hostPatience ? Math.min(next, hostPatience - waited) : next;
-            return waited >= hostPatience;
+            next = waited < solitude ? Math.min(next, solitude - waited) : next;
+            return waited >= solitude;
         }
 
         /** A call does not fit. */
@@ -427,7 +432,7 @@ public final class AdmissionGate {
     private void endSolitude(Look look) {
         for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
             Admission call = each.next();
-            long rest = hostPatience - (look.now - call.aloneSince);
+            long rest = solitude - (look.now - call.aloneSince);
             if (rest > 0) {
                 look.next = Math.min(look.next, rest);
                 continue;

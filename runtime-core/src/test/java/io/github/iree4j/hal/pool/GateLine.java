@@ -19,12 +19,16 @@ abstract class GateLine extends KnotLine {
 
     /** Of blocks of one byte. */
     final PoolSet bytes(long limit) {
+        return bytes(limit, HOST);
+    }
+
+    final PoolSet bytes(long limit, long hostPatience) {
         return builder(limit)
                 .pool(PoolOptions.fixedBlock("f", 1, 1))
                 .quota("small", 40)
                 .delayed(this::after)
                 .patience(PATIENCE)
-                .hostPatience(HOST)
+                .hostPatience(hostPatience)
                 .build();
     }
 

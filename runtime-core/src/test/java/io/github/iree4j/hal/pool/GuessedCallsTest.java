@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Calls of which nobody knows what they need: alone at first, and for a while. */
 @Timeout(300)
@@ -131,6 +133,18 @@ class GuessedCallsTest extends GateLine {
         exit("c");
         assertThat(gate.committed()).isZero();
         assertThat(gate.quota("small").committed()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"30000, 1000", "30, 30"})
+    void aFirstCallIsAloneForASecondButNotForLongerThanTheHostIsWaitedFor(long host, long alone) {
+        AdmissionGate other = bytes(LIMIT, TimeUnit.MILLISECONDS.toNanos(host)).gate();
+        other.join("", new Need(-10), false, _ -> entered.add("a"));
+        other.join("", new Need(50), false, _ -> entered.add("b"));
+        pass(TimeUnit.MILLISECONDS.toNanos(alone) - 1);
+        assertThat(entered).containsExactly("a");
+        pass(1);
+        assertThat(entered).containsExactly("a", "b");
     }
 
     @Test

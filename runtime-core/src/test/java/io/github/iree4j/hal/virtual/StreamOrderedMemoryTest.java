@@ -187,7 +187,10 @@ class StreamOrderedMemoryTest {
         assertThat(never.failure()).isInstanceOf(IreeException.class);
         assertThat(never.query()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(never.failure().getMessage())
-                .contains("allocation of 600000000 bytes", "can never fit", "the limit of device 'local' is 512000000 bytes");
+                .contains(
+                        "allocation of 600000000 bytes",
+                        "can never fit",
+                        "the limit of device 'local' is 512000000 bytes");
         gate1.signal();
         freed2.await();
         freed1.await();

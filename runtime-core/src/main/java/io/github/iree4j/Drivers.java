@@ -76,6 +76,7 @@ final class Drivers {
                 source.uri(),
                 drivers,
                 options.toBuilder()
+                        .name(source.name())
                         .with(cpu.executor() != null ? cpu : cpu.withExecutor(executor))
                         .build());
     }

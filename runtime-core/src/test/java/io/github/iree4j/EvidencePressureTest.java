@@ -85,6 +85,30 @@ class EvidencePressureTest {
         }
     }
 
+    /** What the host keeps on the device is not part of a call's need. Each call would wait for the host, longer than this test may take. */
+    @Test
+    @Timeout(60)
+    void anInputThatStaysOnTheDeviceIsNotCountedTwice() {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit((long) (1.05 * NEED))
+                .memoryWait(Duration.ofMinutes(20))
+                .memoryHostWait(Duration.ofMinutes(20))
+                .build();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
+                Program program = load(runtime)) {
+            call(program, 1);
+            try (Tensor kept = runtime.upload(Tensor.of(values(5), SIZE))) {
+                for (int i = 0; i < 10; i++) {
+                    try (Results results = program.function("add").invoke(kept, Tensor.of(values(i), SIZE))) {
+                        assertThat(results.tensor(0).toFloatArray()).endsWith(5 + i);
+                    }
+                }
+            }
+        }
+    }
+
     /** Nobody knows what a call needs that never succeeds; and each would wait for the host. */
     @Test
     @Timeout(60)

@@ -2,18 +2,24 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.module.JavaModule;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -35,7 +41,11 @@ class NestedCallsPressureTest {
     enum Way {
         INVOKE,
         JOIN,
-        FUTURE_AROUND;
+        FUTURE_AROUND,
+        /** The inner program is on a device that the outer one does not have. */
+        ELSEWHERE,
+        /** The inner call waits for a fence that is reached when the outer one has ended. */
+        OUTLIVING;
     }
 
     static Stream<Arguments> cells() {
@@ -47,6 +57,8 @@ class NestedCallsPressureTest {
     static final class Around {
         private final ProgramFunction inner;
         private final Way way;
+        private @Nullable Fence after;
+        private @Nullable CompletableFuture<Results> left;
 
         Around(ProgramFunction inner, Way way) {
             this.inner = inner;
@@ -61,8 +73,12 @@ class NestedCallsPressureTest {
             Arrays.fill(factors, 1);
             Tensor in = Tensor.of(values, ROWS, COLUMNS);
             Tensor by = Tensor.of(factors, ROWS, 1);
+            if (after != null) {
+                left = inner.submit(after, null, in, by);
+                return value * value;
+            }
             try (Results results = way == Way.JOIN ? inner.invokeAsync(in, by).join() : inner.invoke(in, by)) {
-                return (int) results.tensor(0).toFloatArray()[0];
+                return first(results);
             }
         }
 
@@ -72,22 +88,43 @@ class NestedCallsPressureTest {
         }
     }
 
-    private record Pair(Program inner, Program outer) implements AutoCloseable {
+    private static int first(Results results) {
+        return (int) results.tensor(0).toFloatArray()[0];
+    }
+
+    private record Pair(Timeline timeline, Around around, Program inner, Program outer) implements AutoCloseable {
         static Pair load(IreeRuntime runtime, Way way) {
-            Program inner = runtime.load(Fixtures.file("3.13.0/cpu/outer.vmfb"));
+            Program inner = runtime.load(ProgramOptions.builder()
+                    .module(Fixtures.file("3.13.0/cpu/outer.vmfb"))
+                    .device(way == Way.ELSEWHERE ? "b" : "a")
+                    .build());
+            Around around = new Around(inner.function("outer"), way);
             return new Pair(
+                    runtime.createTimeline(),
+                    around,
                     inner,
                     runtime.load(ProgramOptions.builder()
-                            .module(JavaModule.of(new Around(inner.function("outer"), way)))
+                            .module(JavaModule.of(around))
                             .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                            .device("a")
                             .build()));
         }
 
         void call(Way way, int value) {
             ProgramFunction main = outer.function("main");
-            CompletableFuture<Results> later = way == Way.FUTURE_AROUND ? main.invokeAsync(value, FOUR) : null;
-            try (Results results = later == null ? main.invoke(value, FOUR) : later.join()) {
-                assertThat(results.intValue(0)).isEqualTo(value * value);
+            long next = timeline.semaphore().value() + 1;
+            try (Fence fence = timeline.at(next)) {
+                around.after = way == Way.OUTLIVING ? fence : null;
+                CompletableFuture<Results> later = way == Way.FUTURE_AROUND ? main.invokeAsync(value, FOUR) : null;
+                try (Results results = later == null ? main.invoke(value, FOUR) : later.join()) {
+                    assertThat(results.intValue(0)).isEqualTo(value * value);
+                }
+                timeline.semaphore().signal(next);
+            }
+            if (way == Way.OUTLIVING) {
+                try (Results results = Objects.requireNonNull(around.left).join()) {
+                    assertThat(first(results)).isEqualTo(value * value);
+                }
             }
         }
 
@@ -95,11 +132,19 @@ class NestedCallsPressureTest {
         public void close() {
             outer.close();
             inner.close();
+            timeline.close();
         }
     }
 
+    private static IreeRuntime open(DeviceOptions options) {
+        return IreeRuntime.builder()
+                .device("a", "local://", options)
+                .device("b", "local://", options)
+                .build();
+    }
+
     private static long peak() {
-        try (IreeRuntime runtime = IreeRuntime.create();
+        try (IreeRuntime runtime = open(DeviceOptions.DEFAULT);
                 Pair pair = Pair.load(runtime, Way.INVOKE)) {
             pair.call(Way.INVOKE, 3);
             return runtime.device().allocator().statistics().bytesPeak();
@@ -110,13 +155,17 @@ class NestedCallsPressureTest {
     @MethodSource("cells")
     void everyCallIsAnswered(Way way, double budget) throws Exception {
         Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
-        try (IreeRuntime runtime =
-                IreeRuntime.builder().memoryLimit((long) (budget * peak())).build()) {
+        DeviceOptions options =
+                DeviceOptions.builder().memoryLimit((long) (budget * peak())).build();
+        try (IreeRuntime runtime = open(options)) {
             List<Pair> pairs = new ArrayList<>();
             CyclicBarrier start = new CyclicBarrier(CALLERS);
             List<Thread> callers = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {
                 pairs.add(Pair.load(runtime, way));
+                if (way == Way.ELSEWHERE || way == Way.OUTLIVING) { // nobody knows before
+                    pairs.getLast().call(way, 2);
+                }
             }
             for (Pair pair : pairs) {
                 callers.add(Thread.ofPlatform().start(() -> {
@@ -135,8 +184,11 @@ class NestedCallsPressureTest {
             }
             pairs.forEach(Pair::close);
             assertThat(wrong).isEmpty();
-            assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
-            assertThat(runtime.device().allocator().gate().committed()).isZero();
+            for (Device each : runtime.devices()) {
+                assertThat(each.allocator().statistics().bytesLive()).isZero();
+                assertThat(Objects.requireNonNull(each.allocator().gate()).committed())
+                        .isZero();
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
@@ -16,6 +17,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -102,6 +104,46 @@ class PressureTest {
     void everyFirstCallIsAnswered(Way way) throws Exception {
         for (double budget : new double[] {1.2, 2}) {
             press(way, budget, false);
+        }
+    }
+
+    /** Of at most as many rows as an earlier one: two that fit together by their bytes must have room for what slabs waste, too. */
+    @Test
+    void callsOfAnyShapeAreAnswered() throws Exception {
+        long seed = Effort.seed(PressureTest.class, "shapes", 1);
+        Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
+        try (IreeRuntime runtime = open(1.5)) {
+            List<Program> programs = new ArrayList<>();
+            List<Thread> callers = new ArrayList<>();
+            for (int i = 0; i < CALLERS; i++) {
+                if (i % 2 == 0) {
+                    programs.add(runtime.load(Fixtures.file(Way.BLOCKING.module())));
+                    block(programs.getLast(), i);
+                }
+                Random random = new Random(seed + i);
+                ProgramFunction outer = programs.getLast().function("outer");
+                callers.add(Thread.ofPlatform().unstarted(() -> {
+                    try {
+                        for (int call = 0; call < 4 * CALLS && wrong.isEmpty(); call++) {
+                            int rows = 1 + random.nextInt(ROWS);
+                            Tensor values = Tensor.of(new float[rows * COLUMNS], rows, COLUMNS);
+                            Tensor factors = Tensor.of(new float[rows], rows, 1);
+                            (random.nextBoolean()
+                                            ? outer.invoke(values, factors)
+                                            : outer.invokeAsync(values, factors).join())
+                                    .close();
+                        }
+                    } catch (Throwable e) {
+                        wrong.add(e);
+                    }
+                }));
+            }
+            callers.forEach(Thread::start);
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            programs.forEach(Program::close);
+            assertThat(wrong).as("seed %d", seed).isEmpty();
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.AdmissionGate;
@@ -167,6 +168,16 @@ class TwoDevicesPressureTest {
                         .isZero();
                 assertThat(gate.committed() + gate.waiting()).as(each.id()).isZero();
             }
+        }
+    }
+
+    @Test
+    void theMessageOfShortageNamesTheDevice() {
+        try (IreeRuntime runtime = open(DeviceOptions.DEFAULT, limit(1, 4L * SIZE));
+                Program program = load(runtime, false)) {
+            assertThatThrownBy(() -> call(program, true, 1))
+                    .hasMessageContaining("the limit of device 'b'")
+                    .hasMessageNotContaining("device 'a'");
         }
     }
 }

@@ -8,12 +8,14 @@ import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How a submitted call gets the right to hold memory: at once, or in the line of each {@link AdmissionGate} of its program, one after the
- * other. A call of a call has that of the outer one, which may wait for it. A call whose code submits its work behind a fence needs memory for
+ * other. A call of a call has that of the outer one, which may wait for it, and asks at devices where that one has not. A call whose code submits its work behind a fence needs memory for
  * its inputs only until the fence is reached; then its whole need counts. It asks at its first device only: with parts of its need at several,
  * two such calls that become due together might each wait for what the other has.
  */
@@ -28,7 +30,7 @@ final class Admitting {
     private final boolean isDone;
     private final AtomicBoolean isDecided = new AtomicBoolean(); // made, or cancelled
     private volatile boolean isMade;
-    private volatile @Nullable Admission place; // the last that was asked for
+    private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines at which it has asked
 
     /**
      * Asks for the right, if the call can be made at once.
@@ -50,9 +52,9 @@ final class Admitting {
         this.size = size;
         this.holder = holder;
         this.ahead = ahead;
-        boolean isNested = MemoryHolder.current() != null;
-        this.asks = isNested ? List.of() : ahead == null ? needs.of(size) : needs.atFirstDevice();
-        this.isDone = now && (isNested || program.held().isEmpty() && isAdmitted());
+        MemoryHolder outer = MemoryHolder.current();
+        this.asks = outer != null ? needs.beside(outer, size) : ahead == null ? needs.of(size) : needs.atFirstDevice();
+        this.isDone = now && (outer != null && asks.isEmpty() || program.held().isEmpty() && isAdmitted());
         this.isMade = isDone;
     }
 
@@ -68,7 +70,7 @@ final class Admitting {
                 return false;
             }
             holder.admitted(admission);
-            place = admission;
+            places.add(admission);
         }
         return true;
     }
@@ -80,9 +82,8 @@ final class Admitting {
 
     /** Counts the whole need of a call that got the right at once from the moment on at which its work may begin. */
     void watch() {
-        Admission admission = place;
-        if (ahead != null && admission != null) {
-            admission.dueAt(ahead);
+        if (ahead != null) {
+            places.forEach(admission -> admission.dueAt(ahead)); // one
         }
     }
 
@@ -107,10 +108,7 @@ final class Admitting {
             if (!isDecided.compareAndSet(false, true)) {
                 return false;
             }
-            Admission asked = place;
-            if (asked != null) {
-                asked.cancel();
-            }
+            places.forEach(Admission::cancel);
             held.remove();
             return true;
         };
@@ -131,7 +129,7 @@ final class Admitting {
                 CallThreads.start("iree4j-memory", () -> ask(made)); // here the gate is locked
             }
         });
-        place = asked;
+        places.add(asked);
         if (isDecided.get()) { // cancelled before it was seen there, or made
             asked.cancel();
         }
@@ -144,12 +142,14 @@ final class Admitting {
         }
     }
 
-    /** Remembers what the call held. After its end. */
-    void learn(boolean hasSucceeded) {
-        if (hasSucceeded) {
-            needs.learn(size, holder);
-        } else if (isMade) {
-            needs.failed(holder);
-        }
+    /** Ends the call's right, and remembers what the call held, with the calls that it made. After its end. */
+    void settle(boolean hasSucceeded) {
+        holder.settle(() -> {
+            if (hasSucceeded) {
+                needs.learn(size, holder);
+            } else if (isMade) {
+                needs.failed(holder);
+            }
+        });
     }
 }

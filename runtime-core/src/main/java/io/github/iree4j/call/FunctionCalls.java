@@ -11,6 +11,7 @@ import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -77,60 +78,30 @@ public final class FunctionCalls {
      */
     public <R> R invoke(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
         program.enter();
-        try {
-            MemoryHolder outer = MemoryHolder.current();
-            if (outer != null) { // admitted already, and waiting for this one
-                return results.apply(invokeNested(outer, inputs));
-            }
-            if (program.isWorker()) {
-                return results.apply(invokeInside(inputs, holder()));
-            }
-            return invokeAdmitted(inputs, results);
-        } finally {
-            program.exit();
-        }
-    }
-
-    private <R> R invokeAdmitted(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
+        MemoryHolder outer = MemoryHolder.current();
         MemoryHolder holder = holder();
+        MemoryHolder before = outer == null ? null : outer.awaits(holder);
+        Runnable learn = () -> {};
         try {
-            InputSize size;
             @Nullable Object[] values;
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
-                size = arguments.size();
-                admit(holder, size);
-                try {
-                    values = run(arguments, holder);
-                } catch (RuntimeException | Error e) {
-                    needs.failed(holder);
-                    throw e;
+                InputSize size = arguments.size();
+                if (!program.isWorker()) { // else nobody would do the work that it waits for
+                    admit(holder, size, outer == null ? needs.of(size) : needs.beside(outer, size));
                 }
+                learn = () -> needs.failed(holder);
+                values = run(arguments, holder);
+                learn = () -> needs.learn(size, holder);
             } finally {
                 holder.end();
             }
-            needs.learn(size, holder);
             return results.apply(values);
         } finally {
-            holder.settle();
-        }
-    }
-
-    private @Nullable Object[] invokeNested(MemoryHolder outer, @Nullable Object[] inputs) {
-        MemoryHolder holder = holder();
-        MemoryHolder before = outer.awaits(holder);
-        try {
-            return invokeInside(inputs, holder);
-        } finally {
-            outer.goesOn(before);
-            holder.settle();
-        }
-    }
-
-    private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
-        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
-            return run(arguments, holder);
-        } finally {
-            holder.end();
+            holder.settle(learn);
+            if (outer != null) {
+                outer.goesOn(before);
+            }
+            program.exit();
         }
     }
 
@@ -152,9 +123,9 @@ public final class FunctionCalls {
     }
 
     /** Waits until a call may hold memory, at one device after the other. */
-    private void admit(MemoryHolder holder, InputSize size) {
+    private void admit(MemoryHolder holder, InputSize size, List<MemoryNeed> asks) {
         String consumer = program.memory().consumer();
-        for (MemoryNeed need : needs.of(size)) {
+        for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
             Admission admission = need.gate().tryAdmit(consumer, estimate);
             if (admission == null) {
@@ -223,7 +194,7 @@ public final class FunctionCalls {
             }
             if (holder != null) {
                 holder.end();
-                holder.settle();
+                holder.settle(() -> {});
             }
             program.exit();
             throw e;

@@ -7,8 +7,8 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 /**
  * What calls of one function need of the memory of one device, as earlier calls have shown. Safe from any thread.
  *
- * <p>What a call held that copied its inputs from the host is more than what one with the same inputs on the device will hold; the other way
- * round the copies are missing, and are added.
+ * <p>Copies of inputs from the host are left out of what is learned, and added to what is asked for: what a call needs beside its inputs is the
+ * same wherever those are.
  */
 final class MemoryNeed {
     /** Without evidence that grows with the inputs: this multiple of them. A guess, not measured. */
@@ -25,8 +25,7 @@ final class MemoryNeed {
 
     private final AdmissionGate gate;
     private final boolean isOfFirstDevice;
-    private final Peaks ofCopied = new Peaks();
-    private final Peaks ofOthers = new Peaks();
+    private final Peaks besideCopies = new Peaks();
     private volatile int failures; // since the last success; approximate where threads count at once
     private volatile long failedPeak; // the most that one of them held
 
@@ -81,18 +80,10 @@ final class MemoryNeed {
         return isOfFirstDevice ? inputs.copied() : 0;
     }
 
-    private boolean areAllCopied(InputSize inputs) {
-        return copied(inputs) == inputs.bytes();
-    }
-
-    /** The most that calls with such inputs, or larger ones, have held; -1 if there was none. */
+    /** The most that calls with such inputs, or larger ones, have shown to need; -1 if there was none. */
     private long evidence(InputSize inputs) {
-        long ofSame = ofCopied.ofAtLeast(inputs.bytes());
-        if (areAllCopied(inputs) && ofSame >= 0) {
-            return ofSame;
-        }
-        long ofOther = ofOthers.ofAtLeast(inputs.bytes());
-        return ofOther < 0 ? ofSame : ofOther + copied(inputs);
+        long beside = besideCopies.ofAtLeast(inputs.bytes());
+        return beside < 0 ? -1 : beside + copied(inputs);
     }
 
     /** Predicts the peak of a call. */
@@ -101,11 +92,9 @@ final class MemoryNeed {
         if (evidence >= 0) {
             return evidence;
         }
-        long bytes = inputs.bytes();
-        long guess = Math.max(failedPeak, failures >= TRIES ? bytes : UNKNOWN * bytes);
-        return ofCopied.isEmpty()
-                ? ofOthers.inProportion(bytes, guess) + (ofOthers.isEmpty() ? 0 : copied(inputs))
-                : ofCopied.inProportion(bytes, guess);
+        long copies = copied(inputs);
+        long guess = Math.max(failedPeak, failures >= TRIES ? copies : UNKNOWN * inputs.bytes());
+        return besideCopies.inProportion(inputs.bytes(), Math.max(0, guess - copies)) + copies;
     }
 
     /** What a call may need, for all that is known. */
@@ -114,7 +103,7 @@ final class MemoryNeed {
         if (failures >= TRIES || evidence(inputs) >= 0) {
             return bytes;
         }
-        return ofCopied.isEmpty() && ofOthers.isEmpty() ? Math.max(DOUBT * bytes, UNSEEN) : DOUBT * bytes;
+        return besideCopies.isEmpty() ? Math.max(DOUBT * bytes, UNSEEN) : DOUBT * bytes;
     }
 
     /** Records what a call that has succeeded held. */
@@ -123,7 +112,7 @@ final class MemoryNeed {
     }
 
     void learn(InputSize inputs, long peak) {
-        (areAllCopied(inputs) ? ofCopied : ofOthers).learn(inputs.bytes(), peak);
+        besideCopies.learn(inputs.bytes(), Math.max(0, peak - copied(inputs)));
         if (failures > 0) {
             failures = 0;
         }

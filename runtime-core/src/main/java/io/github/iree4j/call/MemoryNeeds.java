@@ -3,16 +3,22 @@ package io.github.iree4j.call;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.tensor.DeviceMemory;
+import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
-/** What calls of one function need of the memory of each device of its program. Safe from any thread. */
+/**
+ * What calls of one function need of the memory of each device: of those of its program, and of others as soon as calls that its Java functions make
+ * have held some there. Safe from any thread.
+ */
 final class MemoryNeeds {
-    private final List<MemoryNeed> byDevice;
+    private final AtomicReference<List<MemoryNeed>> byDevice;
 
     MemoryNeeds(DeviceMemory memory) {
-        this.byDevice = memory.gates().stream()
+        this.byDevice = new AtomicReference<>(memory.gates().stream()
                 .map(gate -> new MemoryNeed(gate, gate.equals(memory.gate())))
-                .toList();
+                .toList());
     }
 
     /**
@@ -20,27 +26,50 @@ final class MemoryNeeds {
      * program keep their order, and at others unless it is known to need nothing there.
      */
     List<MemoryNeed> of(InputSize inputs) {
-        return byDevice.size() == 1
-                ? byDevice
-                : byDevice.stream()
+        List<MemoryNeed> all = byDevice.get();
+        return all.size() == 1
+                ? all
+                : all.stream()
                         .filter(each -> each.isOfFirstDevice() || !each.isNothing(inputs))
                         .toList();
     }
 
-    /** The need of its first device alone. */
-    List<MemoryNeed> atFirstDevice() {
-        return byDevice.size() == 1
-                ? byDevice
-                : byDevice.stream().filter(MemoryNeed::isOfFirstDevice).toList();
+    /** Of a call that another makes: the needs at devices where that one has not asked. */
+    List<MemoryNeed> beside(MemoryHolder outer, InputSize inputs) {
+        return of(inputs).stream()
+                .filter(each -> outer.admission(each.gate()) == null)
+                .toList();
     }
 
-    /** Records what a call that has succeeded held. After its end. */
+    /** The need of its first device alone. */
+    List<MemoryNeed> atFirstDevice() {
+        List<MemoryNeed> all = byDevice.get();
+        return all.size() == 1
+                ? all
+                : all.stream().filter(MemoryNeed::isOfFirstDevice).toList();
+    }
+
+    /** Records what a call that has succeeded held. */
     void learn(InputSize inputs, MemoryHolder call) {
-        byDevice.forEach(each -> each.learn(inputs, call));
+        for (AdmissionGate gate : call.gates()) {
+            if (call.peak(gate) > 0
+                    && byDevice.get().stream().noneMatch(each -> each.gate().equals(gate))) {
+                byDevice.updateAndGet(before -> with(before, gate));
+            }
+        }
+        byDevice.get().forEach(each -> each.learn(inputs, call));
+    }
+
+    private static List<MemoryNeed> with(List<MemoryNeed> before, AdmissionGate gate) {
+        return before.stream().anyMatch(each -> each.gate().equals(gate))
+                ? before
+                : Stream.concat(before.stream(), Stream.of(new MemoryNeed(gate, false)))
+                        .sorted(Comparator.comparing(MemoryNeed::gate, AdmissionGate.ORDER))
+                        .toList();
     }
 
     /** Records that a call that was made has failed. */
     void failed(MemoryHolder call) {
-        byDevice.forEach(each -> each.failed(call));
+        byDevice.get().forEach(each -> each.failed(call));
     }
 }

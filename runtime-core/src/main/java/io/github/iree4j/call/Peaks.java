@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/** The peak memory of calls that succeeded, by the bytes of their inputs. Safe from any thread. */
+/** The most memory that calls have held, by the bytes of their inputs. Safe from any thread. */
 final class Peaks {
     /** Approximate number of sizes tracked: threads that learn concurrently may add one each. A guess, not measured. */
     private static final int SIZES = 64;

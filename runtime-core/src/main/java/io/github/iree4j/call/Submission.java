@@ -481,8 +481,7 @@ final class Submission<R> {
         program.untrack(call);
         call.arguments().close();
         call.holder().end();
-        admitting.learn(succeeded);
-        call.holder().settle();
+        admitting.settle(succeeded);
         program.exit();
     }
 

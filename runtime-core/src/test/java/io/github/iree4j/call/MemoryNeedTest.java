@@ -46,14 +46,14 @@ class MemoryNeedTest {
         assertThat(need.estimate(copied(8 << 20)).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
         need.learn(copied(0), 200);
         assertThat(need.estimate(copied(0)).most()).as("evidence").isEqualTo(200);
-        assertThat(need.estimate(copied(8)).most()).as("of smaller inputs").isEqualTo(128 * 200);
+        assertThat(need.estimate(copied(8)).most()).as("of smaller inputs").isEqualTo(128 * 208);
     }
 
     @Test
-    void aSizeBetweenOthersNeedsWhatTheLargerDid() {
+    void aSizeBetweenOthersNeedsWhatTheLargerDidBesideItsInputs() {
         need.learn(copied(100), 300);
         need.learn(copied(1_000), 2_000);
-        assertThat(need.of(copied(500))).isEqualTo(2_000);
+        assertThat(need.of(copied(500))).isEqualTo(1_500);
         assertThat(need.of(copied(2_000))).as("in proportion to the largest").isEqualTo(4_000);
     }
 
@@ -68,7 +68,7 @@ class MemoryNeedTest {
     @Test
     void whatNoInputsNeedIsNoProportionButTheLeast() {
         need.learn(copied(0), 30_000);
-        assertThat(need.of(copied(100))).isEqualTo(30_000);
+        assertThat(need.of(copied(100))).isEqualTo(30_100);
         assertThat(need.of(copied(10_000))).isEqualTo(80_000);
     }
 
@@ -81,7 +81,7 @@ class MemoryNeedTest {
         need.learn(copied(400_000), 500_000);
         need.learn(copied(10), 20);
         assertThat(need.of(copied(400_000))).isEqualTo(500_000);
-        assertThat(need.of(copied(200_000))).isEqualTo(500_000);
+        assertThat(need.of(copied(200_000))).isEqualTo(300_000);
         for (int i = 1; i <= 1_000; i++) {
             assertThat(need.of(copied(8 * i))).as("bytes for %d", 8 * i).isBetween(24L * i, 500_000L);
         }
@@ -95,16 +95,26 @@ class MemoryNeedTest {
         assertThat(need.of(new InputSize(1_000, 300))).as("a part").isEqualTo(800);
         assertThat(need.of(copied(2_000))).as("in proportion").isEqualTo(3_000);
         need.learn(copied(1_000), 1_400);
-        assertThat(need.of(copied(1_000))).isEqualTo(1_400);
-        assertThat(need.of(onDevice(1_000))).as("not more than before").isEqualTo(500);
+        assertThat(need.of(copied(1_000))).as("the most").isEqualTo(1_500);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(500);
     }
 
     @Test
-    void whatCopiedInputsShowedIsEnoughForInputsOnTheDevice() {
+    void copiesAreNotCountedTwice() {
+        InputSize half = new InputSize(1_000, 500);
+        need.learn(half, 700);
+        assertThat(need.of(half)).isEqualTo(700);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(200);
+    }
+
+    @Test
+    void whatCopiedInputsShowedWithoutTheCopiesIsWhatInputsOnTheDeviceNeed() {
         need.learn(copied(1_000), 1_400);
-        assertThat(need.of(onDevice(1_000))).isEqualTo(1_400);
-        assertThat(need.estimate(onDevice(1_000)).most()).as("evidence").isEqualTo(1_400);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(400);
+        assertThat(need.estimate(onDevice(1_000)).most()).as("evidence").isEqualTo(400);
         assertThat(need.estimate(onDevice(1_000)).inputs()).isZero();
+        need.learn(copied(1_000), 900);
+        assertThat(need.of(onDevice(1_000))).isEqualTo(400);
     }
 
     @Test

@@ -88,7 +88,7 @@ public final class AdmissionGate {
     AdmissionGate(PoolSetBuilder builder, int number) {
         this.number = number;
         long limit = Math.min(builder.budget, builder.provider.capacity());
-        this.all = new Share(limit, Math.min(limit / 16, builder.sharedSlabs()));
+        this.all = new Share(limit, Math.min(limit / 16, builder.lost()));
         this.quotas = builder.quotas.entrySet().stream()
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0)));
         this.patience = builder.patience;

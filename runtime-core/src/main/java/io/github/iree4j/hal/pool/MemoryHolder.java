@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.async.CallThreads;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -61,13 +62,14 @@ public final class MemoryHolder {
     private volatile boolean over;
     private volatile boolean kept;
     private volatile int underWay; // unfinished operations, and calls that it made and that have not settled
-    private volatile boolean left; // its outer call no longer counts it
+    private volatile boolean left; // given up what it was admitted with; its outer call no longer counts it
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
     private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
-    private volatile boolean settled; // the call has ended, and its peaks have been learned; written under the monitor
+    private volatile boolean settled; // the call has ended; written under the monitor
+    private Runnable atLast = () -> {}; // published by settled
 
     /**
      * Creates a holder without memory.
@@ -337,9 +339,14 @@ public final class MemoryHolder {
         return given != null && given.isShort();
     }
 
-    /** Gives up the right to hold memory, once the call's operations and the calls that it made have finished. After {@link #end}. */
-    public void settle() {
+    /**
+     * Gives up the right to hold memory, once the call's operations and the calls that it made have finished. After {@link #end}.
+     *
+     * @param before run before that: the {@linkplain #peak peaks} are known then; MUST NOT block
+     */
+    public void settle(Runnable before) {
         synchronized (this) {
+            atLast = before;
             settled = true;
         }
         if (underWay == 0) { // GATE-2
@@ -348,9 +355,13 @@ public final class MemoryHolder {
     }
 
     private void leaveGates() {
+        if (left || !LEFT.compareAndSet(this, false, true)) {
+            return;
+        }
+        atLast.run();
         admissions.forEach(Admission::exit);
         MemoryHolder by = outer;
-        if (by != null && !left && LEFT.compareAndSet(this, false, true) && by.isLast() && by.settled) {
+        if (by != null && by.isLast() && by.settled) {
             by.leaveGates();
         }
     }
@@ -365,6 +376,19 @@ public final class MemoryHolder {
         for (Stake stake = first; stake != null; stake = stake.next) {
             stake.set.reviewed(stake);
         }
+    }
+
+    /**
+     * Returns the gates of the sets whose memory it, and the calls that it made, have held.
+     *
+     * @return a snapshot
+     */
+    public List<AdmissionGate> gates() {
+        List<AdmissionGate> gates = new ArrayList<>();
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            gates.add(stake.set.gate());
+        }
+        return gates;
     }
 
     /**

@@ -19,6 +19,9 @@ import java.util.function.Supplier;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
+    /** What blocks that waste much may waste together, and sixteen that waste little each. The number of those is a guess, not measured. */
+    private static final int LOST_PARTS = Waste.PARTS + 16;
+
     final SlabProvider provider;
     final FrontierTracker tracker;
     final List<PoolOptions> pools = new ArrayList<>();
@@ -34,6 +37,7 @@ public final class PoolSetBuilder {
     PoolObservation observation = new PoolObservation();
     long waste = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
+
     Supplier<String> owner = () -> "";
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
@@ -201,12 +205,17 @@ public final class PoolSetBuilder {
         return this;
     }
 
-    /** Bytes of the slabs, one for each pool, that several blocks may share. */
-    long sharedSlabs() {
-        return pools.stream()
+    /**
+     * Bytes that blocks of several calls may take beyond what they ask for: slabs that are shared, one for each pool, and what of longer slabs is left
+     * of blocks that have one to themselves.
+     */
+    long lost() {
+        long shared = pools.stream()
                 .filter(each -> each.kind() == PoolKind.TLSF)
                 .mapToLong(PoolOptions::slabMaximum)
                 .sum();
+        boolean isLong = pools.stream().anyMatch(each -> each.kind() == PoolKind.PASS_THROUGH);
+        return isLong ? shared + Math.min(waste, Long.MAX_VALUE / 2 / LOST_PARTS) * LOST_PARTS : shared;
     }
 
     /**

@@ -28,7 +28,7 @@ final class Share {
      * Begins with nothing committed.
      *
      * @param limit bytes
-     * @param spare bytes that stay free while several calls are admitted, since slabs that calls share are never quite full
+     * @param spare bytes that stay free while several calls are admitted, since slabs are never quite full
      */
     Share(long limit, long spare) {
         this.limit = limit;

@@ -29,6 +29,7 @@ import java.util.Set;
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
  *     takes except {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
  *     takes no other formats
+ * @param name what messages call the device; empty for its id
  * @param drivers options that drivers of one kind read, at most one of each type
  */
 public record DeviceOptions(
@@ -42,6 +43,7 @@ public record DeviceOptions(
         Duration memoryHostWait,
         int semaphoreHistory,
         Set<String> executableFormats,
+        String name,
         List<DriverOptions> drivers) {
 
     /** A guess, not measured. */
@@ -80,6 +82,7 @@ public record DeviceOptions(
                     StatusCode.INVALID_ARGUMENT, "options for drivers of one kind are given twice: " + drivers);
         }
         Objects.requireNonNull(schedulingDomain, "schedulingDomain");
+        Objects.requireNonNull(name, "name");
     }
 
     static void check(String name, long value, long minimum, long maximum) {
@@ -133,6 +136,7 @@ public record DeviceOptions(
         builder.memoryHostWait = memoryHostWait;
         builder.semaphoreHistory = semaphoreHistory;
         builder.executableFormats = executableFormats;
+        builder.name = name;
         drivers.forEach(builder::with);
         return builder;
     }
@@ -159,6 +163,7 @@ public record DeviceOptions(
         private Duration memoryHostWait = DEFAULT_MEMORY_HOST_WAIT;
         private int semaphoreHistory = SemaphoreOptions.DEFAULT_HISTORY;
         private Set<String> executableFormats = Set.of();
+        private String name = "";
 
         private Builder() {}
 
@@ -276,6 +281,17 @@ public record DeviceOptions(
         }
 
         /**
+         * Sets what messages call the device, where several have one id. A runtime sets the name that its options give it.
+         *
+         * @param known the name; empty for the device's id, the default
+         * @return this builder
+         */
+        public Builder name(String known) {
+            this.name = known;
+            return this;
+        }
+
+        /**
          * Sets options that drivers of one kind read, in place of those of the same type.
          *
          * @param options the options
@@ -316,6 +332,7 @@ public record DeviceOptions(
                     memoryHostWait,
                     semaphoreHistory,
                     executableFormats,
+                    name,
                     List.copyOf(drivers.values()));
         }
     }

@@ -39,7 +39,7 @@ public final class DevicePools {
     /**
      * Begins without pools.
      *
-     * @param device their owner's name, for messages, which is asked for when there is one
+     * @param id the id of their device, for messages unless the options name it; asked when there is one
      * @param provider allocates slabs, borrowed
      * @param largest the most bytes that it allocates at once
      * @param options limits, waits and quotas
@@ -48,7 +48,7 @@ public final class DevicePools {
      * @param growth runs what allocates slabs while operations wait
      */
     public DevicePools(
-            Supplier<String> device,
+            Supplier<String> id,
             SlabProvider provider,
             long largest,
             DeviceOptions options,
@@ -63,7 +63,7 @@ public final class DevicePools {
         this.retained = options.memoryRetained();
         this.builder = PoolSet.builder(provider, options.schedulingDomain().tracker());
         options.memoryQuotas().forEach(builder::quota);
-        builder.owner(() -> "device '%s'".formatted(device.get()))
+        builder.owner(() -> "device '%s'".formatted(options.name().isEmpty() ? id.get() : options.name()))
                 .budget(limit)
                 .waste(waste)
                 .idleAfter(options.memoryIdle().toNanos())

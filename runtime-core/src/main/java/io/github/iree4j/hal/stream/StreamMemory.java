@@ -35,7 +35,7 @@ public final class StreamMemory {
     /**
      * Creates the pools; allocates no memory yet.
      *
-     * @param device its name, for messages
+     * @param id the device's id, for messages
      * @param driver allocates the memory, borrowed
      * @param options limits
      * @param busy whether work is in flight
@@ -44,7 +44,7 @@ public final class StreamMemory {
      * @param calls calls of the driver, which stays until their end
      */
     StreamMemory(
-            Supplier<String> device,
+            Supplier<String> id,
             StreamDriver driver,
             DeviceOptions options,
             BooleanSupplier busy,
@@ -56,7 +56,7 @@ public final class StreamMemory {
         this.provider = new StreamSlabs(driver, calls);
         this.poison = poison;
         DevicePools builder =
-                new DevicePools(device, provider, provider.largest(), options, provider.capacity(), busy, growth);
+                new DevicePools(id, provider, provider.largest(), options, provider.capacity(), busy, growth);
         for (MemoryKind kind : kinds.kinds()) {
             builder.add(
                     kinds.kinds().size() == 1 ? "" : "-" + kind.name(),

@@ -508,4 +508,17 @@ class AdmissionGateTest extends GateLine {
         assertThat(slabs.tryAdmit("", new Need(737))).isNull();
         assertThat(slabs.tryAdmit("", new Need(736))).isNotNull();
     }
+
+    @Test
+    void soDoesWhatLongerSlabsLeaveOver() {
+        AdmissionGate whole = builder(1600)
+                .pool(PoolOptions.tlsf("t", 64, 64))
+                .pool(PoolOptions.passThrough("large"))
+                .waste(1)
+                .build()
+                .gate();
+        assertThat(whole.tryAdmit("", new Need(800))).isNotNull();
+        assertThat(whole.tryAdmit("", new Need(800 - 64 - 28 + 1))).isNull();
+        assertThat(whole.tryAdmit("", new Need(800 - 64 - 28))).isNotNull();
+    }
 }

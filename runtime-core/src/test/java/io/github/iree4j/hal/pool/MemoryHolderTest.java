@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -79,14 +80,14 @@ class MemoryHolderTest extends KnotLine {
         MemoryHolder other = call("other", outer);
         assertThat(inner.admission(set.gate())).isSameAs(outer.admission(set.gate()));
         outer.end();
-        outer.settle();
+        outer.settle(() -> {});
         inner.end();
-        inner.settle();
-        inner.settle();
+        inner.settle(() -> {});
+        inner.settle(() -> {});
         assertThat(set.gate().committed()).as("one is left").isEqualTo(HALF);
         other.operationBegins();
         other.end();
-        other.settle();
+        other.settle(() -> {});
         assertThat(set.gate().committed()).as("its work is in flight").isEqualTo(HALF);
         other.operationEnds();
         assertThat(set.gate().committed()).isZero();
@@ -97,11 +98,33 @@ class MemoryHolderTest extends KnotLine {
         PoolSet set = halves().build();
         MemoryHolder call = call("call", null);
         call.end();
-        call.settle();
+        call.settle(() -> {});
         call.admitted(right(set, HALF));
         CompletableFuture<Void> admitted = new CompletableFuture<>();
         set.gate().join("", new Need(2 * HALF), false, _ -> admitted.complete(null));
         admitted.get();
+    }
+
+    @Test
+    void whatACallHasHeldIsKnownWhenTheCallsThatItMadeHaveEnded() {
+        PoolSet set =
+                builder(4 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).build();
+        MemoryHolder outer = holding(set, "outer");
+        outer.admitted(right(set, HALF));
+        MemoryHolder inner = call("inner", outer);
+        AtomicLong learned = new AtomicLong();
+        outer.end();
+        outer.settle(() -> {
+            learned.set(outer.peak(set.gate()));
+            assertThat(set.gate().committed()).as("it has its right still").isEqualTo(HALF);
+        });
+        askFor(set, inner, "of inner");
+        assertThat(learned.get()).isZero();
+        inner.end();
+        inner.settle(() -> {});
+        assertThat(learned.get()).isEqualTo(2 * HALF);
+        assertThat(outer.gates()).containsExactly(set.gate());
+        assertThat(set.gate().committed()).isZero();
     }
 
     @Test
@@ -116,7 +139,7 @@ class MemoryHolderTest extends KnotLine {
         assertThat(call.admission(a.gate())).isSameAs(ofA);
         assertThat(call.admission(b.gate())).isSameAs(ofB);
         call.end();
-        call.settle();
+        call.settle(() -> {});
         assertThat(a.gate().committed() + b.gate().committed()).isZero();
     }
 }

@@ -52,6 +52,7 @@ class DriverOptionsTest {
                         Duration.ZERO,
                         1,
                         Set.of(),
+                        "",
                         List.of(new Toaster(1), new Toaster(2))),
                 "Toaster[slices=1], Toaster[slices=2]");
     }

@@ -34,7 +34,7 @@ class NestedCallsPressureTest {
     private static final int ROWS = 65;
     private static final int COLUMNS = 64;
     private static final int CALLERS = 8;
-    private static final int CALLS = Effort.rounds(24, 400);
+    private static final int CALLS = Effort.rounds(60, 400);
     private static final float[] FOUR = {1, 2, 3, 4};
 
     /** How the inner call is made, and the outer one. */

@@ -149,7 +149,13 @@ class AdmissionGateTest extends GateLine {
     void aThreadIsToldThatItsCallHasLeft() throws Exception {
         call("a", 80);
         Admission large = gate.join("", new Need(90), false, null);
-        Thread other = Thread.ofPlatform().daemon().start(large::cancel);
+        Thread waits = Thread.currentThread();
+        Thread other = Thread.ofPlatform().daemon().start(() -> {
+            while (waits.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            large.cancel();
+        });
         assertThat(large.await()).isFalse();
         other.join();
     }

@@ -88,6 +88,11 @@ final class Block {
         Home(Slab slab) {
             this.slab = slab;
         }
+
+        /** Whether it has no user and stays only until the host, which may still access it, has retired the last one. */
+        boolean isLeaving() {
+            return reserved == 0 && accessed > 0;
+        }
     }
 
     @Override

@@ -298,12 +298,15 @@ final class Knots {
         return resolution.fits(waiter, block -> block.stake != null && block.stake.failing);
     }
 
-    /** Whether released memory is still in use by work under way. What is never known to be over is never used again: nobody waits for it. */
+    /**
+     * Whether released memory is still in use by work under way, or by the host: a queue without work in flight may have some to retire, and
+     * until then the slab stays. What is never known to be over is never used again: nobody waits for it.
+     */
     private boolean isFreeingUnderWay() {
         boolean[] found = new boolean[1];
         for (Pool pool : pools) {
-            pool.store.forEachFree(
-                    block -> found[0] |= !deaths.isCompleted(block.death) && !deaths.isNeverKnown(block.death));
+            pool.store.forEachFree(block -> found[0] |=
+                    block.home.isLeaving() || !deaths.isCompleted(block.death) && !deaths.isNeverKnown(block.death));
         }
         return found[0];
     }

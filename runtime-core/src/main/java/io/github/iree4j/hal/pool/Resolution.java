@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the calls that have to end for a request to be granted. Computes in the units in which memory is granted: free spans of slabs, slabs
- * that can be returned, budgets and quotas. Assumes that work under way has finished, but for what will never be known to have. Guarded by the lock of the set.
+ * that can be returned, budgets and quotas. Assumes that work under way has finished, the host's included, but for what will never be known to
+ * have. Guarded by the lock of the set.
  */
 final class Resolution {
     /** By the age of calls, since the requests of a call that goes on are younger and younger. */
@@ -153,7 +154,7 @@ final class Resolution {
             if (block.home != home) {
                 finish();
                 home = block.home;
-                isIdle = block.home.accessed == 0;
+                isIdle = true;
             }
             isIdle &= free;
             freed += free && !block.free && account.equals(block.account) ? block.used : 0;

@@ -161,10 +161,13 @@ final class Slabs {
         return closed || deaths.isCompleted(death);
     }
 
-    /** Whether freed memory is in use by work under way, or may be for all that is known: a request then waits, with patience. */
+    /**
+     * Whether freed memory is in use by work under way, or by the host, or may be for all that is known: a request then waits, with patience.
+     */
     boolean isAnyDying(List<Pool> pools) {
         boolean[] found = new boolean[1];
-        pools.forEach(pool -> pool.store.forEachFree(block -> found[0] |= !isComplete(block.death)));
+        pools.forEach(pool ->
+                pool.store.forEachFree(block -> found[0] |= block.home.isLeaving() || !isComplete(block.death)));
         return found[0];
     }
 

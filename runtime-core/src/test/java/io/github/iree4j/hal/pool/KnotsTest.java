@@ -216,6 +216,50 @@ class KnotsTest extends KnotLine {
         assertThat(got).containsKey("more for b");
     }
 
+    private PoolSet whole(long budget) {
+        return builder(budget)
+                .pool(PoolOptions.passThrough("p"))
+                .waste(0)
+                .delayed(this::after)
+                .build();
+    }
+
+    /** Half of the memory, released by work that is over while the host has not retired it. */
+    private Reservation overButNotRetired(PoolSet set) {
+        Reservation ahead = Objects.requireNonNull(set.tryReserve(ReservationRequest.of(HALF)));
+        ahead.releaseAhead(Frontier.producedBy(AXIS, 1));
+        tracker.advance(AXIS, 1);
+        return ahead;
+    }
+
+    @Test
+    void whileTheHostHasFreedMemoryToRetireNoneFails() {
+        PoolSet set = whole(2 * HALF);
+        Reservation ahead = overButNotRetired(set);
+        askFor(new MemoryHolder("a", new OperationsUnderWay()), set, "a", 2 * HALF);
+        pass(LONG);
+        assertThat(failed).as("the slab of the other half will go back").isEmpty();
+        ahead.accessEnded();
+        assertThat(got).containsKey("a");
+    }
+
+    @Test
+    void aKnotIsResolvedAsIfTheHostHadRetiredWhatIsOver() {
+        PoolSet set = whole(3 * HALF);
+        MemoryHolder a = holding(set, "a");
+        Reservation ahead = overButNotRetired(set);
+        MemoryHolder b = holding(set, "b"); // in the slab of that
+        askFor(a, set, "more for a", 2 * HALF);
+        askFor(b, set, "more for b", 2 * HALF);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).as("the slab of b will go back").containsOnlyKeys("more for b");
+        release("b");
+        assertThat(got).doesNotContainKey("more for a");
+        pass(LONG);
+        ahead.accessEnded();
+        assertThat(got).containsKey("more for a");
+    }
+
     @Test
     void workThatEndsInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());

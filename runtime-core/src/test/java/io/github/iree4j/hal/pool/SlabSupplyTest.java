@@ -49,6 +49,21 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(failed).containsOnlyKeys("huge");
     }
 
+    @Test
+    void whenTheSystemHasNoMoreTheRequestWaitsForWhatTheHostHasToRetire() {
+        tracker.register(AXIS);
+        PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
+        slabs.system = 10 * 64;
+        ask(set, "first", 5 * 64);
+        Reservation ahead = got.remove("first");
+        ahead.releaseAhead(Frontier.producedBy(AXIS, 1));
+        tracker.advance(AXIS, 1);
+        ask(set, "second", 10 * 64);
+        assertThat(failed).as("nothing is live, and memory will come").isEmpty();
+        ahead.accessEnded();
+        assertThat(got).containsOnlyKeys("second");
+    }
+
     /** Only a shortage ends because others have. */
     @Test
     void aRequestDoesNotWaitForWhatTheSystemRefusesForAnotherReason() {

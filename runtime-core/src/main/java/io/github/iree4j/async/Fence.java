@@ -246,22 +246,20 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Counts one more signaller of every point, see {@link TimelineSemaphore#addSignaller}: a point with several signallers is reached by
-     * the last. Changes nothing on failure.
+     * Counts one more signaller of every point, as one event, see {@link TimelineSemaphore#addSignaller}: a point with several signallers is
+     * reached by the last. Changes nothing on failure.
      *
      * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the fence is closed
      */
     public void addSignaller() {
         checkLive();
-        for (int i = 0; i < size(); i++) {
-            try {
-                semaphore(i).addSignaller(value(i));
-            } catch (IreeException e) {
-                for (int j = 0; j < i; j++) {
-                    semaphore(j).removeSignaller(value(j));
-                }
-                throw e;
-            }
+        if (others == null) {
+            firstSemaphore.addSignaller(firstValue);
+            return;
+        }
+        IreeException refusal = FenceEvent.addSignaller(this);
+        if (refusal != null) {
+            throw refusal;
         }
     }
 

@@ -6,12 +6,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One change of all timelines of a fence of several points: its signal, or its failure.
+ * One change of all timelines of a fence of several points: its signal, its failure, or the count of its signallers.
  *
  * <p>The event holds the locks of all its timelines while it changes them. It takes the locks in the order of the timelines' numbers, and no
  * other code takes a second one, so events that share timelines wait for one another and never in a circle.
  *
- * <p>FENCE-3: the points of a fence are signalled, or fail, as one event. Every value and failure that will change is hidden before the first
+ * <p>FENCE-3: the points of a fence are signalled, fail, or get one more signaller as one event. Every value and failure that will change is hidden before the first
  * one changes, so a thread that sees one change sees all of them; a signal, promise or count that follows one needs a lock of the event;
  * and waiters are called and woken once all locks are released.
  */
@@ -73,6 +73,33 @@ final class FenceEvent {
             event.unlock();
         }
         event.deliver();
+    }
+
+    /**
+     * Counts one more signaller of every point, if each takes one. Otherwise a signal in between would reach the points that are not counted
+     * yet and not the others.
+     *
+     * @return the refusal of the first point that refuses, with nothing counted; null for none
+     */
+    static @Nullable IreeException addSignaller(Fence fence) {
+        FenceEvent event = new FenceEvent(fence);
+        for (TimelineSemaphore each : event.inLockOrder) {
+            each.keepHistory();
+        }
+        event.lock();
+        try {
+            for (int i = 0; i < fence.size(); i++) {
+                if (!fence.semaphore(i).acceptsSignaller(fence.value(i))) {
+                    return SemaphoreErrors.tooLateToJoin(fence.semaphore(i).value(), fence.value(i));
+                }
+            }
+            for (int i = 0; i < fence.size(); i++) {
+                fence.semaphore(i).countSignaller(fence.value(i));
+            }
+            return null;
+        } finally {
+            event.unlock();
+        }
     }
 
     private void lock() {

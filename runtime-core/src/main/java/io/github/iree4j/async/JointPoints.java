@@ -25,24 +25,6 @@ final class JointPoints {
         findOrAdd(value).submitted++;
     }
 
-    /**
-     * Uncounts a signaller that will not signal after all.
-     *
-     * @return whether the value has all its signals now
-     */
-    boolean removeSignaller(long value) {
-        Point point = find(value);
-        if (point == null) {
-            return false;
-        }
-        point.submitted--;
-        if (point.needed() == 0) {
-            remove(value);
-            return point.arrived > 0;
-        }
-        return point.arrived >= point.needed();
-    }
-
     /** Returns whether a value takes more than one signal. */
     boolean isJoint(long value) {
         Point point = find(value);
@@ -70,19 +52,6 @@ final class JointPoints {
         Point before = null;
         for (Point point = first; point != null; point = point.next) {
             if (point.value > reached) {
-                before = point;
-            } else if (before == null) {
-                first = point.next;
-            } else {
-                before.next = point.next;
-            }
-        }
-    }
-
-    private void remove(long value) {
-        Point before = null;
-        for (Point point = first; point != null; point = point.next) {
-            if (point.value != value) {
                 before = point;
             } else if (before == null) {
                 first = point.next;

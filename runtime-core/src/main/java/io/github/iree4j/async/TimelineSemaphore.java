@@ -497,36 +497,18 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Reverts {@link #addSignaller}. */
-    void removeSignaller(long next) {
-        lock.lock();
-        try {
-            if (joints == null || !joints.removeSignaller(next)) {
-                return;
-            }
-        } finally {
-            lock.unlock();
-        }
-        signal(next);
-    }
-
     /** Counts {@code expected} signals, or one more signaller if 0; false when the value is reached or promised already. */
     private boolean count(long next, int expected) {
         keepHistory(); // a brief history does not know which values are promised
         lock.lock();
         try {
-            if (next <= value || next > MAXIMUM_VALUE || failure == null && history.isPromised(next)) {
+            if (!acceptsSignaller(next)) {
                 return false;
             }
-            JointPoints points = joints;
-            if (points == null) {
-                points = new JointPoints();
-                joints = points;
-            }
             if (expected > 0) {
-                points.expect(next, expected);
+                joints().expect(next, expected);
             } else {
-                points.addSignaller(next);
+                countSignaller(next);
             }
             return true;
         } finally {
@@ -697,6 +679,25 @@ public final class TimelineSemaphore extends Resource {
             history.beginSignal(next, before, own && before == frontier);
         }
         return true;
+    }
+
+    /** Under the lock, with the history kept: whether a value takes one more signaller. */
+    boolean acceptsSignaller(long next) {
+        return next > value && next <= MAXIMUM_VALUE && (failure != null || !history.isPromised(next));
+    }
+
+    /** Under the lock: counts one more signaller of a value that takes it. */
+    void countSignaller(long next) {
+        joints().addSignaller(next);
+    }
+
+    private JointPoints joints() {
+        JointPoints points = joints;
+        if (points == null) {
+            points = new JointPoints();
+            joints = points;
+        }
+        return points;
     }
 
     /** Under the lock: hides value and failure until one of the next two. */

@@ -12,7 +12,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
-/** FENCE-3: the signal or failure of a fence of two points is atomic, also with another fence that has them in the other order. */
+/** FENCE-3: the signal, failure or count of a fence of two points is atomic, also with another fence that has them in the other order. */
 @Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:3")
 public class FenceEventLincheckTest {
@@ -32,6 +32,17 @@ public class FenceEventLincheckTest {
     public boolean signalBoth(@Param(name = "value") int value) {
         try (Fence fence = both(value)) {
             fence.signal();
+            return true;
+        } catch (IreeException refused) {
+            return false;
+        }
+    }
+
+    /** Returns whether both points take one more signaller. */
+    @Operation
+    public boolean joinBoth(@Param(name = "value") int value) {
+        try (Fence fence = both(value)) {
+            fence.addSignaller();
             return true;
         } catch (IreeException refused) {
             return false;

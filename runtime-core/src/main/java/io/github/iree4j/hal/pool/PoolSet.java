@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * would be pointless: any request overtakes one that waits for its own quota; a consumer that holds transient memory may overtake, since it
  * may need more before it can release what it holds; and any consumer may overtake unless a release has been announced ({@link
  * Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request fits,
- * something progresses. A request that has been overtaken often has a claim, which others leave room for ({@link Turns}).
+ * something progresses. The first in line has a claim once it was overtaken often, which others leave room for ({@link Turns}).
  *
  * <p><b>Knots.</b> Requests wait for memory while a holder of it can run without waiting for memory itself: a call that is not suspended,
  * or has nothing in line ({@link MemoryHolder}). When all holders wait, they form a knot: the youngest of their requests fails, and its

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds how often a request in line is overtaken, by one rule for the budget and for each quota. Guarded by the lock of the set.
+ * Bounds how often the first request in line is overtaken, and so in time each, by one rule for the budget and for each quota. Guarded by the lock of the set.
  *
  * <p><b>Rule.</b> The first in line for a limit may be overtaken {@link #OVERTAKINGS} times, and by as many bytes as the limit. From then on
  * it has a {@link Claim}: others get only what fits beside it and beside all that is not going to be released before it: what the host
@@ -22,10 +22,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A request for another kind of memory neither overtakes nor is held back, while the budget has room for both.
  *
  * <p>A request that waits for memory that the host keeps, or for its consumer's quota, has no claim to the budget, since nobody could give way
- * to it. One request at a time has a claim to a limit; overtakings of others count from its end.
+ * to it. One request at a time has a claim to a limit, and only overtakings of the first in line count. So a request with others before it may be
+ * overtaken as often for each of them, and by what fits beside their claims.
  */
 final class Turns {
-    /** How often a request is overtaken before others give way. A guess, not measured. */
+    /** How often the first in line is overtaken before others give way. A guess, not measured. */
     static final int OVERTAKINGS = 32;
 
     /** How long the first claim of a request lasts. A guess, not measured. */

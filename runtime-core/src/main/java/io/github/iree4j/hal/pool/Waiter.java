@@ -57,7 +57,7 @@ final class Waiter implements Cancellation {
         this.length = pool.store.lengthFor(request.size());
     }
 
-    /** How often a request was overtaken by others for a limit. */
+    /** How often a request was overtaken by others for a limit while it was the first. */
     static final class Overtakings {
         int number; // since its last claim, as are the bytes
         long bytes;

@@ -130,6 +130,20 @@ class JointSignalsTest {
     }
 
     @Test
+    void everyPointOfAFenceIsReachedByTheLastOfItsSignallers() {
+        TimelineSemaphore other = TimelineSemaphore.create(0);
+        try (Fence fence = Fence.of(List.of(new Fence.Entry(semaphore, 1), new Fence.Entry(other, 1)))) {
+            fence.addSignaller();
+            fence.addSignaller();
+            fence.signal();
+            assertThat(semaphore.value()).isZero();
+            assertThat(other.value()).isZero();
+            fence.signal();
+            assertThat(fence.isReached()).isTrue();
+        }
+    }
+
+    @Test
     void aReachedValueIsJointNoMore() {
         JointPoints points = new JointPoints();
         points.expect(1, 2);

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.http;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,9 @@ public final class BodyLimits {
 
     private static final int SMALL = 64;
 
+    /** A body that arrives at this rate, in bytes per second, or is read at it, may take as long as it likes. */
+    private static final long RATE = 1 << 16;
+
     private final long memory;
     private final Duration timeout;
     private final int concurrent;
@@ -43,7 +47,7 @@ public final class BodyLimits {
      * Creates limits.
      *
      * @param memory maximum memory of requests in flight, bytes
-     * @param timeout maximum time of a body; longer by a second for each 64 KB that arrive
+     * @param timeout maximum time of a body, see {@link #patience}
      * @param concurrent maximum number of bodies awaited at once
      * @throws IllegalArgumentException when one is not positive
      */
@@ -121,6 +125,16 @@ public final class BodyLimits {
      */
     public Duration timeout() {
         return timeout;
+    }
+
+    /**
+     * Returns how long it may take until that much of a body of a request has arrived, or of an answer has been read.
+     *
+     * @param bytes their number
+     * @return the timeout and a second for each 64 KB, in nanoseconds
+     */
+    public long patience(long bytes) {
+        return timeout.toNanos() + TimeUnit.SECONDS.toNanos(bytes / RATE);
     }
 
     long now() {

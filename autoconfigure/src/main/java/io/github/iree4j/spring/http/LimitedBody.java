@@ -3,6 +3,7 @@ package io.github.iree4j.spring.http;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +19,6 @@ public final class LimitedBody extends InputStream {
 
     /** Bytes that are read before the body counts as awaited. */
     private static final int EARLY = 1 << 16;
-
-    /** A body that arrives at this rate, in bytes per second, may take as long as it likes. */
-    private static final long RATE = 1 << 16;
 
     private final BodyLimits limits;
     private final InputStream in;
@@ -178,8 +176,7 @@ public final class LimitedBody extends InputStream {
         if (count > maximum) {
             throw tooLarge("without a length");
         }
-        long nanos = limits.now() - begun - limits.timeout().toNanos();
-        if (nanos > 0 && count / RATE < TimeUnit.NANOSECONDS.toSeconds(nanos) + 1) {
+        if (limits.now() - begun > limits.patience(count)) {
             throw tooSlow(null);
         }
         if (weight > 0) {
@@ -246,6 +243,17 @@ public final class LimitedBody extends InputStream {
     @Override
     public int available() throws IOException {
         return early.length - earlyRead + in.available();
+    }
+
+    /**
+     * Limits the time in which the client reads the answer, as that of the body. Writing to the result then fails; it is noticed when
+     * something has been read, and who reads nothing is left to the server's own timeout of connections.
+     *
+     * @param out writes the answer
+     * @return the same, from now on
+     */
+    public OutputStream timed(OutputStream out) {
+        return new TimedOutput(limits, out);
     }
 
     /** Ends the request's use of memory. Idempotent; does not close the stream. */

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.OutputStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.server.ServerHttpResponse;
@@ -41,6 +43,11 @@ final class Outgoing implements AutoCloseable {
 
     Tensor tensor() {
         return tensor;
+    }
+
+    /** Where it is written. */
+    OutputStream to(HttpOutputMessage message) throws IOException {
+        return charged == null ? message.getBody() : charged.timed(message.getBody());
     }
 
     @Override

@@ -78,7 +78,7 @@ public final class TensorHttpMessageConverter extends AbstractHttpMessageConvert
     protected void writeInternal(Tensor tensor, HttpOutputMessage message) throws IOException {
         MediaType type = TensorMediaTypes.typeOf(tensor, message.getHeaders().getContentType());
         try (Outgoing outgoing = Outgoing.of(tensor, limits, message)) {
-            TensorMediaTypes.write(outgoing.tensor(), type, message.getBody());
+            TensorMediaTypes.write(outgoing.tensor(), type, outgoing.to(message));
         }
     }
 

@@ -11,6 +11,7 @@ import org.springframework.http.converter.AbstractHttpMessageConverter;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.ErrorResponseException;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -77,7 +78,9 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
     @Override
     protected void writeInternal(Tensor tensor, HttpOutputMessage message) throws IOException {
         try (Outgoing outgoing = Outgoing.of(tensor, limits, message)) {
-            mapper.writeValue(message.getBody(), outgoing.tensor());
+            mapper.writeValue(outgoing.to(message), outgoing.tensor());
+        } catch (JacksonIOException e) {
+            throw e.getCause();
         }
     }
 }

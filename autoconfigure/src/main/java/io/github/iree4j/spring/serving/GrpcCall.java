@@ -8,9 +8,9 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrpcCall extends ServerCall.Listener<InputStream> {
 
-    /** The rate at which a client may read, bytes per second; that of bodies. */
-    private static final long RATE = 1 << 16;
-
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;
     private final Method method;
-    private final long patience;
+    private final LongUnaryOperator patience;
     /** Encodes a failure as a message of a stream, which then goes on; null for a call with one answer. */
     private final @Nullable Function<Status, GrpcMessage> failures;
     /** Runs once, when the transport has forgotten the call. */
@@ -57,7 +54,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     /**
      * Begins a call.
      *
-     * @param patience how long an answer may be awaited by the client, in nanoseconds; longer by its size
+     * @param patience how long a client may take to read an answer of so many bytes, in nanoseconds
      * @param failures encodes failures for a stream; null for a call with one answer
      * @param forgotten runs once, when the transport has forgotten the call
      */
@@ -65,7 +62,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             ServerCall<InputStream, GrpcMessage> call,
             GrpcArrival arrival,
             Method method,
-            long patience,
+            LongUnaryOperator patience,
             @Nullable Function<Status, GrpcMessage> failures,
             Consumer<GrpcCall> forgotten) {
         this.call = call;
@@ -159,8 +156,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
                     made.written().run();
                 }
                 impatience = arrival.abortAfter(
-                        patience + TimeUnit.SECONDS.toNanos(made.message().size() / RATE),
-                        "the client does not read its answer");
+                        patience.applyAsLong(made.message().size()), "the client does not read its answer");
                 if (failures == null) {
                     over = true;
                     call.close(Status.OK, new Metadata());

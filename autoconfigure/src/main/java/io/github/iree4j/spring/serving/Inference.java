@@ -6,6 +6,7 @@ import io.github.iree4j.spring.serving.ServedModels.Served;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicBoolean;
+import tools.jackson.core.exc.JacksonIOException;
 
 /**
  * A completed inference: its response, of which nothing is in memory of a device any more, since its client decides how long it takes to be
@@ -67,9 +68,17 @@ final class Inference implements AutoCloseable {
         response.describe(headers);
     }
 
-    /** Writes the body of the response; does not close the stream. */
+    /**
+     * Writes the body of the response; does not close the stream.
+     *
+     * @throws IOException also when the client reads too slowly
+     */
     void writeTo(OutputStream out) throws IOException {
-        response.writeTo(out);
+        try {
+            response.writeTo(body.timed(out));
+        } catch (JacksonIOException e) {
+            throw e.getCause(); // the server ends the connection, and nothing can be answered
+        }
     }
 
     /** Idempotent. */

@@ -265,7 +265,7 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
                     call,
                     arrival == null ? new GrpcArrival(limits, options.maxRequestSize(), null) : arrival,
                     method,
-                    limits.timeout().toNanos(),
+                    limits::patience,
                     failures,
                     stream && admitted ? this::forget : _ -> {});
             if (admitted) {

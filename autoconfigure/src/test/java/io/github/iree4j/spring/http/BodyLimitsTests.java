@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -170,8 +171,30 @@ class BodyLimitsTests {
             body.readNBytes(1 << 17); // two seconds' worth
             advance(11_999);
             body.read();
-            advance(1);
+            advance(2);
             fails(408, "131074 bytes", body::read);
+        }
+    }
+
+    /** The same rule as for bodies. */
+    @Test
+    void answersThatAreReadTooSlowlyAreGivenUp() throws IOException {
+        try (LimitedBody request = body(0)) {
+            OutputStream answer = request.timed(new OutputStream() {
+                @Override
+                public void write(int value) {}
+
+                @Override
+                public void write(byte[] bytes, int offset, int length) {
+                    assertThat(length).isLessThanOrEqualTo(1 << 14);
+                    advance(1000);
+                }
+            });
+            answer.write(new byte[10 << 14]); // ten parts, a second each
+            assertThatThrownBy(() -> answer.write(new byte[10 << 14]))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage(
+                            "the client is too slow: 229376 bytes read in 14000 ms; raise 'iree.http.body-timeout' if it may be");
         }
     }
 

@@ -157,8 +157,8 @@ public final class IreeServingAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "ireeUnreadResponses")
         WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeUnreadResponses(BodyLimits limits) {
-            return factory -> factory.addServerCustomizers(server -> server.doOnChannelInit(
-                    (_, channel, _) -> UnreadResponses.addTo(channel.pipeline(), limits.timeout())));
+            return factory -> factory.addServerCustomizers(server ->
+                    server.doOnChannelInit((_, channel, _) -> UnreadResponses.addTo(channel.pipeline(), limits)));
         }
     }
 }

@@ -1,0 +1,137 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.netty.channel.ChannelOption;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/**
+ * Clients that never stand still, but read more slowly than a body may arrive, are disconnected, and leave their memory to others: an answer
+ * that is not read leaves too little for another request.
+ */
+@SpringBootTest(
+        classes = {
+            ProtocolConformanceTests.Application.class,
+            SlowReadersTests.Tensors.class,
+            SteadyReadersTests.SmallBuffers.class
+        },
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "iree.serving.enabled=true",
+            "iree.http.max-in-flight-size=12MB",
+            "iree.http.body-timeout=3s",
+            "server.tomcat.connection-timeout=10m",
+        })
+@Timeout(600)
+class SteadyReadersTests {
+
+    private static final int BYTES = 4 << 20;
+
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private BodyLimits limits;
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        registry.add(
+                "iree.modules.values.location",
+                () -> TestModules.fixture("3.11.0/cpu/add.vmfb").toString());
+    }
+
+    /** The system takes little of an answer. */
+    @Configuration(proxyBeanMethods = false)
+    static class SmallBuffers {
+        private static final int BUFFER = 1 << 14;
+
+        @Bean
+        WebServerFactoryCustomizer<TomcatServletWebServerFactory> smallBuffersOfTomcat() {
+            return factory -> factory.addConnectorCustomizers(
+                    connector -> connector.setProperty("socket.txBufSize", Integer.toString(BUFFER)));
+        }
+
+        @Bean
+        WebServerFactoryCustomizer<NettyReactiveWebServerFactory> smallBuffersOfNetty() {
+            return factory ->
+                    factory.addServerCustomizers(server -> server.childOption(ChannelOption.SO_SNDBUF, BUFFER));
+        }
+    }
+
+    enum Kind {
+        BINARY,
+        JSON,
+        TENSOR,
+        JSON_TENSOR
+    }
+
+    private SlowReader ask(Kind kind) throws IOException {
+        SlowReader reader = switch (kind) {
+            case BINARY, JSON -> SlowReader.ask(port, BYTES, kind == Kind.BINARY);
+            case TENSOR -> SlowReader.get(port, "/tensor?bytes=" + BYTES, "application/octet-stream");
+            case JSON_TENSOR -> SlowReader.get(port, "/tensor?bytes=" + BYTES, "application/json");
+        };
+        assertThat(reader.line()).contains(" 200");
+        return reader;
+    }
+
+    /** Reads that many bytes every tenth of a second at most, until the server closes the connection. */
+    private static String read(SlowReader reader, int bytes) throws IOException, InterruptedException {
+        InputStream in = reader.socket().getInputStream();
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        try {
+            byte[] read;
+            do {
+                Thread.sleep(100);
+                read = in.readNBytes(bytes);
+                all.write(read);
+            } while (read.length == bytes);
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("reset");
+        }
+        return all.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slowClientsAreDisconnectedAndOthersAreAnswered(Kind kind) throws Exception {
+        try (SlowReader slow = ask(kind)) {
+            String part = read(slow, 2000);
+            assertThat(part).hasSizeLessThan(BYTES / 2);
+            assertThat(part.endsWith("\r\n0\r\n\r\n")).as("seems complete").isFalse();
+        }
+        while (limits.inFlight() > 0) {
+            Thread.onSpinWait(); // the class's timeout fails what stays
+        }
+        try (SlowReader other = ask(Kind.BINARY)) {
+            assertThat(other.rest()).hasSizeGreaterThan(BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void clientsThatReadAtAFairRateGetAll(Kind kind) throws Exception {
+        try (SlowReader fair = ask(kind)) {
+            assertThat(read(fair, 100_000)).hasSizeGreaterThanOrEqualTo(BYTES); // takes longer than the timeout
+        }
+    }
+}

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -23,6 +24,9 @@ final class ReactiveBody {
 
     /** Reactor Netty takes up to 128 parts before any is sent. */
     private static final int CHUNK = 1 << 14;
+
+    private static final boolean IS_NETTY =
+            ClassUtils.isPresent("reactor.netty.http.server.HttpServerResponse", ReactiveBody.class.getClassLoader());
 
     private static final Executor THREADS =
             task -> Thread.ofVirtual().name("iree4j-serving").start(task);
@@ -83,17 +87,19 @@ final class ReactiveBody {
 
     private static Mono<Void> write(Inference inference, ServerHttpResponse response) {
         inference.describe(response.getHeaders()::set);
+        Runnable sent = IS_NETTY ? UnreadResponses.watch(response) : () -> {};
         return response.writeWith(DataBufferUtils.outputStreamPublisher(
-                out -> {
-                    try {
-                        inference.writeTo(out);
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                },
-                response.bufferFactory(),
-                THREADS,
-                CHUNK));
+                        out -> {
+                            try {
+                                inference.writeTo(out);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        },
+                        response.bufferFactory(),
+                        THREADS,
+                        CHUNK))
+                .doFinally(_ -> sent.run());
     }
 
     /** Owns an inference until the request ends: what is written is still in memory of the server until it is sent. */

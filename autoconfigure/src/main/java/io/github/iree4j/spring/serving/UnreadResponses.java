@@ -2,21 +2,33 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.http.BodyLimits;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.FileRegion;
+import io.netty.channel.ServerChannel;
+import io.netty.util.Attribute;
+import io.netty.util.AttributeKey;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
+import reactor.netty.http.server.HttpServerResponse;
 
 /**
- * Closes a connection whose client reads what waits for it more slowly than {@link BodyLimits#patience} allows; Netty would keep it for ever.
- * The time begins when something waits, and ends when all of it is sent. For one connection, whose thread calls it.
+ * Closes a connection whose client reads an answer of ours more slowly than {@link BodyLimits#patience} allows; Netty would keep it for ever.
+ * The time begins when something waits, and ends when all of it is sent. Other answers of the application take as long as they like. For one
+ * connection, whose thread calls it.
  */
 public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
+
+    /** How many answers of ours a connection is sending. */
+    static final AttributeKey<AtomicInteger> OURS = AttributeKey.valueOf("iree4j.unreadResponses");
 
     private final BodyLimits limits;
     private long begun;
@@ -40,6 +52,31 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
         pipeline.addFirst("iree4j.unreadResponses", new UnreadResponses(limits));
     }
 
+    /**
+     * Watches the connection of a response, where it is one of Netty's, until that is sent.
+     *
+     * @return ends the watch
+     */
+    static Runnable watch(ServerHttpResponse response) {
+        if (!(ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent)) {
+            return () -> {};
+        }
+        AtomicInteger[] ours = new AtomicInteger[1];
+        sent.withConnection(connection -> {
+            Channel parent = connection.channel().parent(); // of a stream of HTTP/2 its connection, else the server
+            Channel channel = parent == null || parent instanceof ServerChannel ? connection.channel() : parent;
+            ours[0] = ours(channel);
+        });
+        ours[0].incrementAndGet();
+        return ours[0]::decrementAndGet;
+    }
+
+    static AtomicInteger ours(Channel channel) {
+        Attribute<AtomicInteger> attribute = channel.attr(OURS);
+        attribute.setIfAbsent(new AtomicInteger());
+        return attribute.get();
+    }
+
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
         long bytes = switch (message) {
@@ -60,7 +97,7 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
             waiting -= bytes;
             sent += bytes;
         }));
-        if (look == null) {
+        if (look == null && ours(context.channel()).get() > 0) {
             lookAfter(limits.patience(0), context);
         }
     }
@@ -76,7 +113,7 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
     private void look(ChannelHandlerContext context) {
         look = null;
         ChannelOutboundBuffer unsent = context.channel().unsafe().outboundBuffer();
-        if (waiting == 0 || unsent == null) {
+        if (waiting == 0 || unsent == null || ours(context.channel()).get() == 0) {
             return;
         }
         long left = limits.patience(sent + unsent.currentProgress()) - (now(context) - begun);

@@ -49,6 +49,7 @@ class UnreadResponsesTests {
     void begin() {
         connection.freezeTime();
         UnreadResponses.addTo(connection.pipeline(), new BodyLimits(1, Duration.ofSeconds(10), 1));
+        UnreadResponses.ours(connection).incrementAndGet();
     }
 
     @AfterEach
@@ -62,6 +63,18 @@ class UnreadResponsesTests {
         connection.read(0, 10_000);
         assertThat(connection.isOpen()).isTrue();
         connection.read(0, 1);
+        assertThat(connection.isOpen()).isFalse();
+    }
+
+    @Test
+    void answersOfOthersAreReadAsSlowlyAsTheirClientsLike() {
+        UnreadResponses.ours(connection).decrementAndGet();
+        connection.send(100 * SECOND);
+        connection.read(0, 1_000_000);
+        assertThat(connection.isOpen()).isTrue();
+        UnreadResponses.ours(connection).incrementAndGet();
+        connection.send(1);
+        connection.read(0, 10_001);
         assertThat(connection.isOpen()).isFalse();
     }
 

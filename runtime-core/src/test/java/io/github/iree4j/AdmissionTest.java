@@ -335,7 +335,7 @@ class AdmissionTest {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
                     .withMessageContaining(
-                            "the quota of 'add' is 64 bytes; 'add' holds 0 bytes transient, 64 persistent")
+                            "the quota of 'add' of device 'local' is 64 bytes; 'add' holds 0 bytes transient, 64 persistent")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
             assertThat(live(runtime)).isZero();
         }

@@ -232,14 +232,15 @@ class SlowReadersTests {
 
         @GetMapping("/tensor")
         Mono<Tensor> tensor(@RequestParam int bytes) {
-            return Mono.fromCallable(() -> {
-                        try (Tensor zeros =
-                                        Tensor.wrap(MemorySegment.ofArray(new byte[bytes]), ElementType.UI8, bytes);
-                                Results results = invocations.invoke("values.echo_ui8", zeros)) {
-                            return results.take(0);
-                        }
-                    })
-                    .subscribeOn(Schedulers.boundedElastic());
+            return Mono.fromCallable(() -> zeros(bytes)).subscribeOn(Schedulers.boundedElastic());
+        }
+
+        @GetMapping("/tensor-at-once")
+        Tensor zeros(@RequestParam int bytes) {
+            try (Tensor zeros = Tensor.wrap(MemorySegment.ofArray(new byte[bytes]), ElementType.UI8, bytes);
+                    Results results = invocations.invoke("values.echo_ui8", zeros)) {
+                return results.take(0);
+            }
         }
     }
 }

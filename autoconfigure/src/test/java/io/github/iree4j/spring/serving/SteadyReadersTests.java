@@ -10,6 +10,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +44,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.enabled=true",
             "iree.http.max-in-flight-size=12MB",
             "iree.http.body-timeout=3s",
+            "iree.http.problem-details=true",
             "server.tomcat.connection-timeout=10m",
         })
 @Timeout(600)
@@ -139,6 +143,21 @@ class SteadyReadersTests {
     void clientsThatReadAtAFairRateGetAll(Kind kind) throws Exception {
         try (SlowReader fair = ask(kind)) {
             assertThat(read(fair, 100_000)).hasSizeGreaterThanOrEqualTo(BYTES); // takes longer than the timeout
+        }
+    }
+
+    /** Over the bound, in Spring MVC: nothing of a tensor's headers stays. */
+    @Test
+    void anAnswerHasTheLengthThatItSays() throws IOException {
+        try (SlowReader large =
+                SlowReader.get(port, "/tensor-at-once?bytes=" + (10 << 20), "application/octet-stream")) {
+            String rest = large.rest();
+            int end = rest.indexOf("\r\n\r\n");
+            int body = rest.length() - end - 4;
+            Matcher length = Pattern.compile("(?i)Content-Length: (\\d+)").matcher(rest.substring(0, end));
+            assertThat(length.find() ? Integer.parseInt(length.group(1)) : body)
+                    .as("%s, then %s", large.line(), rest.substring(0, end))
+                    .isEqualTo(body);
         }
     }
 }

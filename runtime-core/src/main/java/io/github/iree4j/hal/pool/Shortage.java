@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #holders} says who holds what, for the log. Guarded by the lock of the set.
  */
 final class Shortage {
-    private static final String REMEDY = "; raise the limit (memoryLimit, memoryQuota) or make fewer calls at once";
+    private static final String REMEDY = "; raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>) or make fewer calls at once";
     private static final int NAMED = 8; // most holders in a line of the log
     private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -50,7 +50,7 @@ final class Shortage {
     String never(Pool pool, ReservationRequest request, Account account) {
         long length = pool.store.lengthFor(request.size());
         String limit = length > account.quota
-                ? "the quota of '%s' is %d bytes".formatted(account.consumer, account.quota)
+                ? "the quota of '%s'%s is %d bytes".formatted(account.consumer, ofOwner(), account.quota)
                 : length > pool.options.budget()
                         ? "pool '%s' has at most %d bytes".formatted(pool.name(), pool.options.budget())
                         : length > slabs.budget
@@ -105,7 +105,7 @@ final class Shortage {
                 .formatted(account.name(), account.transientLive, account.persistentLive);
         long length = pool.store.lengthFor(request.size());
         String limit = account.isOverQuota(length)
-                ? "the quota of '%s' is %d bytes".formatted(account.consumer, account.quota)
+                ? "the quota of '%s'%s is %d bytes".formatted(account.consumer, ofOwner(), account.quota)
                 : inSlabs(pool);
         return limit + "; " + share + "; " + remedy(pool, request, account, own);
     }

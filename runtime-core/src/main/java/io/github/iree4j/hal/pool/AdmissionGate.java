@@ -88,9 +88,10 @@ public final class AdmissionGate {
     AdmissionGate(PoolSetBuilder builder, int number) {
         this.number = number;
         long limit = Math.min(builder.budget, builder.provider.capacity());
-        this.all = new Share(limit, Math.min(limit / 16, builder.lost()));
+        long most = limit / 16;
+        this.all = new Share(limit, Math.min(most, builder.sharedSlabs()), Math.min(most, builder.lost()));
         this.quotas = builder.quotas.entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0)));
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> new Share(each.getValue(), 0, 0)));
         this.patience = builder.patience;
         this.hostPatience = Math.min(builder.hostPatience, builder.patience);
         this.solitude = Math.min(hostPatience, SOLITUDE);

@@ -205,15 +205,17 @@ public final class PoolSetBuilder {
         return this;
     }
 
-    /**
-     * Bytes that blocks of several calls may take beyond what they ask for: slabs that are shared, one for each pool, and what of longer slabs is left
-     * of blocks that have one to themselves.
-     */
-    long lost() {
-        long shared = pools.stream()
+    /** Bytes of the slabs, one for each pool, that several blocks may share. */
+    long sharedSlabs() {
+        return pools.stream()
                 .filter(each -> each.kind() == PoolKind.TLSF)
                 .mapToLong(PoolOptions::slabMaximum)
                 .sum();
+    }
+
+    /** Bytes that blocks of several calls that run may take beyond what they ask for: those, and what blocks leave of longer slabs of their own. */
+    long lost() {
+        long shared = sharedSlabs();
         boolean isLong = pools.stream().anyMatch(each -> each.kind() == PoolKind.PASS_THROUGH);
         return isLong ? shared + Math.min(waste, Long.MAX_VALUE / 2 / LOST_PARTS) * LOST_PARTS : shared;
     }

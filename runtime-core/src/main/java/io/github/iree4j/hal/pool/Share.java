@@ -14,7 +14,8 @@ final class Share {
     private static final int AHEAD = 4;
 
     private final long limit;
-    private final long spare;
+    private final long shared;
+    private final long lost;
     private final AtomicLong committed = new AtomicLong(); // to admitted calls
     private volatile long ahead; // the inputs of calls that were admitted for those alone; guarded by the gate's lock
     private volatile long largest; // need so far; a concurrent smaller one may hide it until it asks again
@@ -28,11 +29,13 @@ final class Share {
      * Begins with nothing committed.
      *
      * @param limit bytes
-     * @param spare bytes that stay free while several calls are admitted, since slabs are never quite full
+     * @param shared bytes that stay free beside inputs of calls that wait for their fences, since slabs that calls share are never quite full
+     * @param lost the same while several calls run, since their blocks have longer slabs than they need, too
      */
-    Share(long limit, long spare) {
+    Share(long limit, long shared, long lost) {
         this.limit = limit;
-        this.spare = spare;
+        this.shared = shared;
+        this.lost = lost;
     }
 
     long committed() {
@@ -68,7 +71,8 @@ final class Share {
         needs(need);
         for (; ; ) {
             long now = committed.get();
-            if (wanted > limit - kept.get() - now - (now == had ? 0 : spare)) {
+            long spare = now == had ? 0 : now <= ahead ? shared : lost;
+            if (wanted > limit - kept.get() - now - spare) {
                 return false;
             }
             if (committed.compareAndSet(now, now + part(need) - had)) {
@@ -101,7 +105,7 @@ final class Share {
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     boolean tryCommitAhead(long inputs, long need) {
-        long room = Math.min(Math.max(need, largest), limit - permanent - spare) + spare;
+        long room = Math.min(Math.max(need, largest), limit - permanent - shared) + shared;
         if (ahead + inputs > Math.min(limit / AHEAD, limit - kept.get() - room) || !tryCommit(inputs, 0)) {
             return false;
         }

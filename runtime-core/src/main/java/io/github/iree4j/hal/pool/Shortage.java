@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #holders} says who holds what, for the log. Guarded by the lock of the set.
  */
 final class Shortage {
-    private static final String REMEDY = "; raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>) or make fewer calls at once";
+    private static final String REMEDY =
+            "; raise the limit (memoryLimit or memoryQuota; with Spring iree.pools.<device>) or make fewer calls at once";
     private static final int NAMED = 8; // most holders in a line of the log
     private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -515,16 +515,28 @@ class AdmissionGateTest extends GateLine {
         assertThat(slabs.tryAdmit("", new Need(736))).isNotNull();
     }
 
-    @Test
-    void soDoesWhatLongerSlabsLeaveOver() {
-        AdmissionGate whole = builder(1600)
+    private AdmissionGate longerSlabs() {
+        return builder(1600)
                 .pool(PoolOptions.tlsf("t", 64, 64))
                 .pool(PoolOptions.passThrough("large"))
                 .waste(1)
                 .build()
                 .gate();
+    }
+
+    @Test
+    void soDoesWhatLongerSlabsLeaveOver() {
+        AdmissionGate whole = longerSlabs();
         assertThat(whole.tryAdmit("", new Need(800))).isNotNull();
         assertThat(whole.tryAdmit("", new Need(800 - 64 - 28 + 1))).isNull();
         assertThat(whole.tryAdmit("", new Need(800 - 64 - 28))).isNotNull();
+    }
+
+    @Test
+    void besideInputsOfCallsThatWaitForFencesOnlySharedSlabsNeedRoom() {
+        AdmissionGate whole = longerSlabs();
+        assertThat(whole.tryAdmitAhead("", new Need(800))).isNotNull();
+        assertThat(whole.tryAdmit("", new Need(1600 - 5 - 64 + 1))).isNull();
+        assertThat(whole.tryAdmit("", new Need(1600 - 5 - 64))).isNotNull();
     }
 }

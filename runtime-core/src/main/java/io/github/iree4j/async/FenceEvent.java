@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The event holds the locks of all its timelines while it changes them. It takes the locks in the order of the timelines' numbers, and no
  * other code takes a second one, so events that share timelines wait for one another and never in a circle.
  *
- * <p>FENCE-3: the points of a fence are signalled, fail, or get one more signaller as one event. Every value and failure that will change is hidden before the first
- * one changes, so a thread that sees one change sees all of them; a signal, promise or count that follows one needs a lock of the event;
- * and waiters are called and woken once all locks are released.
+ * <p>FENCE-3: the points of a fence are signalled, fail, or get one more signaller as one event. Every value and failure that will change is
+ * hidden before the first one changes, so a thread that sees one change sees all of them; a signal, promise or count that follows one needs a
+ * lock of the event; and waiters are called and woken once all locks are released.
  */
 final class FenceEvent {
     private final Fence fence;

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How a submitted call gets the right to hold memory: at once, or in the line of each {@link AdmissionGate} of its program, one after the
- * other. A call of a call has that of the outer one, which may wait for it, and asks at devices where that one has not. A call whose code submits its work behind a fence needs memory for
- * its inputs only until the fence is reached; then its whole need counts. It asks at its first device only: with parts of its need at several,
- * two such calls that become due together might each wait for what the other has.
+ * other. A nested call has the right of the outer call, which may wait for the nested one, and asks only at devices where the outer call has
+ * not. A call whose code submits its work behind a fence needs memory for its inputs only until the fence is reached; then its whole need
+ * counts. Such a call asks at its first device only: with parts of their needs at several devices, two that become due together might each wait
+ * for the other.
  */
 final class Admitting {
     private final ProgramCalls program;

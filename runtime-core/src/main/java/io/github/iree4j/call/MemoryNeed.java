@@ -17,10 +17,10 @@ final class MemoryNeed {
     /** What smaller inputs needed may mislead by this factor. A guess, not measured. */
     private static final long DOUBT = 128;
 
-    /** What a call of a function may need that was never called, at least. A guess, not measured: where it exceeds the limit first calls run alone. */
+    /** What the first call of a function may need at least: where that exceeds the limit it runs alone. A guess, not measured. */
     private static final long UNSEEN = 64L << 20;
 
-    /** After so many calls that failed, and none that succeeded, the next need not run alone: nobody would learn from it. A guess, not measured. */
+    /** After so many failures in a row the next call need not run alone: nobody would learn from it. A guess, not measured. */
     private static final int TRIES = 3;
 
     private final AdmissionGate gate;

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 /**
- * What calls of one function need of the memory of each device: of those of its program, and of others as soon as calls that its Java functions make
- * have held some there. Safe from any thread.
+ * What calls of one function need of the memory of each device: the devices of its program, and others as soon as nested calls have held memory
+ * there. Safe from any thread.
  */
 final class MemoryNeeds {
     private final AtomicReference<List<MemoryNeed>> byDevice;
@@ -22,8 +22,8 @@ final class MemoryNeeds {
     }
 
     /**
-     * The needs of a call, in the {@linkplain AdmissionGate#ORDER order} in which it asks. It always asks at its first device, so that calls of a
-     * program keep their order, and at others unless it is known to need nothing there.
+     * The needs of a call, in the {@linkplain AdmissionGate#ORDER order} in which it asks. A call always asks at its first device, so that calls
+     * of a program keep their order, and at others unless it is known to need nothing there.
      */
     List<MemoryNeed> of(InputSize inputs) {
         List<MemoryNeed> all = byDevice.get();
@@ -52,16 +52,25 @@ final class MemoryNeeds {
     /** Records what a call that has succeeded held. */
     void learn(InputSize inputs, MemoryHolder call) {
         for (AdmissionGate gate : call.gates()) {
-            if (call.peak(gate) > 0
-                    && byDevice.get().stream().noneMatch(each -> each.gate().equals(gate))) {
+            if (!hasOf(byDevice.get(), gate) && call.peak(gate) > 0) {
                 byDevice.updateAndGet(before -> with(before, gate));
             }
         }
         byDevice.get().forEach(each -> each.learn(inputs, call));
     }
 
+    /** A loop, since each call asks. */
+    private static boolean hasOf(List<MemoryNeed> needs, AdmissionGate gate) {
+        for (MemoryNeed each : needs) {
+            if (each.gate().equals(gate)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static List<MemoryNeed> with(List<MemoryNeed> before, AdmissionGate gate) {
-        return before.stream().anyMatch(each -> each.gate().equals(gate))
+        return hasOf(before, gate)
                 ? before
                 : Stream.concat(before.stream(), Stream.of(new MemoryNeed(gate, false)))
                         .sorted(Comparator.comparing(MemoryNeed::gate, AdmissionGate.ORDER))

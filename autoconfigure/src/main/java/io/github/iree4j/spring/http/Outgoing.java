@@ -9,8 +9,9 @@ import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.server.ServerHttpResponse;
 
 /**
- * A tensor that Spring MVC or a client of it writes. One for a client of this server, who decides how long it takes to be read, is copied to the heap and charged to
- * requests in flight until it is closed, so that it keeps no memory of a device; one for another server goes from where it is.
+ * A tensor that Spring MVC or a client of it writes. Clients of this server decide how long reading takes: a tensor for them is copied to the
+ * heap and charged to requests in flight until it is closed, so that it keeps no memory of a device. A tensor for another server goes from
+ * where it is.
  */
 final class Outgoing implements AutoCloseable {
     private final Tensor tensor;

@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * waits for one that is not, which may wait for the former.
  *
  * <p><b>Unknown needs.</b> A call that might hold more than there is, for all that is known, runs alone: what it holds then shows what
- * others like it need. After a second, or {@link PoolSetBuilder#hostPatience} if that is less, it counts with what it has held by then, and
- * such a call that has waited for that long, since it asked and since the last of the kind, is admitted beside others, with the best guess.
+ * others like it need. Solitude ends after a second, or after {@link PoolSetBuilder#hostPatience} if that is less: the call then counts with
+ * what it has held so far. A call that has waited as long to be alone, and as long since the last such call was admitted, is admitted beside
+ * others, with the best guess.
  *
  * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
  * calls wait for what the other has.
@@ -51,6 +52,7 @@ public final class AdmissionGate {
      * GATE-3: a call that was admitted ahead of its fence gets no memory in queue order once the fence is reached and before its whole need
      * is committed. So calls that become due together do not each take a part of what one of them needs.
      */
+
     /** The order in which a call asks at several gates. */
     public static final Comparator<AdmissionGate> ORDER = Comparator.comparingInt(gate -> gate.number);
 

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
 public final class PoolSetBuilder {
-    /** What blocks that waste much may waste together, and sixteen that waste little each. The number of those is a guess, not measured. */
+    /** Parts that blocks may waste: the most of those that waste much, and one for each of sixteen others. Sixteen is a guess, not measured. */
     private static final int LOST_PARTS = Waste.PARTS + 16;
 
     final SlabProvider provider;
@@ -37,7 +37,6 @@ public final class PoolSetBuilder {
     PoolObservation observation = new PoolObservation();
     long waste = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
-
     Supplier<String> owner = () -> "";
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
@@ -213,7 +212,7 @@ public final class PoolSetBuilder {
                 .sum();
     }
 
-    /** Bytes that blocks of several calls that run may take beyond what they ask for: those, and what blocks leave of longer slabs of their own. */
+    /** Bytes that blocks of running calls may take beyond their sizes: the slabs that are shared, and the rests of longer slabs of their own. */
     long lost() {
         long shared = sharedSlabs();
         boolean isLong = pools.stream().anyMatch(each -> each.kind() == PoolKind.PASS_THROUGH);

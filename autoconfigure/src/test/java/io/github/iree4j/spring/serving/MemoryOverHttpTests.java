@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.spring.Programs;
@@ -24,6 +25,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -245,14 +247,13 @@ class MemoryOverHttpTests {
         assertThat(failures).as("of %d requests", CLIENTS * REQUESTS).isEmpty();
     }
 
-    /** Sends requests, each when the call of the one before has come to the gate, or waits for memory. */
+    /** Sends requests, each when the call of the one before has come to the gate, or stands in line for memory. */
     private List<CompletableFuture<HttpResponse<String>>> askInOrder() {
+        AdmissionGate line = Objects.requireNonNull(runtime.device().allocator().gate());
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
-            while (gate.entered.size()
-                            + runtime.device().allocator().poolStatistics().waiting()
-                    <= i) {
+            while (i < FITTING ? gate.entered.size() <= i : line.waiting() <= i - FITTING) {
                 assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
                 Thread.onSpinWait();
             }

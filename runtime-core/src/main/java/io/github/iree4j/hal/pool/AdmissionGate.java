@@ -233,7 +233,9 @@ public final class AdmissionGate {
             admission.ready(clock.getAsLong());
             ahead.remove(admission);
             int at = line.size();
-            while (at > 0 && line.get(at - 1).since > admission.since) {
+            while (at > 0
+                    && line.get(at - 1).since
+                            >= admission.since) { // whoever asked in the same tick may wait for its inputs
                 at--;
             }
             line.add(at, admission);

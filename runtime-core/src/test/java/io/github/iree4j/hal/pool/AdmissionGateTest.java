@@ -355,6 +355,17 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
+    void aCallWhoseFenceIsReachedIsBeforeOneThatAskedAtTheSameMomentForWhatItHolds() {
+        Admission a = gate.tryAdmitAhead("small", new Need(10));
+        Admission b = gate.join("small", new Need(40), false, _ -> entered.add("b"));
+        a.due();
+        assertThat(a.mayHold()).as("b waits for its inputs").isTrue();
+        assertThat(b.isAdmitted()).isFalse();
+        a.exit();
+        assertThat(b.isAdmitted()).isTrue();
+    }
+
+    @Test
     void aCallThatWaitedForItsFenceForLongWaitsForRoomAllTheSame() {
         Admission a = ahead("a", 70);
         call("b", 40);

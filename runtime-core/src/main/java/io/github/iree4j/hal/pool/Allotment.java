@@ -292,7 +292,7 @@ final class Allotment {
         }
         if (waitsForHost(waiter)) {
             LOG.warn(
-                    "allocation of {} bytes waits until the host frees some of what it keeps: {}",
+                    "allocation of {} bytes waits for memory of results, tensors, inputs or programs: {}",
                     request.size(),
                     shortage.holders());
         }

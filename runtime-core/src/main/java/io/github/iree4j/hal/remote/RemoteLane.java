@@ -408,18 +408,19 @@ final class RemoteLane implements Lane {
                 throw in.corrupt("command %d with epoch %d of lane %d is out of order; the next is %d with epoch %d"
                         .formatted(number, epoch, axis, entry.sequence, entry.ticket));
             }
-            entry.completed = true;
             if (failure != null) {
                 entry.failure = failure;
+                if (entry.submission != null && entry.submission.commands() instanceof RemoteCommands failed) {
+                    failed.failed(failure);
+                }
             }
+            entry.completed =
+                    true; // last: any thread may retire it from here on, and its submission has no commands then
         }
         Transfers transfers = driver.session().transfers();
         entry.uploads.forEach(transfers::withdraw);
         if (failure != null) {
             entry.incoming.forEach(transfers::cancel);
-            if (entry.submission != null && entry.submission.commands() instanceof RemoteCommands failed) {
-                failed.failed(failure);
-            }
         }
         retire();
     }

@@ -33,6 +33,10 @@ class RemoteShortageTest {
     private static final int SIZE = 20 << 20;
     private static final BufferParams PARAMS = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
 
+    private static final BufferParams HERE = new BufferParams(
+            MemoryType.HOST_LOCAL | MemoryType.HOST_VISIBLE | MemoryType.DEVICE_VISIBLE,
+            BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
     private static void fill(Device device, Buffer buffer, int pattern) {
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Fence filled = Fence.at(timeline, 1)) {
@@ -73,6 +77,10 @@ class RemoteShortageTest {
                                 .isInstanceOfSatisfying(
                                         IreeException.class,
                                         e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                        assertThatThrownBy(
+                                        () -> buffer.read(0, MemorySegment.ofArray(new byte[4]))) // bytes are expected
+                                .hasMessageContaining("%d bytes", SIZE);
+                        assertThat(session.failure()).isNull();
                     }
                     assertThat(own.length()).isPositive();
                 }
@@ -85,6 +93,32 @@ class RemoteShortageTest {
                 assertThat(session.failure()).isNull();
             }
             loopback.stop();
+        }
+    }
+
+    /** Each brings bytes to this side, which do not come; copies that succeed are in flight beside them. */
+    private static void copiesFailAlone(Device device, Buffer without) {
+        List<Fence> copied = new ArrayList<>();
+        try (Buffer with = device.allocator().allocate(PARAMS, 64);
+                Buffer here = device.allocator().allocate(HERE, 128)) {
+            for (int i = 0; i < 100; i++) {
+                Fence good = Fence.adopt(TimelineSemaphore.create(0), 1);
+                Fence bad = Fence.adopt(TimelineSemaphore.create(0), 1);
+                copied.addAll(List.of(good, bad));
+                device.queue(0).copy(null, good, with, 0, here, 0, 64, 0);
+                device.queue(0).copy(null, bad, without, 0, here, 64, 64, 0);
+                if (i % 4 == 0) {
+                    assertThatThrownBy(() -> bad.await(Duration.ofSeconds(30)))
+                            .isInstanceOfSatisfying(
+                                    IreeException.class,
+                                    e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                }
+            }
+            for (int i = 0; i < copied.size(); i += 2) {
+                copied.get(i).await(Duration.ofSeconds(30));
+            }
+        } finally {
+            copied.forEach(Fence::close);
         }
     }
 

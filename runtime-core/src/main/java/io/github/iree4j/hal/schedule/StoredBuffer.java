@@ -369,12 +369,21 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * @throws IreeException FAILED_PRECONDITION when there is none; the failure of the allocation
      */
     protected final S pinStorage() {
+        S pinned = tryPinStorage();
+        if (pinned == null) {
+            throw unavailable("use");
+        }
+        return pinned;
+    }
+
+    /** The same; null when there is no storage. */
+    protected final @Nullable S tryPinStorage() {
         for (int s = stateAcquire(); (s & (COMMITTED | GONE)) == COMMITTED; s = stateAcquire()) {
             if (casState(s, s + 1)) {
                 return storage;
             }
         }
-        throw unavailable("use");
+        return null;
     }
 
     /**
@@ -468,6 +477,11 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      */
     protected boolean isConstant() {
         return false;
+    }
+
+    /** Pins once more, for who holds a pin. */
+    protected final void pinAgain() {
+        STATE.getAndAdd(this, 1);
     }
 
     /** Ends one pin. */

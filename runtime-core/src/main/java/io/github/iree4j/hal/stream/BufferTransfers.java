@@ -35,7 +35,7 @@ final class BufferTransfers {
 
     /** Copies between allocations, regardless of their access flags. */
     static StreamOperation copy(
-            StreamQueue queue, StreamBuffer source, long sourceOffset, StreamBuffer target, long length) {
+            StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
         return new Copy(queue, source, sourceOffset, target, 0, length);
     }
 
@@ -56,7 +56,7 @@ final class BufferTransfers {
     }
 
     /** Plans writing host bytes to an allocation, regardless of its access flags. */
-    static TransferPlan updates(StreamQueue queue, StreamBuffer target, long offset, MemorySegment source) {
+    static TransferPlan updates(StreamQueue queue, UsedBuffer target, long offset, MemorySegment source) {
         TransferPlan plan = new TransferPlan();
         long size = source.byteSize();
         for (long at = 0; at < size || at == 0; at += Staging.SLOT) {
@@ -139,7 +139,7 @@ final class BufferTransfers {
         private final long offset;
         private final byte[] bytes;
 
-        Update(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset, byte[] bytes) {
+        Update(StreamQueue queue, StagingPiece piece, UsedBuffer target, long offset, byte[] bytes) {
             super("update", queue, piece, target);
             this.offset = offset;
             this.bytes = bytes;

@@ -6,6 +6,8 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -30,21 +32,22 @@ final class HostTransfers {
         StreamDevice device = target.device();
         StreamQueue queue = queue(device);
         long size = source.byteSize();
-        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+        try (StreamBuffer.HostUse use = target.use();
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             long pieces = 0;
             for (long at = 0; at < size; at += PIECE) {
                 MemorySegment piece = source.asSlice(at, Math.min(PIECE, size - at));
                 long to = offset + at;
                 pieces++;
                 try (Fence done = Fence.at(timeline, pieces)) {
-                    TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, target, to, piece));
+                    TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, use, to, piece));
                 }
                 if (pieces > 1) {
-                    await(timeline, pieces - 1); // one is in flight while the next is captured
+                    await(timeline, pieces - 1, use); // one is in flight while the next is captured
                 }
             }
             if (pieces > 0) {
-                await(timeline, pieces);
+                await(timeline, pieces, use);
             }
         }
     }
@@ -57,7 +60,8 @@ final class HostTransfers {
         }
         StreamDevice device = source.device();
         StreamQueue queue = queue(device);
-        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        try (StreamBuffer.HostUse use = source.use();
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 StreamBuffer piece = StreamBuffer.allocated(device, READ, Math.min(PIECE, size))) {
             long pieces = 0;
             for (long at = 0; at < size; at += PIECE) {
@@ -69,17 +73,35 @@ final class HostTransfers {
                             queue,
                             null,
                             done,
-                            () -> TransferPlan.of(() -> BufferTransfers.copy(queue, source, from, piece, length)));
+                            () -> TransferPlan.of(() -> BufferTransfers.copy(queue, use, from, piece, length)));
                 }
-                await(timeline, pieces);
+                await(timeline, pieces, use);
                 target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));
             }
         }
     }
 
-    private static void await(TimelineSemaphore timeline, long value) {
+    /** Waits; once the memory's deallocation is issued, in spite of interrupts: it waits for the caller, and for nothing else that uses the memory. */
+    private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
+        boolean interrupted = false;
         try (Fence done = Fence.at(timeline, value)) {
-            done.await();
+            while (true) {
+                try {
+                    done.await();
+                    return;
+                } catch (IreeException e) {
+                    boolean goesOn =
+                            e.code() == StatusCode.CANCELLED && use.outlastsTransfers() && Thread.interrupted();
+                    if (!goesOn) {
+                        throw e;
+                    }
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -354,20 +355,109 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         }
     }
 
+    /**
+     * Begins a use by the host, whose waits are over: it comes before a deallocation that is not complete, though that may be issued.
+     *
+     * @throws IreeException FAILED_PRECONDITION when there is no storage, or its owner has freed it
+     */
+    HostUse use() {
+        checkAllocated();
+        StreamStorage own = tryPinStorage();
+        StreamStorage last = own == null ? leaving() : null; // BUF-4
+        if (own == null && last == null) {
+            throw unavailable("use");
+        }
+        HostUse use = new HostUse(own != null ? own : Objects.requireNonNull(last), own != null);
+        try {
+            checkNotFreed(use.storage);
+            return use;
+        } catch (IreeException e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    /**
+     * The buffer as the host uses it, with its storage from the start. Confined to the thread that waits for its transfers, but for what
+     * the transfers do.
+     */
+    final class HostUse implements UsedBuffer, AutoCloseable {
+        private final StreamStorage storage;
+        private final boolean pinned; // and once more by each transfer that retains this
+
+        private HostUse(StreamStorage storage, boolean pinned) {
+            this.storage = storage;
+            this.pinned = pinned;
+        }
+
+        /** Whether it must not end before its transfers have: behind a deallocation that is issued, others get the memory after it. */
+        boolean outlastsTransfers() {
+            return isGone();
+        }
+
+        @Override
+        public long length() {
+            return StreamBuffer.this.length();
+        }
+
+        @Override
+        public StreamStorage pin(StreamOperation user) {
+            return storage;
+        }
+
+        @Override
+        public StreamStorage pin(Frontier before, @Nullable MemoryHolder call) {
+            return storage;
+        }
+
+        @Override
+        public void unpin(StreamStorage pinned) {
+            // with the reference
+        }
+
+        @Override
+        public StreamStorage seenBy(StreamStorage storage, @Nullable Object user) {
+            return StreamBuffer.this.seenBy(storage, user);
+        }
+
+        @Override
+        public @Nullable ConstantViews<ConstantCopy> copies() {
+            return copies;
+        }
+
+        @Override
+        public void checkWritable() {
+            StreamBuffer.this.checkWritable();
+        }
+
+        @Override
+        public void retain() {
+            StreamBuffer.this.retain();
+            if (pinned) {
+                pinAgain();
+            }
+        }
+
+        @Override
+        public void release() {
+            close();
+            StreamBuffer.this.release();
+        }
+
+        @Override
+        public void close() {
+            if (pinned) {
+                StreamBuffer.this.unpin();
+            }
+        }
+    }
+
     @Override
     protected MemorySegment hostBytes(long offset, long length) {
-        checkAllocated();
-        StreamStorage last = leaving();
-        if (last != null) {
-            return last.mapped().asSlice(offset, length);
-        }
-        StreamStorage storage = pinned();
-        try {
-            return (copies == null ? storage : seenBy(storage, MemoryHolder.current()))
+        try (HostUse use = use()) {
+            return (copies == null ? use.storage : seenBy(use.storage, MemoryHolder.current()))
                     .mapped()
                     .asSlice(offset, length);
-        } finally {
-            unpin();
         }
     }
 

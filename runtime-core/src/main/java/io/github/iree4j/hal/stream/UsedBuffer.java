@@ -6,8 +6,8 @@ import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer as work of a device uses it: the device's own, or one that another device allocated in host memory. */
-sealed interface UsedBuffer extends RefCounted permits StreamBuffer, GuestBuffer {
+/** A buffer as work of a device uses it: the device's own, for itself or for the host, or one that another device allocated in host memory. */
+sealed interface UsedBuffer extends RefCounted permits StreamBuffer, StreamBuffer.HostUse, GuestBuffer {
     /** Returns its length, bytes. */
     long length();
 

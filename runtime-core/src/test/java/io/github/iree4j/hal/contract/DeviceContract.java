@@ -25,6 +25,9 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** What the suites share: a device, kernels, short ways to make buffers, fences and assertions. */
 public abstract class DeviceContract extends Suite {
+    /** For what ends by itself, unless something is wrong. */
+    static final Duration LONG = Duration.ofSeconds(60);
+
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,

@@ -23,7 +23,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -33,8 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What every backend's queues must do. */
 public abstract class QueueContract extends DeviceContract {
-    private static final Duration LONG = Duration.ofSeconds(60);
-
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */

@@ -7,6 +7,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
@@ -18,6 +19,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What every backend's queues must do with the memory that work allocates, frees and uses. */
@@ -129,6 +131,52 @@ public abstract class QueueMemoryContract extends DeviceContract {
         Fence twice = fence();
         queue.dealloca(null, twice, buffer, 0);
         assertFails(twice, StatusCode.FAILED_PRECONDITION, "has been deallocated");
+    }
+
+    @Test
+    void aHostCallSeesMemoryWhoseDeallocationIsSubmittedMeanwhile() { // BUF-4
+        hostCallsSee(PARAMS, Effort.rounds(1_000, 10_000));
+    }
+
+    /** Memory that need not be mapped. */
+    @Test
+    void aHostCallMovesMemoryWhoseDeallocationIsSubmittedMeanwhile() {
+        hostCallsSee(BufferParams.DEFAULT, Effort.rounds(20, 200));
+    }
+
+    private void hostCallsSee(BufferParams params, int rounds) {
+        Device several = closed(open(DeviceOptions.builder().queueCount(3)));
+        for (int round = 0; round < rounds; round++) {
+            TimelineSemaphore timeline = semaphore();
+            Fence start = fence();
+            DeviceQueue calling = several.queue(0);
+            AtomicBoolean begun = new AtomicBoolean();
+            AtomicBoolean submitted = new AtomicBoolean();
+            int[] found = new int[16];
+            try (Buffer buffer = calling.alloca(start, at(timeline, 1), params, 64, 0)) {
+                calling.fill(at(timeline, 1), at(timeline, 2), buffer, 0, 64, round, 4, 0);
+                calling.hostCall(
+                        at(timeline, 2),
+                        at(timeline, 3),
+                        () -> {
+                            boolean last;
+                            do {
+                                last = submitted.get();
+                                buffer.read(0, MemorySegment.ofArray(found));
+                                begun.set(true);
+                            } while (!last);
+                        },
+                        0);
+                Thread.startVirtualThread(start::signal); // which may run the call
+                while (round % 4 > 0 && !begun.get()) {
+                    Thread.onSpinWait();
+                }
+                several.queue(round % 2).dealloca(at(timeline, 3), at(timeline, 4), buffer, 0);
+                submitted.set(true);
+            }
+            at(timeline, 4).await(LONG);
+            assertThat(found).containsOnly(round);
+        }
     }
 
     @Test

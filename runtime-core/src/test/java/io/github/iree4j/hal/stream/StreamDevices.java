@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.status.IreeException;
@@ -36,6 +37,11 @@ public final class StreamDevices {
     /** Number of its imports of other devices' memory. */
     public static int importCount(StreamDevice device) {
         return device.imports().count();
+    }
+
+    /** Whether the deallocation of a buffer is issued, and not complete. */
+    public static boolean isLeaving(Buffer buffer) {
+        return ((StreamBuffer) buffer.allocatedBuffer()).leaving() != null;
     }
 
     /** Waits until everything of a closed device is freed; returns whether it is. */

@@ -32,9 +32,15 @@ final class DeathFrontiers {
         this(completed, death -> death.isCompleted(completed), capacity);
     }
 
-    /** For work on axes of a tracker. */
+    /**
+     * For work on axes of a tracker. An axis that the tracker does not know is one of another domain, whose work an operation of this one has
+     * waited for: that operation is in the frontier too, so the other's entry says nothing, and nobody would learn when it is over.
+     */
     DeathFrontiers(FrontierTracker tracker, int capacity) {
-        this(tracker, tracker::isComplete, capacity);
+        this(
+                axis -> tracker.isRegistered(axis) ? tracker.completed(axis) : Long.MAX_VALUE,
+                tracker::isComplete,
+                capacity);
     }
 
     private DeathFrontiers(CompletedEpochs completed, Predicate<Frontier> over, int capacity) {
@@ -69,9 +75,7 @@ final class DeathFrontiers {
         all.merge(right, completed);
         boolean whole =
                 !all.isTainted() || all.size() < Frontier.MAXIMUM_CAPACITY; // else this very join may have lost some
-        if (all.size() > capacity) {
-            all.prune(completed);
-        }
+        all.prune(completed);
         if (whole && all.size() <= capacity) {
             return all.snapshot();
         }
@@ -84,7 +88,9 @@ final class DeathFrontiers {
 
     private void noteLost(Frontier input) {
         for (int i = 0; i < input.size(); i++) {
-            lost.merge(input.axis(i), input.epoch(i), Math::max);
+            if (completed.completed(input.axis(i)) < input.epoch(i)) {
+                lost.merge(input.axis(i), input.epoch(i), Math::max);
+            }
         }
     }
 

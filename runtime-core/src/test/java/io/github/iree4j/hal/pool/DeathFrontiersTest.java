@@ -69,6 +69,29 @@ class DeathFrontiersTest {
         assertThat(deaths.isTainted(joined)).isFalse();
     }
 
+    /** Each user waited for a semaphore of another domain, which this tracker never hears of. */
+    @Test
+    void workOfAnotherDomainThatUsersHaveWaitedForKeepsNoMemory() {
+        for (int capacity : new int[] {1, 2, 12}) {
+            DeathFrontiers deaths = new DeathFrontiers(tracker, capacity);
+            long first = axis(2 * capacity);
+            long second = axis(2 * capacity + 1);
+            tracker.register(first);
+            tracker.register(second);
+            Frontier joined = deaths.join(user(first, 1_000), user(second, 1_001));
+            tracker.advance(first, 1);
+            assertThat(deaths.isCompleted(joined)).isFalse();
+            tracker.advance(second, 1);
+            assertThat(deaths.isCompleted(joined)).isTrue();
+        }
+    }
+
+    private Frontier user(long axis, int other) {
+        MutableFrontier waited = new MutableFrontier(12);
+        waited.merge(Frontier.producedBy(axis(other), 5), tracker);
+        return waited.produce(axis, 1, tracker);
+    }
+
     @Test
     void whatAnOperationOfAQueueThatFailedHadLostIsNeverKnownToBeOver() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 4);

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ final class BatchQueue {
 
     private final BatchingOptions options;
     private final RowSizes sizes;
+    private final BatchBound bound;
     private final InvocationChain chain;
     private final BatchTimer timer;
     private final BatchListener listener;
@@ -42,12 +44,14 @@ final class BatchQueue {
     BatchQueue(
             BatchingOptions options,
             RowSizes sizes,
+            BatchBound bound,
             InvocationChain chain,
             BatchTimer timer,
             BatchListener listener,
             Consumer<BatchQueue> idle) {
         this.options = options;
         this.sizes = sizes;
+        this.bound = bound;
         this.chain = chain;
         this.timer = timer;
         this.listener = listener;
@@ -148,13 +152,13 @@ final class BatchQueue {
         if (inFlight >= options.maxInFlight()) {
             return List.of(); // the completion of a batch pumps again
         }
-        if (!due && first > 0 && waitingRows < options.maxSize()) {
+        if (!due && first > 0 && waitingRows < most()) {
             wakeAt(now, first);
             return List.of();
         }
-        List<BatchEntry> batch = take(sizes.next(Math.min(waitingRows, options.maxSize())));
+        List<BatchEntry> batch = take(sizes.next(Math.min(waitingRows, most())));
         if (batch.isEmpty()) { // the smallest entry is larger
-            batch = take(options.maxSize());
+            batch = take(Math.max(most(), waiting.getFirst().rows));
         }
         inFlight++;
         silence();
@@ -224,8 +228,7 @@ final class BatchQueue {
             merged = first.within(() -> merge(live, padded));
         } catch (IreeException e) {
             // The program was unloaded meanwhile: called individually, each entry finds the successor or fails. Or
-            // there is
-            // no memory for all of them at once.
+            // there is no memory for all of them at once.
             callInTurn(live, 0);
             return;
         }
@@ -244,13 +247,29 @@ final class BatchQueue {
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
             merged.forEach(Tensor::close);
+            if (results == null && live.size() > 1 && isShortage(failure)) { // each may fit, though all of them do not
+                bound.tooMany(rows);
+                callInTurn(live, 0);
+                return;
+            }
             ended();
             if (results == null) {
                 live.forEach(entry -> entry.fail(failure));
             } else {
+                bound.succeeded(rows);
                 divide(live, results);
             }
         });
+    }
+
+    private static boolean isShortage(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause instanceof IreeException status && status.code() == StatusCode.RESOURCE_EXHAUSTED;
+    }
+
+    private int most() {
+        return Math.min(options.maxSize(), bound.most());
     }
 
     private void callAlone(BatchEntry entry) {

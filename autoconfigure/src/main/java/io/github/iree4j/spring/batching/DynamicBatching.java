@@ -37,7 +37,8 @@ import org.springframework.core.Ordered;
  * <p><b>Cancellation.</b> A call that is cancelled or times out while it waits is not made; afterwards its rows are
  * computed and dropped. When all callers of a batch have cancelled, the batch is cancelled.
  *
- * <p><b>Failures.</b> A failed batch fails each call in it.
+ * <p><b>Failures.</b> A failed batch fails each call in it, unless there was no memory for the batch: then its calls are made one after
+ * another, and later batches are smaller until some have succeeded.
  */
 public final class DynamicBatching implements InvocationInterceptor, Ordered, AutoCloseable {
 
@@ -45,6 +46,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     private final BatchTimer timer;
     private final BatchListener listener;
     private final Map<Key, BatchQueue> queues = new HashMap<>(); // guarded by itself
+    private final Map<String, BatchBound> bounds = new HashMap<>(); // by program and function; guarded by the queues
     private volatile boolean closed;
 
     /**
@@ -187,8 +189,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         Key key = new Key(request.program(), request.function().fullName(), kinds, effective.maxSize());
         BatchQueue queue;
         synchronized (queues) {
+            BatchBound bound = bounds.computeIfAbsent(request.model() + " " + key.function, _ -> new BatchBound());
             queue = queues.computeIfAbsent(
-                    key, _ -> new BatchQueue(effective, sizes, chain, timer, listener, idle -> forget(key, idle)));
+                    key,
+                    _ -> new BatchQueue(effective, sizes, bound, chain, timer, listener, idle -> forget(key, idle)));
             queue.announce();
         }
         queue.add(entry);

@@ -356,6 +356,33 @@ class DynamicBatchingTests {
         assertThat(code(b)).isEqualTo(StatusCode.DATA_LOSS);
     }
 
+    /** Each fits by itself; later batches are smaller, until those have succeeded for a while. */
+    @Test
+    void callsOfABatchThatThereIsNoMemoryForAreMadeOneAfterAnother() {
+        List<Long> made = new ArrayList<>();
+        InvocationChain tight = request -> {
+            long rows = ((Tensor) request.inputs().getFirst()).shape()[0];
+            made.add(rows);
+            return rows > 2
+                    ? CompletableFuture.failedFuture(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
+                    : onThisThread.proceed(request);
+        };
+        for (int round = 0; round < 2; round++) {
+            List<CompletableFuture<Results>> answers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                answers.add(call(tight, "twice", null, 0, Tensor.of(new float[] {i, i}, 1, 2)));
+            }
+            timer.advance(10 * MILLI);
+            for (int i = 0; i < 4; i++) {
+                assertThat(result(answers.get(i))).containsExactly(2 * i, 2 * i);
+            }
+        }
+        assertThat(made).startsWith(4L, 1L, 1L, 1L, 1L, 2L, 2L);
+        CompletableFuture<Results> never = call(tight, "twice", null, 0, Tensor.of(new float[6], 3, 2));
+        timer.advance(10 * MILLI);
+        assertThat(code(never)).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+    }
+
     @Test
     void tensorClosedTooEarlyFailsOnlyItsCall() {
         Tensor closed = Tensor.of(new float[2], 1, 2);

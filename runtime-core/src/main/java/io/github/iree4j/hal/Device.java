@@ -109,12 +109,14 @@ public interface Device extends AutoCloseable {
 
     /**
      * Exports a timeline to drivers and processes that wait for it themselves. From then on the host forwards its values in order. When the
-     * timeline fails, they see 2147483647, a value that no program uses. Where the device cannot export timelines, {@link
+     * timeline fails, loses its last owner or comes to 2147483647, and when this device is closed, they see 2147483647 and the last value that
+     * was reached, added: where a shared timeline counts so far, it has failed, as in IREE. Where the device cannot export timelines, {@link
      * io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
      *
      * @param semaphore of scope SYSTEM_WIDE; not retained
      * @return an operating system descriptor, which the caller closes or passes on
-     * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; FAILED_PRECONDITION when the scope is narrower
+     * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; FAILED_PRECONDITION when the scope is narrower;
+     *     OUT_OF_RANGE when the timeline is at 2147483647 or beyond
      */
     default int exportSemaphore(TimelineSemaphore semaphore) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to export");
@@ -123,14 +125,15 @@ public interface Device extends AutoCloseable {
     /**
      * Imports a value of a timeline of another driver or process. The value is promised at once, so that queues of this device wait for it
      * without the host, and is reached, tainted, when the other timeline reaches it. If the device is lost or closed before, the timeline
-     * fails.
+     * fails; so it does, with ABORTED, if the other timeline has failed (see {@link #exportSemaphore}) and is not known to have reached the
+     * value before.
      *
      * @param descriptor an operating system descriptor; owned by the driver unless this throws
      * @param semaphore the timeline; retained until the value is reached or the import cancelled
-     * @param value the value, there and here
+     * @param value the value, there and here, below 2147483647
      * @return cancels the import; another party may then signal the value
      * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; INVALID_ARGUMENT for a descriptor of something else,
-     *     and when the value is reached or promised
+     *     and when the value is reached or promised; OUT_OF_RANGE for a value of 2147483647 or more
      */
     default Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to import");

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -206,6 +207,40 @@ public abstract class QueueOperation {
             cause = cause == null ? failed : cause;
         }
         return cause;
+    }
+
+    /**
+     * SCHED-7: waits until the host knows how every wait has ended, for a backend that is about to run code of others: the hardware passes a wait
+     * whether its producer has succeeded or failed. Not ended by an interrupt, which is kept. For a thread that the backend has given the
+     * operation to, once the hardware is past its waits; without a lock.
+     *
+     * @return why the operation must do nothing: the failure of a wait; null when all waits are reached
+     */
+    public final @Nullable IreeException awaitWaits() {
+        Fence waits = premises == null ? null : wait;
+        boolean interrupted = false;
+        try {
+            for (int i = 0; waits != null && i < waits.size(); ) {
+                TimelineSemaphore semaphore = waits.semaphore(i);
+                IreeException cause = semaphore.failure(); // before the value: reached and failed later is reached
+                if (semaphore.value() >= waits.value(i)) {
+                    i++;
+                } else if (cause != null) {
+                    return cause;
+                } else {
+                    try {
+                        semaphore.await(waits.value(i));
+                    } catch (IreeException e) {
+                        interrupted |= Thread.interrupted();
+                    }
+                }
+            }
+            return null;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Records a failure; the first one stays. */

@@ -785,8 +785,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         int open = -1;
         for (int i = 0; i < wait.size(); i++) {
-            if (wait.semaphore(i).value() < wait.value(i)) { // reached and failed later counts as reached
-                IreeException cause = wait.semaphore(i).failure();
+            IreeException cause = wait.semaphore(i).failure(); // before the value: reached and failed later is reached
+            if (wait.semaphore(i).value() < wait.value(i)) {
                 if (cause != null) {
                     operation.blame(cause);
                     return true;

@@ -158,11 +158,12 @@ final class CompletionWaiter implements CompletionSource {
         int ended = 0;
         for (WatchedPoint each : imports) {
             try {
-                if (each.timeline().value() < each.value()) {
+                long now = each.timeline().value();
+                if (now < each.value()) {
                     continue;
                 }
                 imports.remove(each);
-                each.end(null);
+                each.reached(now);
             } catch (RuntimeException | Error e) { // lost, or withdrawn meanwhile
                 imports.remove(each);
                 each.end(failure(e));

@@ -352,12 +352,31 @@ final class HardwareStream implements FifoBackend {
             entry.hardwareOver();
             Step step = new Step(entry);
             try {
-                Objects.requireNonNull(entry.step).run(step);
+                IreeException cause = causeAgainst(entry);
+                if (cause == null) {
+                    Objects.requireNonNull(entry.step).run(step);
+                } else {
+                    step.accept(cause);
+                }
             } catch (Throwable t) {
                 step.accept(failure(entry.operation, t));
             }
             entry = step.leave();
         }
+    }
+
+    /**
+     * SCHED-7: why a step does not run: the hardware is past the waits of its operation, and past its commands, also where those have failed. Null when
+     * they have not; waits until the host knows.
+     */
+    private @Nullable IreeException causeAgainst(StreamEntry entry) {
+        synchronized (queue) {
+            entry.fail(entry.late);
+            if (entry.failure != null) {
+                return entry.failure;
+            }
+        }
+        return entry.operation.awaitWaits();
     }
 
     private static IreeException failure(StreamOperation operation, Throwable thrown) {

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A native timeline (the twin) that follows one of ours, for foreign waiters. Closed once ours has no signaller left, or with the device. */
 final class PointExport implements Timepoint, AutoCloseable {
-    /** The twin's value once ours has failed, as in IREE: native waiters see no failure, and must not hang. */
+    /**
+     * From here on the twin stands for a failure, as in IREE (hal/semaphore.h): native waiters see none, and must not hang. The difference is
+     * the last value that ours had reached, 0 from IREE, which tells none.
+     */
     static final long FAILED = Integer.MAX_VALUE;
 
     private final StreamDevice device;
@@ -37,6 +40,12 @@ final class PointExport implements Timepoint, AutoCloseable {
                             + "'");
         }
         long value = source.value();
+        if (value >= FAILED) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "a semaphore at %d cannot be exported: a timeline that is shared has failed from %d on; use smaller values"
+                            .formatted(value, FAILED));
+        }
         DriverTimeline twin = device.driver().createTimeline(value, true);
         PointExport export = new PointExport(device, source, twin, value);
         try {
@@ -73,23 +82,30 @@ final class PointExport implements Timepoint, AutoCloseable {
             if (closed) {
                 return;
             }
-            long next = failure == null ? now : Math.max(FAILED, value + 1);
-            try {
-                if (next > value) {
-                    twin.signal(next);
-                    value = next;
-                }
-            } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
-                device.loseLater(e);
+            if (failure == null && now < FAILED) {
+                signal(now);
             }
         }
-        if (failure == null) {
+        if (failure == null && now < FAILED) {
             follow();
         } else {
             close();
         }
     }
 
+    /** Under the lock. */
+    private void signal(long next) {
+        try {
+            if (next > value) {
+                twin.signal(next);
+                value = next;
+            }
+        } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
+            device.loseLater(e);
+        }
+    }
+
+    /** Nothing more is forwarded: ours has failed, has no signaller left or counts too far, or the device is closed. */
     @Override
     public void close() {
         Cancellation registered;
@@ -99,6 +115,7 @@ final class PointExport implements Timepoint, AutoCloseable {
             }
             closed = true;
             registered = wait;
+            signal(FAILED + Math.min(source.value(), FAILED - 1));
         }
         registered.cancel();
         device.forget(this);

@@ -26,6 +26,12 @@ final class PointImport implements WatchedPoint, Cancellation {
     /** Imports a point; the driver then owns the descriptor, unless this throws. */
     static PointImport create(
             StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
+        if (value >= PointExport.FAILED) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "semaphore value %d cannot be imported: a timeline that is shared has failed from %d on; use smaller values"
+                            .formatted(value, PointExport.FAILED));
+        }
         DriverTimeline foreign = device.driver().createTimeline(0, true);
         return create(device, waiter, foreign, made -> made.importDescriptor(descriptor), semaphore, value);
     }
@@ -83,6 +89,20 @@ final class PointImport implements WatchedPoint, Cancellation {
     @Override
     public long value() {
         return value;
+    }
+
+    /** Of a timeline that has failed only what {@link PointExport} tells is known: whether it had reached the value. */
+    @Override
+    public void reached(long now) {
+        boolean failed = value < PointExport.FAILED && now >= PointExport.FAILED;
+        if (!failed || value <= now - PointExport.FAILED) {
+            end(null);
+            return;
+        }
+        end(new IreeException(
+                StatusCode.ABORTED,
+                "value %d of an imported timeline is not known to be reached: the timeline was at %d when it failed, or its device was closed"
+                        .formatted(value, now - PointExport.FAILED)));
     }
 
     /** The foreign timeline has reached the value, or polling has ended. */

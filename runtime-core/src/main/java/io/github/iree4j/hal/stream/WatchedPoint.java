@@ -9,6 +9,11 @@ interface WatchedPoint {
 
     long value();
 
+    /** The timeline is at or beyond the value. */
+    default void reached(long now) {
+        end(null);
+    }
+
     /** The value is reached; or it will not be, or is not watched any more. Repeatable. */
     void end(@Nullable IreeException failure);
 

@@ -40,6 +40,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** STREAM-1, STREAM-3: several hardware queues and their faults, on a library without hardware. */
 @Timeout(300)
@@ -397,14 +399,66 @@ class VulkanQueuesTest {
         assertThat(source.isTainted(5)).isFalse();
     }
 
+    /** How a timeline that another device has imported may end; its value is 3. */
+    enum TheEnd {
+        FAILED,
+        CLOSED_BY_ITS_OWNER,
+        DEVICE_CLOSED
+    }
+
+    @ParameterizedTest
+    @EnumSource(TheEnd.class)
+    void anImportedValueThatWasNotReachedWhenItsTimelineEndedFails(TheEnd end) {
+        VulkanDriver made = driver("devices=discrete+discrete");
+        StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULT);
+        StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULT);
+        devices.add(from);
+        devices.add(to);
+        TimelineSemaphore source = TimelineSemaphore.create(
+                SemaphoreOptions.DEFAULT.withInitialValue(1).withScope(SemaphoreScope.SYSTEM_WIDE));
+        int before = from.exportSemaphore(source);
+        int after = from.exportSemaphore(source);
+        TimelineSemaphore awaited = semaphore();
+        TimelineSemaphore dependent = semaphore();
+        to.importSemaphore(before, awaited, 4);
+        EmptyCommands.run(to.queue(0), at(awaited, 4), at(dependent, 1));
+        source.signal(3);
+        switch (end) {
+            case FAILED -> source.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+            case CLOSED_BY_ITS_OWNER -> source.close();
+            case DEVICE_CLOSED -> from.close();
+        }
+        assertFails(dependent, StatusCode.ABORTED, "value 4 of an imported timeline is not known to be reached");
+        assertFails(awaited, StatusCode.ABORTED, "at 3");
+        // Asked for late, the value that was reached is known to have been.
+        TimelineSemaphore reached = semaphore();
+        to.importSemaphore(after, reached, 3);
+        reached.await(3);
+        source.close();
+    }
+
     @Test
-    void anExportOfATimelineThatFailsReachesAReservedValue() {
+    void sharedTimelinesCountBelowTheValuesThatStandForFailure() {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
+        source.signal(Integer.MAX_VALUE - 1);
+        int descriptor = device.exportSemaphore(source);
+        int late = device.exportSemaphore(source);
+        assertThatThrownBy(() -> device.importSemaphore(descriptor, semaphore(), Integer.MAX_VALUE))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.OUT_OF_RANGE))
+                .hasMessageContaining("semaphore value 2147483647 cannot be imported");
         TimelineSemaphore target = semaphore();
-        device.importSemaphore(device.exportSemaphore(source), target, Integer.MAX_VALUE);
-        source.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
-        target.await(Integer.MAX_VALUE);
+        device.importSemaphore(descriptor, target, Integer.MAX_VALUE - 1);
+        target.await(Integer.MAX_VALUE - 1);
+        source.signal(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> device.exportSemaphore(source))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.OUT_OF_RANGE))
+                .hasMessageContaining("a semaphore at 2147483647 cannot be exported");
+        TimelineSemaphore passed = semaphore();
+        device.importSemaphore(late, passed, 7);
+        passed.await(7);
     }
 
     @Test

@@ -156,10 +156,8 @@ final class BatchQueue {
             wakeAt(now, first);
             return List.of();
         }
-        List<BatchEntry> batch = take(sizes.next(Math.min(waitingRows, most())));
-        if (batch.isEmpty()) { // the smallest entry is larger
-            batch = take(Math.max(most(), waiting.getFirst().rows));
-        }
+        // However large the first is: others must not pass it for ever.
+        List<BatchEntry> batch = take(Math.max(sizes.next(Math.min(waitingRows, most())), waiting.getFirst().rows));
         inFlight++;
         silence();
         return batch;

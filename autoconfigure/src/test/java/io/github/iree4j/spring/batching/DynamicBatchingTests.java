@@ -384,6 +384,29 @@ class DynamicBatchingTests {
     }
 
     @Test
+    void theFirstInLineIsInTheNextBatchThoughSmallerCallsWouldFillIt() {
+        batching = batching(4, 10, List.of(), 16, 1);
+        List<Long> made = new ArrayList<>();
+        CompletableFuture<@Nullable Void> held = new CompletableFuture<>();
+        InvocationChain tight = request -> {
+            long rows = ((Tensor) request.inputs().getFirst()).shape()[0];
+            made.add(rows);
+            return rows > 3
+                    ? CompletableFuture.failedFuture(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
+                    : made.size() == 6
+                            ? held.thenCompose(_ -> onThisThread.proceed(request))
+                            : onThisThread.proceed(request);
+        };
+        List<CompletableFuture<Results>> answers = new ArrayList<>();
+        for (int rows : new int[] {1, 1, 1, 1, 2, 3, 1, 1}) { // after the first four, two rows make a batch
+            answers.add(call(tight, "twice", null, 0, Tensor.of(new float[2 * rows], rows, 2)));
+        }
+        held.complete(null);
+        answers.forEach(answer -> result(answer));
+        assertThat(made).containsExactly(4L, 1L, 1L, 1L, 1L, 2L, 3L, 2L);
+    }
+
+    @Test
     void tensorClosedTooEarlyFailsOnlyItsCall() {
         Tensor closed = Tensor.of(new float[2], 1, 2);
         CompletableFuture<Results> a = call("twice", null, 0, closed);

@@ -14,8 +14,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,9 +49,12 @@ final class HardwareStream implements FifoBackend {
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
     private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, those not complete
     final List<StreamEntry> over = new ArrayList<>(); // to be reported
+
+    @Nullable
+    Thread stepThread; // while the step runs; null again when it continues elsewhere
+
     private boolean telling; // a thread is reporting
     private @Nullable StreamEntry stepping; // its step is due or running: nothing begins behind it
-    private @Nullable Thread stepThread; // while the step runs; null again when it continues elsewhere
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
     private long overEpoch; // everything up to it is complete
@@ -334,9 +335,10 @@ final class HardwareStream implements FifoBackend {
         entries.headMap(entry.epoch, true).clear();
     }
 
-    private void startStep(StreamEntry entry) {
+    /** Under the lock. */
+    void startStep(StreamEntry entry) {
         stepBegins(entry);
-        CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> runSteps(entry));
+        CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> StepRun.all(this, entry));
     }
 
     private void stepBegins(StreamEntry entry) {
@@ -346,94 +348,15 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    /** On its own thread, without a lock: runs a step, and directly following ones. */
-    private void runSteps(StreamEntry first) {
-        for (StreamEntry entry = first; entry != null; ) {
-            entry.hardwareOver();
-            Step step = new Step(entry);
-            try {
-                IreeException cause = causeAgainst(entry);
-                if (cause == null) {
-                    Objects.requireNonNull(entry.step).run(step);
-                } else {
-                    step.accept(cause);
-                }
-            } catch (Throwable t) {
-                step.accept(failure(entry.operation, t));
-            }
-            entry = step.leave();
-        }
-    }
-
-    /**
-     * SCHED-7: why a step does not run: the hardware is past the waits of its operation, and past its commands, also where those have failed. Null when
-     * they have not; waits until the host knows.
-     */
-    private @Nullable IreeException causeAgainst(StreamEntry entry) {
-        synchronized (queue) {
-            entry.fail(entry.late);
-            if (entry.failure != null) {
-                return entry.failure;
-            }
-        }
-        return entry.operation.awaitWaits();
-    }
-
-    private static IreeException failure(StreamOperation operation, Throwable thrown) {
+    static IreeException failure(StreamOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
                 : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
-    /** Receives the end of a step. */
-    private final class Step implements Consumer<@Nullable IreeException> {
-        private final StreamEntry entry;
-        private final AtomicBoolean over = new AtomicBoolean();
-        private @Nullable StreamEntry next; // the next step for the same thread
-        private boolean running = true; // guarded by the lock of the queue, like the one before
-
-        Step(StreamEntry entry) {
-            this.entry = entry;
-            synchronized (queue) {
-                stepThread = Thread.currentThread();
-            }
-        }
-
-        @Override
-        public void accept(@Nullable IreeException failure) {
-            if (!over.compareAndSet(false, true)) {
-                return;
-            }
-            Ended ended = new Ended();
-            synchronized (queue) {
-                entry.fail(failure);
-                StreamEntry following = stepOver(entry, ended);
-                if (following != null) {
-                    if (running) {
-                        next = following;
-                    } else {
-                        startStep(following);
-                    }
-                }
-            }
-            ended.tell();
-        }
-
-        /** The call has returned; returns the next step to run. */
-        @Nullable
-        StreamEntry leave() {
-            synchronized (queue) {
-                running = false;
-                if (Thread.currentThread().equals(stepThread)) {
-                    stepThread = null;
-                }
-                return next;
-            }
-        }
-    }
-
-    /** A step is complete: continues with held entries; returns the next step, if it can run at once. */
-    private @Nullable StreamEntry stepOver(StreamEntry entry, Ended ended) {
+    /** Under the lock: a step is complete: continues with held entries; returns the next step, if it can run at once. */
+    @Nullable
+    StreamEntry stepOver(StreamEntry entry, Ended ended) {
         stepping = null;
         stepUnderWay = false;
         begun.remove(entry); // everything before it is complete

@@ -3,7 +3,6 @@ package io.github.iree4j.hal.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
@@ -14,8 +13,6 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -34,7 +31,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -356,40 +352,6 @@ class GpuFaultsTest {
             assertWorks(again);
         }
         fake.assertNothingToComplainOf();
-    }
-
-    /** SCHED-7: the streams go on behind commands that the driver has refused, before the host knows. */
-    @ParameterizedTest
-    @CsvSource({"CUDA, 0", "CUDA, 1", "HIP, 0", "HIP, 1"})
-    void neitherAHostCallIsMadeNorAFileWrittenBehindRefusedCommands(GpuKind kind, int queue) throws IOException {
-        for (int round = 0; round < Effort.rounds(20); round++) {
-            Path place = Files.createDirectory(directory.resolve("round" + round));
-            GpuDrivers fake = GpuDrivers.fake(place, kind, "fail=fill_32:2:1");
-            StreamDevice device = fake.open(DeviceOptions.builder());
-            AtomicInteger made = new AtomicInteger();
-            Path written = Files.write(place.resolve("written"), new byte[64]);
-            try (Buffer buffer = device.allocator().allocate(OF_DEVICE, 64);
-                    HalFile file = HalFile.open(written, MemoryAccess.READ | MemoryAccess.WRITE);
-                    TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                    TimelineSemaphore called = TimelineSemaphore.create(0);
-                    TimelineSemaphore stored = TimelineSemaphore.create(0);
-                    Fence first = Fence.at(timeline, 1);
-                    Fence failed = Fence.at(timeline, 2);
-                    Fence afterCall = Fence.at(called, 1);
-                    Fence afterWrite = Fence.at(stored, 1)) {
-                device.queue(0).fill(null, first, buffer, 0, 64, 9, 4, 0);
-                first.await(LONG);
-                device.queue(0).fill(null, failed, buffer, 0, 64, 5, 4, 0);
-                device.queue(queue).hostCall(failed, afterCall, made::incrementAndGet, 0);
-                device.queue(queue).write(failed, afterWrite, buffer, 0, file, 0, 64, 0);
-                assertFails(StatusCode.INVALID_ARGUMENT, "", () -> afterCall.await(LONG));
-                assertFails(StatusCode.INVALID_ARGUMENT, "", () -> afterWrite.await(LONG));
-            }
-            device.close();
-            assertThat(made).hasValue(0);
-            assertThat(Files.readAllBytes(written)).containsOnly(0);
-            GpuDrivers.assertNothingLeft(device);
-        }
     }
 
     // ---- Whatever the driver refuses, at any time.

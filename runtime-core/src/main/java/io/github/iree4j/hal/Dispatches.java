@@ -54,15 +54,15 @@ final class Dispatches {
      * @throws IreeException PERMISSION_DENIED
      */
     static void checkUsable(String what, Buffer buffer) {
-        if (!isUsable(buffer) || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
+        if (!isUsable(buffer)) {
             buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, 0);
             throw notUsable(what, buffer);
         }
     }
 
-    /** CPU code does not record which bindings an export reads and which it writes, so any dispatch usage suffices. */
+    /** Whether dispatches may use a buffer: code of CPUs does not say which bindings an export reads and which it writes, so any dispatch usage suffices. */
     static boolean isUsable(Buffer buffer) {
-        return (buffer.usage() & USAGES) != 0;
+        return (buffer.usage() & USAGES) != 0 && (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) != 0;
     }
 
     static IreeException notUsable(String what, Buffer buffer) {

@@ -20,12 +20,16 @@ import org.jspecify.annotations.Nullable;
  * the context's budget. Constants need no counting.
  */
 public final class VmBuffer implements RefCounted {
+    /** Bytes of the longest text that is kept. */
+    private static final long KEPT_TEXT = 256;
+
     private final MemorySegment segment;
     private final boolean mutable;
     private final boolean constant;
     private final @Nullable RefCounted owner;
     private final @Nullable MemoryBudget budget;
     private final @Nullable AtomicInteger references;
+    private @Nullable String text; // of a constant that is not long; any thread makes the same
 
     private VmBuffer(
             MemorySegment segment,
@@ -158,12 +162,20 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Copies the bytes into a text.
+     * Copies the bytes into a text. Constants of modules are names, mostly, which programs pass at every call: the text of a short one is kept.
      *
      * @return the bytes read as UTF-8, malformed ones replaced
      */
     public String utf8() {
-        return new String(segment.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+        String kept = text;
+        if (kept != null) {
+            return kept;
+        }
+        String made = new String(segment.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+        if (constant && segment.byteSize() <= KEPT_TEXT) {
+            text = made;
+        }
+        return made;
     }
 
     @Override

@@ -22,6 +22,7 @@
   X(221, UNAVAILABLE, 0, JIT_COMPILER_NOT_FOUND)                 \
   X(222, INCOMPATIBLE, 0, UNSUPPORTED_PTX_VERSION)               \
   X(223, UNAVAILABLE, 0, JIT_COMPILATION_DISABLED)               \
+  X(226, ABORTED, 1, CONTAINED)                                  \
   X(300, INVALID_ARGUMENT, 0, INVALID_SOURCE)                    \
   X(304, RESOURCE_EXHAUSTED, 0, OPERATING_SYSTEM)                \
   X(400, INVALID_ARGUMENT, 0, INVALID_HANDLE)                    \
@@ -41,11 +42,20 @@
   X(717, ABORTED, 1, INVALID_ADDRESS_SPACE)                      \
   X(718, ABORTED, 1, INVALID_PC)                                 \
   X(719, ABORTED, 1, LAUNCH_FAILED)                              \
+  X(721, ABORTED, 1, TENSOR_MEMORY_LEAK)                         \
   X(800, PERMISSION_DENIED, 0, NOT_PERMITTED)                    \
   X(801, UNIMPLEMENTED, 0, NOT_SUPPORTED)                        \
   X(802, UNAVAILABLE, 0, SYSTEM_NOT_READY)                       \
   X(803, UNAVAILABLE, 0, SYSTEM_DRIVER_MISMATCH)                 \
   X(804, UNAVAILABLE, 0, COMPAT_NOT_SUPPORTED_ON_DEVICE)         \
+  X(805, UNAVAILABLE, 1, MPS_CONNECTION_FAILED)                  \
+  X(806, ABORTED, 1, MPS_RPC_FAILURE)                            \
+  X(807, UNAVAILABLE, 0, MPS_SERVER_NOT_READY)                   \
+  X(808, RESOURCE_EXHAUSTED, 0, MPS_MAX_CLIENTS_REACHED)         \
+  X(809, RESOURCE_EXHAUSTED, 0, MPS_MAX_CONNECTIONS_REACHED)     \
+  X(810, ABORTED, 1, MPS_CLIENT_TERMINATED)                      \
+  X(811, UNIMPLEMENTED, 0, CDP_NOT_SUPPORTED)                    \
+  X(812, INCOMPATIBLE, 0, CDP_VERSION_MISMATCH)                  \
   X(910, FAILED_PRECONDITION, 0, GRAPH_UPDATE_FAILURE)           \
   X(999, ABORTED, 1, UNKNOWN)
 

@@ -323,15 +323,19 @@ class GpuFaultsTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** Another user of the process has reset the device, or the driver's library has ended, while the device is in use. */
+    /** Another user of the process has reset the device, the driver's library or its server has ended, or the hardware has contained an error. */
     @ParameterizedTest
     @CsvSource({
         "CUDA, 709, CONTEXT_IS_DESTROYED",
         "HIP,  709, CONTEXT_IS_DESTROYED",
         "CUDA, 4,   DEINITIALIZED",
         "HIP,  4,   DEINITIALIZED",
+        "CUDA, 226, CONTAINED",
+        "CUDA, 721, TENSOR_MEMORY_LEAK",
+        "CUDA, 806, MPS_RPC_FAILURE",
+        "CUDA, 810, MPS_CLIENT_TERMINATED",
     })
-    void aResetOrAnEndedLibraryLosesTheDevice(GpuKind kind, int code, String name) {
+    void whatEndsAContextForGoodLosesTheDevice(GpuKind kind, int code, String name) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "fail=fill_32:3:" + code);
         StreamDevice device = fake.open(DeviceOptions.builder());
         List<Fence> all = new ArrayList<>();

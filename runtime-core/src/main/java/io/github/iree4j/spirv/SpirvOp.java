@@ -77,6 +77,14 @@ final class SpirvOp {
 
     static final int MODEL_COMPUTE = 5;
 
+    static final int ADDRESSING_LOGICAL = 0;
+    static final int ADDRESSING_PHYSICAL = 5348;
+    static final int MEMORY_GLSL = 1;
+    static final int MEMORY_VULKAN = 3;
+
+    static final int CAPABILITY_VULKAN_MEMORY = 5345;
+    static final int CAPABILITY_PHYSICAL_ADDRESSES = 5347;
+
     static final int MODE_LOCAL_SIZE = 17;
     static final int MODE_LOCAL_SIZE_ID = 38;
 

@@ -154,10 +154,7 @@ final class SpirvReader {
         switch (op) {
             case CAPABILITY -> capabilities.add(operand(op, at, count, 1));
             case EXTENSION -> extensions.add(string(op, at, at + 1, at + count));
-            case MEMORY_MODEL -> {
-                operand(op, at, count, 2);
-                hasMemoryModel = true;
-            }
+            case MEMORY_MODEL -> memoryModel(at, count);
             case ENTRY_POINT -> entryPoint(at, count);
             case EXECUTION_MODE, EXECUTION_MODE_ID -> executionMode(op, at, count);
             case DECORATE -> decorate(at, count);
@@ -247,6 +244,26 @@ final class SpirvReader {
         return text.length() > 128 ? text.substring(0, 128) + "..." : text;
     }
 
+    /** Those of Vulkan, with the capabilities that they need, which come before. */
+    private void memoryModel(int at, int count) {
+        int addressing = operand(MEMORY_MODEL, at, count, 1);
+        int memory = operand(MEMORY_MODEL, at, count, 2);
+        boolean physical = addressing == ADDRESSING_PHYSICAL;
+        boolean vulkan = memory == MEMORY_VULKAN;
+        if (!physical && addressing != ADDRESSING_LOGICAL || !vulkan && memory != MEMORY_GLSL) {
+            throw damaged(
+                    "addressing model %s and memory model %s at word %d are not of Vulkan",
+                    Integer.toUnsignedString(addressing), Integer.toUnsignedString(memory), at);
+        }
+        if (physical && !capabilities.contains(CAPABILITY_PHYSICAL_ADDRESSES)
+                || vulkan && !capabilities.contains(CAPABILITY_VULKAN_MEMORY)) {
+            throw damaged(
+                    "addressing model %d and memory model %d at word %d need a capability that is not declared",
+                    addressing, memory, at);
+        }
+        hasMemoryModel = true;
+    }
+
     private void entryPoint(int at, int count) {
         requireOutside(ENTRY_POINT, at);
         int function = id(ENTRY_POINT, at, count, 2);
@@ -268,7 +285,10 @@ final class SpirvReader {
         int mode = operand(op, at, count, 2);
         if (mode == MODE_LOCAL_SIZE || mode == MODE_LOCAL_SIZE_ID) {
             int[] size = {operand(op, at, count, 3), operand(op, at, count, 4), operand(op, at, count, 5)};
-            sizes.put(function, new Size(size, mode == MODE_LOCAL_SIZE_ID));
+            if (sizes.put(function, new Size(size, mode == MODE_LOCAL_SIZE_ID)) != null) {
+                throw damaged(
+                        "the size of workgroups of function %d is declared twice, again at word %d", function, at);
+            }
         }
     }
 

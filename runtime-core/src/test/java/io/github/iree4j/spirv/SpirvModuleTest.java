@@ -9,6 +9,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.File;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -139,6 +140,80 @@ class SpirvModuleTest {
     void refusesAnEntryPointWithoutItsFunction() {
         int at = find(SpirvExecutables.module("add"), SpirvOp.ENTRY_POINT);
         assertDamaged(patched("add", at + 2, 1), "entry point 'add' at word " + at + " is function 1");
+    }
+
+    private static final int[] LOGICAL = {3 << 16 | SpirvOp.MEMORY_MODEL, 0, 1};
+    private static final int[] SIZE = {6 << 16 | SpirvOp.EXECUTION_MODE, 3, 17, 4, 5, 6};
+
+    /** Function 3, which does nothing. */
+    private static final int[] BODY = {
+        2 << 16 | 19,
+        1,
+        3 << 16 | 33,
+        2,
+        1,
+        5 << 16 | SpirvOp.FUNCTION,
+        1,
+        3,
+        0,
+        2,
+        2 << 16 | 248,
+        4,
+        1 << 16 | 253,
+        1 << 16 | SpirvOp.FUNCTION_END
+    };
+
+    private static int[] entryPoint(int model, int... name) {
+        int[] words = new int[3 + name.length];
+        words[0] = words.length << 16 | SpirvOp.ENTRY_POINT;
+        words[1] = model;
+        words[2] = 3;
+        System.arraycopy(name, 0, words, 3, name.length);
+        return words;
+    }
+
+    private static byte[] assemble(int[]... instructions) {
+        int[] header = {0x0723_0203, 0x10300, 0, 8, 0};
+        int[] words = Stream.concat(Stream.of(header), Arrays.stream(instructions))
+                .flatMapToInt(Arrays::stream)
+                .toArray();
+        return MemorySegment.ofArray(words).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Test
+    void findsEveryEntryPointForCompute() {
+        byte[] module = assemble(LOGICAL, entryPoint(5, 'a'), entryPoint(0, 'v'), entryPoint(5, 'b'), SIZE, BODY);
+        assertThat(read(module).entryPoints()).extracting(SpirvEntryPoint::name).containsExactly("a", "b");
+        assertThat(size(read(module).entryPoint("b"))).containsExactly(4, 5, 6);
+    }
+
+    @Test
+    void refusesEntryPointsThatEndEarlyOrAreDeclaredTwice() {
+        int[] main = entryPoint(5, 0x6E69616D, 0);
+        assertDamaged(assemble(LOGICAL, entryPoint(5), SIZE, BODY), "the string of instruction 15 at word 8");
+        assertDamaged(
+                assemble(LOGICAL, entryPoint(5, 0x6E69616D), SIZE, BODY), "the string of instruction 15 at word 8");
+        assertDamaged(assemble(LOGICAL, main, main, SIZE, BODY), "entry point 'main' is declared twice");
+        assertDamaged(
+                assemble(LOGICAL, main, SIZE, SIZE, BODY),
+                "the size of workgroups of function 3 is declared twice, again at word 19");
+        assertDamaged(
+                assemble(LOGICAL, main, new int[] {5 << 16 | SpirvOp.EXECUTION_MODE, 3, 17, 4, 5}, BODY),
+                "instruction 16 at word 13 has 5 words, which is too short");
+    }
+
+    @Test
+    void memoryModelsAreThoseOfVulkanWithTheirCapabilities() {
+        int[] physical = {2 << 16 | SpirvOp.CAPABILITY, 5347};
+        int[] vulkan = {2 << 16 | SpirvOp.CAPABILITY, 5345};
+        int[] both = {3 << 16 | SpirvOp.MEMORY_MODEL, 5348, 3};
+        assertThat(read(assemble(physical, vulkan, both)).capabilities()).containsExactlyInAnyOrder(5345, 5347);
+        assertDamaged(assemble(physical, both), "5348 and memory model 3 at word 7 need a capability");
+        assertDamaged(assemble(vulkan, both), "need a capability that is not declared");
+        assertDamaged(
+                assemble(physical, new int[] {3 << 16 | SpirvOp.MEMORY_MODEL, 5348, 2}),
+                "addressing model 5348 and memory model 2 at word 7 are not of Vulkan");
+        assertDamaged(assemble(new int[] {3 << 16 | SpirvOp.MEMORY_MODEL, 1, 1}), "are not of Vulkan");
     }
 
     @Test

@@ -186,6 +186,47 @@ class ExternalTimepointsTest {
     }
 
     @Test
+    void anImportedValueIsExportedAgain() {
+        SystemEvent event = event();
+        SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 1));
+        ExternalTimepoints.importEvent(event, semaphore, 1);
+        assertThat(exported.take()).isZero();
+        event.signal();
+        semaphore.await(1, LONG);
+        awaitRelease(event);
+        assertThat(exported.take()).isEqualTo(SystemEvent.REACHED);
+    }
+
+    @Test
+    void severalThreadsImportWhileOthersSignal() throws Exception {
+        int count = 100;
+        List<SystemEvent> each = new ArrayList<>();
+        for (int i = 0; i < 4 * count; i++) {
+            each.add(event());
+        }
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            TimelineSemaphore timeline = TimelineSemaphore.create(0);
+            timelines.add(timeline);
+            List<SystemEvent> own = each.subList(t * count, (t + 1) * count);
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < count; i++) {
+                    ExternalTimepoints.importEvent(own.get(i), timeline, i + 1);
+                    own.get(i).signal();
+                    timeline.await(i + 1, LONG);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(timelines).allMatch(timeline -> timeline.value() == count);
+        each.forEach(ExternalTimepointsTest::awaitRelease);
+        timelines.forEach(TimelineSemaphore::close);
+    }
+
+    @Test
     void manyEventsRaceWithCancellation() throws Exception {
         int count = 200;
         List<TimelineSemaphore> timelines = new ArrayList<>();

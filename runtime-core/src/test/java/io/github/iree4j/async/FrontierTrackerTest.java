@@ -75,8 +75,11 @@ class FrontierTrackerTest {
         assertThat(tracker.completed(first)).isZero();
         tracker.advance(first, 5);
         tracker.advance(first, 3);
+        tracker.advance(first, 5);
         assertThat(tracker.completed(first)).isEqualTo(5);
         assertThat(tracker.completed(second)).isZero();
+        tracker.advance(first, Long.MAX_VALUE);
+        assertThat(tracker.completed(first)).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test

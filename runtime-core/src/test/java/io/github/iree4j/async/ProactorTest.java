@@ -3,11 +3,15 @@ package io.github.iree4j.async;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -95,6 +99,36 @@ class ProactorTest {
     }
 
     @Test
+    void timersOfAnyOrderAreCalledInTheirsWhicheverAreCancelled() {
+        long seed = Effort.seed(20261125);
+        Random random = new Random(seed);
+        List<Integer> called = new ArrayList<>();
+        TreeMap<Integer, List<Integer>> expected = new TreeMap<>();
+        List<Runnable> cancellations = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            int number = i;
+            int due = random.nextInt(100);
+            Cancellation timer = proactor.after(Duration.ofNanos(due), (_, _) -> called.add(number));
+            expected.computeIfAbsent(due, _ -> new ArrayList<>()).add(number);
+            if (random.nextInt(3) == 0) {
+                cancellations.add(() -> {
+                    assertThat(timer.cancel()).isTrue();
+                    expected.get(due).remove((Integer) number);
+                });
+            }
+        }
+        Collections.shuffle(cancellations, random);
+        cancellations.forEach(Runnable::run);
+        for (int step = 0; step < 100; step += 5) {
+            clock.addAndGet(5);
+            proactor.poll();
+        }
+        assertThat(called)
+                .as("seed %d", seed)
+                .isEqualTo(expected.values().stream().flatMap(List::stream).toList());
+    }
+
+    @Test
     void aTimerThatAddsATimerDoesNotKeepTheOwnerBusyForever() {
         AtomicInteger count = new AtomicInteger();
         Completion[] again = new Completion[1];
@@ -136,6 +170,22 @@ class ProactorTest {
         assertThat(proactor.poll()).isEqualTo(3);
         assertThat(events).containsExactly("message");
         assertThat(proactor.failure()).isNull();
+    }
+
+    @Test
+    void messagesGoToAnotherProactorAndBack() {
+        try (Proactor other = Proactor.create("other", new StepSource(), clock::get)) {
+            proactor.execute(() -> other.execute(() -> {
+                events.add("there");
+                proactor.execute(() -> events.add("back"));
+            }));
+            assertThat(other.poll()).isZero();
+            proactor.poll();
+            assertThat(events).isEmpty();
+            other.poll();
+            proactor.poll();
+            assertThat(events).containsExactly("there", "back");
+        }
     }
 
     @Test

@@ -263,6 +263,16 @@ class SemaphoreHistoryTest {
     }
 
     @Test
+    void valuesThatAreStillToComeAreNotTainted() {
+        semaphore.signal(3, Frontier.producedBy(A, 3));
+        semaphore.taintAbove(9);
+        assertThat(semaphore.isTainted(3)).isFalse();
+        semaphore.signal(10, Frontier.producedBy(A, 10));
+        assertThat(semaphore.isTainted(10)).isFalse();
+        assertThat(semaphore.frontierAt(3)).isEqualTo(Frontier.producedBy(A, 3));
+    }
+
+    @Test
     void anImportedTimelineMayBeTaintedFromItsStart() {
         TimelineSemaphore imported = TimelineSemaphore.create(5);
         imported.taintAbove(2);

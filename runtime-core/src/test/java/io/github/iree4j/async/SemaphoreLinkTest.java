@@ -65,6 +65,9 @@ class SemaphoreLinkTest {
         source.link(1, target, 1);
         source.fail(LOST);
         assertThat(target.failure()).isSameAs(LOST);
+        TimelineSemaphore late = TimelineSemaphore.create(0);
+        source.link(2, late, 2);
+        assertThat(late.failure()).isSameAs(LOST);
     }
 
     @Test

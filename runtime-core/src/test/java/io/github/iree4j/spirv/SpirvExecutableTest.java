@@ -183,6 +183,44 @@ class SpirvExecutableTest {
                 "its layout has 1 buffers");
     }
 
+    /** What the writer does not write. */
+    @Test
+    void saysWhatIsWrongWithHowBuffersArePassed() {
+        assertRefused(
+                pipeline(0, new Table()), StatusCode.INVALID_ARGUMENT, "descriptors and has a layout of addresses");
+        assertRefused(pipeline(1, null), StatusCode.INVALID_ARGUMENT, "takes addresses and has no layout of them");
+        assertRefused(pipeline(2, null), StatusCode.UNIMPLEMENTED, "has dispatch ABI 2");
+        assertRefused(pipeline(1, new Table().u32(0, 2)), StatusCode.UNIMPLEMENTED, "takes addresses of version 2");
+        assertRefused(pipeline(1, new Table().u8(5, 1)), StatusCode.UNIMPLEMENTED, "and entry type 1");
+        assertRefused(
+                pipeline(1, new Table().u32(2, 28)),
+                StatusCode.INVALID_ARGUMENT,
+                "root of pipeline 'add' has 28 bytes");
+        Table more = new Table().u32(6, 1).tables(7, List.of(new Table().u32(0, 4), new Table().u32(0, 4)));
+        assertRefused(pipeline(1, more), StatusCode.INVALID_ARGUMENT, "has requirements of 2 buffers and takes 1");
+        assertThat(read(pipeline(1, new Table().u32(6, 3)))
+                        .pipelines()
+                        .getFirst()
+                        .addresses()
+                        .alignments())
+                .as("of buffers without requirements")
+                .containsExactly(1, 1, 1);
+    }
+
+    private static byte[] pipeline(int abi, @Nullable Table addresses) {
+        Table pipeline = new Table().u32(0, 0).text(1, "add").u32(2, 0).u8(5, abi);
+        if (addresses != null) {
+            pipeline.node(6, addresses);
+        }
+        Table layout = new Table().node(1, new Bytes(words(0x20, 0, 64), 12, 4));
+        Table module = new Table().node(0, new Bytes(ADD, 4, 4));
+        Table root = new Table()
+                .tables(0, List.of(pipeline))
+                .tables(2, List.of(layout))
+                .tables(3, List.of(module));
+        return FlatBufferWriter.write(root, "VKE1", 8);
+    }
+
     private static SpirvPipeline.Addresses addresses(
             int root, int constants, int count, int bindings, int alignment, long length) {
         int[] alignments = new int[bindings];

@@ -172,6 +172,42 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
+    void hostMemoryIsImportedAgainOnceItsBufferIsClosed() {
+        assume(Capability.HOST_IMPORTS);
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());
+            for (int i = 1; i <= 3; i++) {
+                try (Buffer buffer = device.allocator().importHost(IMPORTED, bytes, null)) {
+                    Fence done = fence();
+                    queue.fill(null, done, buffer, 0, 4, i, 4, 0);
+                    done.await();
+                }
+                assertThat(bytes.get(INT, 0)).isEqualTo(i);
+            }
+        }
+    }
+
+    /** Whether or not it can be mapped. */
+    @Test
+    void partsAreReadAndWrittenByTheHost() {
+        for (BufferParams params : new BufferParams[] {PARAMS, BufferParams.DEFAULT}) {
+            Buffer whole = closed(device.allocator().allocate(params, 16));
+            Buffer part = closed(whole.subspan(4, 8));
+            whole.write(0, MemorySegment.ofArray(new byte[16]));
+            whole.write(13, MemorySegment.ofArray(new byte[] {5, 6}));
+            part.write(3, MemorySegment.ofArray(new byte[] {1, 2, 3}));
+            MemorySegment all = MemorySegment.ofArray(new byte[16]);
+            whole.read(0, all);
+            assertThat(all.toArray(ValueLayout.JAVA_BYTE))
+                    .containsExactly(0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 5, 6, 0);
+            MemorySegment few = MemorySegment.ofArray(new byte[3]);
+            part.read(4, few);
+            assertThat(few.toArray(ValueLayout.JAVA_BYTE)).containsExactly(2, 3, 0);
+            assertFails(StatusCode.OUT_OF_RANGE, "", () -> part.read(6, few));
+        }
+    }
+
+    @Test
     void importsOnlyMemoryThatKernelsCanUse() {
         assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
@@ -17,7 +18,10 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -252,6 +256,10 @@ public abstract class CommandBufferContract extends DeviceContract {
                 "passes 1 constants, the export takes 2",
                 () -> commands.dispatch(kernels, JavaKernels.SCALE, one, new int[1], List.of(slot(0), slot(0)), 0));
         assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "passes 1 bindings, the export takes 2",
+                () -> commands.dispatch(kernels, JavaKernels.SCALE, one, new int[2], List.of(slot(0)), 0));
+        assertFails(
                 StatusCode.UNIMPLEMENTED,
                 "custom arguments",
                 () -> commands.dispatch(
@@ -473,5 +481,202 @@ public abstract class CommandBufferContract extends DeviceContract {
         execute(commands, new BindingTable().add(buffer, 0, 8).add(buffer, 8, 8))
                 .await();
         assertThat(read(buffer)).containsExactly(1, 2, 1, 2);
+    }
+
+    /** Fills, updates and copies of any length, at any offset, of fixed buffers and of slots. */
+    @Test
+    void transfersAgreeWithALoopWhateverTheRange() {
+        long seed = Effort.seed(20261125);
+        Random random = new Random(seed);
+        byte[] expected = new byte[1024];
+        Buffer target = closed(device.allocator().allocate(PARAMS, expected.length));
+        target.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).fill((byte) 0);
+        for (int round = 0; round < 100; round++) {
+            CommandBuffer commands = commands(0, 2);
+            byte[] source = new byte[512];
+            random.nextBytes(source);
+            Buffer from = closed(device.allocator().allocate(PARAMS, source.length));
+            from.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(MemorySegment.ofArray(source));
+            for (int i = 0; i < 3; i++) {
+                int unit = i == 0 ? 1 << random.nextInt(3) : 1;
+                int length = random.nextInt(300 / unit) * unit;
+                int offset = random.nextInt(700 / unit) * unit;
+                int first = random.nextInt(200);
+                int pattern = random.nextInt();
+                boolean fixed = random.nextBoolean();
+                BufferRef to = fixed ? BufferRef.of(target, offset, length) : BufferRef.slot(0, offset, length);
+                switch (i) {
+                    case 0 -> commands.fillBuffer(to, pattern, unit, 0);
+                    case 1 ->
+                        commands.updateBuffer(MemorySegment.ofArray(source).asSlice(first, length), to, 0);
+                    default ->
+                        commands.copyBuffer(
+                                fixed ? BufferRef.of(from, first, length) : BufferRef.slot(1, first, length), to, 0);
+                }
+                barrier(commands);
+                for (int k = 0; k < length; k++) {
+                    expected[offset + k] = i == 0 ? (byte) (pattern >>> k % unit * 8) : source[first + k];
+                }
+            }
+            commands.finish();
+            run(commands, target, from);
+            assertThat(target.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_BYTE))
+                    .as("seed %d, round %d", seed, round)
+                    .isEqualTo(expected);
+        }
+    }
+
+    /** Each dispatch reads its counts when those before it have written them. */
+    @Test
+    void countsMayBeUpdatedFilledOrComputedByTheCommandsBefore() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 4);
+        Buffer counts = closed(ints(new int[128]).subspan(256, 256));
+        BufferRef three = BufferRef.of(counts, 4, 12);
+        commands.updateBuffer(MemorySegment.ofArray(new int[] {3, 1, 1}), three, 0);
+        barrier(commands);
+        commands.dispatchIndirect(kernels, JavaKernels.COORDINATES, three, NONE, List.of(slot(1)), 0);
+        barrier(commands);
+        commands.fillBuffer(three, 2, 4, 0);
+        barrier(commands);
+        commands.dispatchIndirect(kernels, JavaKernels.COORDINATES, three, NONE, List.of(slot(2)), 0);
+        barrier(commands);
+        BufferRef computed = BufferRef.of(counts, 0, 12);
+        DispatchConfig all = DispatchConfig.of(3, 1, 1);
+        commands.dispatch(kernels, JavaKernels.SCALE, all, new int[] {2, 1}, List.of(slot(0), computed), 0);
+        barrier(commands);
+        commands.dispatchIndirect(kernels, JavaKernels.COORDINATES, computed, NONE, List.of(slot(3)), 0);
+        commands.finish();
+        for (int i = 0; i < 2; i++) {
+            Buffer first = ints(-1, -1, -1, -1);
+            Buffer second = ints(-1, -1, -1, -1, -1, -1, -1, -1, -1);
+            Buffer third = ints(-1, -1, -1, -1);
+            run(commands, ints(1, 0, 0), first, second, third);
+            assertThat(read(first)).containsExactly(0, 1, 2, -1);
+            assertThat(read(second)).containsExactly(0, 1, 256, 257, 65536, 65537, 65792, 65793, -1);
+            assertThat(read(third)).containsExactly(0, 1, 2, -1);
+        }
+    }
+
+    @Test
+    void countsThatAreFinalWhenTheExecutionIsIssuedMayBeWrittenBehindTheRecording() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 1);
+        Buffer counts = ints(0, 0, 0);
+        commands.dispatchIndirect(
+                kernels,
+                JavaKernels.COORDINATES,
+                BufferRef.of(counts),
+                NONE,
+                List.of(slot(0)),
+                DeviceQueue.DISPATCH_STATIC_INDIRECT_PARAMETERS);
+        commands.finish();
+        Buffer out = ints(-1, -1, -1);
+        Fence written = fence();
+        Fence done = fence();
+        queue.execute(written, done, commands, BindingTable.of(out), 0);
+        queue.update(null, written, MemorySegment.ofArray(new int[] {2, 1, 1}), counts, 0, 0);
+        done.await();
+        assertThat(read(out)).containsExactly(0, 1, -1);
+    }
+
+    /** Two entry points of one executable, fixed buffers and slots in one dispatch, more workgroups than a worker takes at once. */
+    @Test
+    void aPipelineOfDispatchesIsReusedWithOtherInputs() {
+        Executable kernels = closed(kernels(device));
+        int count = 3000;
+        DispatchConfig grid = DispatchConfig.of(count, 1, 1);
+        Buffer tens = ints(new int[count]);
+        CommandBuffer commands = commands(0, 3);
+        commands.fillBuffer(BufferRef.of(tens), 10, 4, 0);
+        barrier(commands);
+        commands.dispatch(kernels, JavaKernels.ADD, grid, NONE, List.of(slot(0), BufferRef.of(tens), slot(1)), 0);
+        barrier(commands);
+        commands.dispatch(kernels, JavaKernels.SCALE, grid, new int[] {3, 1}, List.of(slot(1), slot(2)), 0);
+        commands.finish();
+        for (int round = 0; round < 5; round++) {
+            int first = round;
+            Buffer between = ints(new int[count]);
+            Buffer out = ints(new int[count]);
+            run(commands, ints(IntStream.range(first, first + count).toArray()), between, out);
+            assertThat(read(between))
+                    .isEqualTo(IntStream.range(first + 10, first + 10 + count).toArray());
+            assertThat(read(out))
+                    .isEqualTo(IntStream.range(0, count)
+                            .map(i -> (first + i + 10) * 3 + 1)
+                            .toArray());
+        }
+    }
+
+    @Test
+    void manyCommandsAreOneRecordingAndManyRecordingsRunOneAfterTheOther() {
+        int count = 512;
+        Buffer filled = ints(new int[count]);
+        Buffer copied = ints(new int[count]);
+        CommandBuffer many = commands(0, 0);
+        for (int i = 0; i < count; i++) {
+            many.fillBuffer(BufferRef.of(filled, 4L * i, 4), i + 1, 4, 0);
+        }
+        many.finish();
+        run(many);
+        assertThat(read(filled)).isEqualTo(IntStream.rangeClosed(1, count).toArray());
+        for (int i = 0; i < 200; i++) {
+            try (CommandBuffer one = device.createCommandBuffer(CommandBuffer.ONE_SHOT, BOTH, -1, 0)) {
+                one.fillBuffer(BufferRef.of(filled), i, 4, 0);
+                barrier(one);
+                one.copyBuffer(BufferRef.of(filled), BufferRef.of(copied), 0);
+                one.finish();
+                run(one);
+            }
+            assertThat(read(copied)).containsOnly(i);
+        }
+    }
+
+    @Test
+    void memoryMayBeRecordedAndBoundBeforeItIsAllocated() {
+        Fence start = fence();
+        Fence ready = fence();
+        Buffer later = closed(queue.alloca(start, ready, PARAMS, 16, 0));
+        Buffer source = ints(1, 2, 3, 4);
+        Buffer target = ints(0, 0, 0, 0);
+        CommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 1);
+        commands.copyBuffer(BufferRef.of(source), BufferRef.of(later), 0);
+        barrier(commands);
+        commands.fillBuffer(BufferRef.slot(0, 3, 2), 0x7F, 1, 0);
+        commands.updateBuffer(MemorySegment.ofArray(new int[] {9}), BufferRef.of(later, 8, 4), 0);
+        barrier(commands);
+        commands.copyBuffer(slot(0), BufferRef.of(target), 0);
+        commands.finish();
+        Fence done = fence();
+        queue.execute(ready, done, commands, BindingTable.of(later), 0);
+        assertThat(done.isReached()).isFalse();
+        start.signal();
+        done.await();
+        assertThat(read(target)).containsExactly(0x7F000001, 0x0000007F, 9, 4);
+    }
+
+    @Test
+    void aRecordingIsReusedOnMemoryOfItsOwnEachTime() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 2);
+        DispatchConfig grid = DispatchConfig.of(128, 1, 1);
+        commands.dispatch(kernels, JavaKernels.COORDINATES, grid, NONE, List.of(slot(0)), 0);
+        barrier(commands);
+        commands.dispatch(kernels, JavaKernels.SCALE, grid, new int[] {2, 1}, List.of(slot(0), slot(1)), 0);
+        commands.finish();
+        Buffer out = ints(new int[5 * 128]);
+        long live = device.allocator().statistics().bytesLive();
+        TimelineSemaphore timeline = semaphore();
+        for (int i = 0; i < 5; i++) {
+            Buffer scratch =
+                    closed(queue.alloca(i == 0 ? null : at(timeline, 3 * i), at(timeline, 3 * i + 1), PARAMS, 512, 0));
+            BindingTable table = BindingTable.of(scratch).add(out, 512L * i, 512);
+            queue.execute(at(timeline, 3 * i + 1), at(timeline, 3 * i + 2), commands, table, 0);
+            queue.dealloca(at(timeline, 3 * i + 2), at(timeline, 3 * i + 3), scratch, 0);
+        }
+        at(timeline, 15).await();
+        assertThat(read(out))
+                .isEqualTo(IntStream.range(0, 5 * 128).map(i -> i % 128 * 2 + 1).toArray());
+        assertThat(device.allocator().statistics().bytesLive()).isEqualTo(live);
     }
 }

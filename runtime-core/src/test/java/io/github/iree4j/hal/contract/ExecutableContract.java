@@ -6,6 +6,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
@@ -320,5 +321,35 @@ public abstract class ExecutableContract extends DeviceContract {
         go.signal();
         done.await();
         assertThat(read(out)).containsExactly(6);
+    }
+
+    @Test
+    void aDispatchOfNothingHasItsPlaceInTheOrder() {
+        Executable kernels = closed(kernels(device));
+        Fence wait = fence();
+        Fence done = fence();
+        Buffer out = ints(99);
+        BindingTable table = BindingTable.of(ints(1), out);
+        queue.dispatch(wait, done, kernels, JavaKernels.SCALE, DispatchConfig.of(0, 1, 1), new int[2], table, 0);
+        assertThat(done.isReached()).isFalse();
+        wait.signal();
+        done.await();
+        assertThat(read(out)).containsExactly(99);
+    }
+
+    @Test
+    void flagsThatAreHintsChangeNoResult() {
+        Executable kernels = closed(kernels(device));
+        Buffer in = ints(1, 2);
+        long both = DeviceQueue.DISPATCH_BORROW_RESOURCE_LIFETIMES | DeviceQueue.DISPATCH_ALLOW_INLINE_EXECUTION;
+        for (long flags : new long[] {DeviceQueue.DISPATCH_BORROW_RESOURCE_LIFETIMES, both}) {
+            Buffer out = ints(0, 0);
+            Fence done = fence();
+            BindingTable table = BindingTable.of(in, out);
+            DispatchConfig two = DispatchConfig.of(2, 1, 1);
+            queue.dispatch(null, done, kernels, JavaKernels.SCALE, two, new int[] {3, 10}, table, flags);
+            done.await();
+            assertThat(read(out)).containsExactly(13, 16);
+        }
     }
 }

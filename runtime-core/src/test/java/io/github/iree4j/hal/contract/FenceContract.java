@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.Effort;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.MultiWait;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -160,6 +162,37 @@ public abstract class FenceContract extends DeviceContract {
         assertThat(wait.cancel()).isFalse();
         b.signal(1);
         assertThat(calls).hasValue(0);
+    }
+
+    /** A point that work of the device signals, and one that the host does. */
+    @Test
+    void severalThreadsWaitForTheHostAndTheDevice() throws Exception {
+        for (boolean hostFirst : new boolean[] {true, false}) {
+            Fence wait = fence();
+            Fence byDevice = fence();
+            Fence byHost = fence();
+            queue.barrier(wait, byDevice, 0);
+            Fence first = hostFirst ? byHost : wait;
+            CompletableFuture<Integer> any = new CompletableFuture<>();
+            List<CompletableFuture<String>> all = List.of(new CompletableFuture<>(), new CompletableFuture<>());
+            List<Fence> both = List.of(byDevice, byHost);
+            List<Thread> threads = new ArrayList<>();
+            threads.add(Thread.ofVirtual().start(() -> any.complete(MultiWait.awaitAny(both, LONG))));
+            for (CompletableFuture<String> each : all) {
+                threads.add(Thread.ofPlatform().start(() -> {
+                    MultiWait.awaitAll(both, LONG);
+                    each.complete("reached");
+                }));
+            }
+            first.signal();
+            assertThat(any.get(60, TimeUnit.SECONDS)).isEqualTo(hostFirst ? 1 : 0);
+            assertThat(all).noneMatch(CompletableFuture::isDone);
+            (hostFirst ? wait : byHost).signal();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(all).allMatch(CompletableFuture::isDone);
+        }
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,6 +145,34 @@ public abstract class FileContract extends DeviceContract {
                 done.await();
                 assertThat(memory.asSlice(0, numbers.length * 4L).toArray(INT)).isEqualTo(numbers);
             }
+        }
+    }
+
+    @Test
+    void oddRangesAreWrittenAndReadBackAndNothingElse() throws IOException {
+        int[] numbers = numbers(192);
+        Path path = path(numbers);
+        byte[] expected = Files.readAllBytes(path);
+        MemorySegment memory = MemorySegment.ofArray(expected.clone());
+        for (HalFile file : List.of(file(path), closed(HalFile.ofMemory(memory, MemoryAccess.ALL, null)))) {
+            byte[] bytes = new byte[512];
+            new Random(7).nextBytes(bytes);
+            Buffer source = closed(device.allocator().allocate(PARAMS, bytes.length));
+            source.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(MemorySegment.ofArray(bytes));
+            Buffer target = ints(new int[128]);
+            Fence written = fence();
+            Fence read = fence();
+            queue.read(written, read, file, 97, target, 13, 400, 0);
+            queue.write(null, written, source, 19, file, 123, 333, 0);
+            read.await();
+            System.arraycopy(bytes, 19, expected, 123, 333);
+            byte[] found = new byte[expected.length];
+            file.read(0, MemorySegment.ofArray(found));
+            assertThat(found).isEqualTo(expected);
+            byte[] back = new byte[512];
+            System.arraycopy(expected, 97, back, 13, 400);
+            assertThat(target.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(back);
         }
     }
 

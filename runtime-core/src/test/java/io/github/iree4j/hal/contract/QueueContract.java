@@ -534,4 +534,88 @@ public abstract class QueueContract extends DeviceContract {
         queue.fill(null, done, buffer, 0, 8, 0, 8, 0);
         assertFails(done, StatusCode.PERMISSION_DENIED, "fill target needs a buffer with");
     }
+
+    /** Updates longer than a command buffer takes, and copies of what they wrote. */
+    @Test
+    void updatesAndCopiesAgreeWithALoopWhateverTheRange() {
+        long seed = Effort.seed(20261125);
+        Random random = new Random(seed);
+        for (int round = 0; round < 40; round++) {
+            int length = round % 8 == 0 ? 170_000 + random.nextInt(100) : random.nextInt(600);
+            int offset = random.nextInt(70);
+            int from = random.nextInt(70);
+            byte[] host = new byte[length + 20];
+            random.nextBytes(host);
+            byte[] expected = new byte[length + 200];
+            System.arraycopy(host, 7, expected, offset, length);
+            Fence updated = fence();
+            Fence done = fence();
+            try (Buffer source = device.allocator().allocate(PARAMS, length + 100);
+                    Buffer target = device.allocator().allocate(PARAMS, expected.length)) {
+                target.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).fill((byte) 0);
+                queue.copy(updated, done, source, from, target, offset, length, 0);
+                queue.update(null, updated, MemorySegment.ofArray(host).asSlice(7, length), source, from, 0);
+                done.await();
+                assertThat(target.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_BYTE))
+                        .as("seed %d, round %d", seed, round)
+                        .isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
+    void barriersKeepTheOrderOfWhatIsAroundThem() {
+        Buffer first = ints(0, 0);
+        Buffer second = ints(0, 0);
+        TimelineSemaphore timeline = semaphore();
+        queue.fill(null, at(timeline, 1), first, 0, 8, 5, 4, 0);
+        queue.barrier(at(timeline, 1), at(timeline, 2), 0);
+        queue.copy(at(timeline, 2), at(timeline, 3), first, 0, second, 0, 8, 0);
+        queue.barrier(at(timeline, 3), at(timeline, 4), 0);
+        queue.fill(at(timeline, 4), at(timeline, 5), first, 0, 4, 6, 4, 0);
+        at(timeline, 5).await();
+        assertThat(read(first)).containsExactly(6, 5);
+        assertThat(read(second)).containsExactly(5, 5);
+    }
+
+    @Test
+    void aBurstOfIndependentCopiesIsMade() {
+        int count = 500;
+        int[] values = new int[count];
+        for (int round = 1; round <= 3; round++) {
+            Buffer source = ints(round, -round);
+            Buffer target = ints(values);
+            List<Fence> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                Fence done = fence();
+                queue.copy(null, done, source, i % 2 * 4L, target, i * 4L, 4, 0);
+                all.add(done);
+            }
+            all.forEach(Fence::await);
+            int expected = round;
+            assertThat(read(target)).containsOnly(expected, -expected).startsWith(expected, -expected);
+        }
+    }
+
+    /** Before and after the signal, on the queue of the signal and on another. */
+    @Test
+    void workWaitsForValuesThatASignalPasses() {
+        Device several = closed(open(DeviceOptions.builder().queueCount(2)));
+        TimelineSemaphore passed = semaphore();
+        TimelineSemaphore byHost = semaphore();
+        List<Fence> all = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            all.add(fence());
+            several.queue(i % 2).barrier(at(passed, 1 + i / 2), all.getLast(), 0);
+            all.add(fence());
+            several.queue(i % 2).barrier(at(byHost, 1 + i / 2), all.getLast(), 0);
+        }
+        assertThat(all).noneMatch(Fence::isReached);
+        several.queue(0).barrier(null, at(passed, 3), 0);
+        byHost.signal(3);
+        all.forEach(each -> each.await(LONG));
+        Fence late = fence();
+        several.queue(1).barrier(at(passed, 2), late, 0);
+        late.await(LONG);
+    }
 }

@@ -232,6 +232,32 @@ public abstract class QueueMemoryContract extends DeviceContract {
         assertThat(source.isLive()).isFalse();
     }
 
+    /** Neither one that had failed before nor one that fails behind it. */
+    @Test
+    void aDeallocationWhoseWaitFailsFreesNothing() {
+        Fence ready = fence();
+        Buffer buffer = closed(queue.alloca(null, ready, PARAMS, 64, 0));
+        ready.await();
+        for (boolean before : new boolean[] {true, false}) {
+            TimelineSemaphore failing = semaphore();
+            if (before) {
+                failing.fail(LOST);
+            }
+            Fence freed = fence();
+            queue.dealloca(at(failing, 1), freed, buffer, 0);
+            failing.fail(LOST);
+            assertFails(freed, StatusCode.DATA_LOSS, "lost on purpose");
+            Fence filled = fence();
+            queue.fill(null, filled, buffer, 0, 64, 7, 4, 0);
+            filled.await();
+            assertThat(read(buffer)).containsOnly(7);
+        }
+        Fence freed = fence();
+        queue.dealloca(null, freed, buffer, 0);
+        freed.await();
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+    }
+
     @Test
     void closedThingsAreRefused() {
         Buffer buffer = ints(1);

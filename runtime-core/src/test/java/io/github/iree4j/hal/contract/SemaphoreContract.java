@@ -320,6 +320,25 @@ public abstract class SemaphoreContract extends DeviceContract {
     }
 
     @Test
+    void twoThreadsSignalEachOtherBackAndForth() throws Exception {
+        TimelineSemaphore there = semaphore();
+        TimelineSemaphore back = semaphore();
+        Thread other = Thread.ofPlatform().start(() -> {
+            there.await(0);
+            for (int i = 1; i <= 200; i++) {
+                there.await(3 * i - 1, LONG); // passed by the signal
+                back.signal(i);
+            }
+        });
+        for (int i = 1; i <= 200; i++) {
+            there.signal(3 * i);
+            back.await(i, LONG);
+            assertThat(back.value()).isEqualTo(i);
+        }
+        other.join();
+    }
+
+    @Test
     void waitersOfAnAbandonedTimelineAreCancelled() {
         TimelineSemaphore semaphore = device.createSemaphore(0, 0);
         AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();

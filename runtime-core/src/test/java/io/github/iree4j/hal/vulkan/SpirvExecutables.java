@@ -104,8 +104,13 @@ public final class SpirvExecutables {
     public static byte[] packAddresses(String kernel, int constants, int bindings) {
         int[] alignments = new int[bindings];
         Arrays.fill(alignments, 4);
+        return packAddresses(kernel, constants, alignments, new long[bindings]);
+    }
+
+    /** An executable of one kernel that uses addresses of buffers, of which it needs this. */
+    public static byte[] packAddresses(String kernel, int constants, int[] alignments, long[] lengths) {
         SpirvPipeline.Addresses addresses = new SpirvPipeline.Addresses(
-                0, SpirvPipeline.ROOT_BYTES, constants, bindings, alignments, new long[bindings]);
+                0, SpirvPipeline.ROOT_BYTES, constants, alignments.length, alignments, lengths);
         SpirvLayout layout = new SpirvLayout(List.of(), SpirvPipeline.ROOT_BYTES + 4 * constants);
         return SpirvExecutableWriter.write(new SpirvExecutable(
                 List.of(new SpirvPipeline(kernel, kernel, 0, 0, layout, addresses)), segments(module(kernel))));

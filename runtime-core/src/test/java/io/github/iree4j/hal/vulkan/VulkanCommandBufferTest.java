@@ -295,6 +295,11 @@ class VulkanCommandBufferTest {
         }
         assertThat(counters().recordedCount()).isOne();
         assertThat(counters().reboundCount()).isEqualTo(9);
+        Buffer in = floats(1, 2, 3);
+        Buffer out = floats(0, 0, 0);
+        run(commands, in, out);
+        run(commands, in, out);
+        assertThat(counters().reusedCount()).as("with the same buffers").isOne();
     }
 
     @Test
@@ -308,6 +313,75 @@ class VulkanCommandBufferTest {
                 fence -> queue.dispatch(null, fence, scale, 0, DispatchConfig.of(1, 1, 1), new int[2], table, 0),
                 StatusCode.INVALID_ARGUMENT,
                 "binding 0 of dispatch 'bda_scale' is at address 0x");
+    }
+
+    /** By dispatches and by executions. */
+    @Test
+    void bytesAtAddressesAreAsManyAsTheExecutableNeeds() {
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
+                "the device has no buffer addresses");
+        byte[] needy = SpirvExecutables.packAddresses("bda_scale", 2, new int[] {4, 4}, new long[] {8, 12});
+        Executable scale = load(new ExecutableParams(SpirvExecutables.ADDRESSES, MemorySegment.ofArray(needy)));
+        int[] constants = {2, Float.floatToIntBits(3)};
+        DispatchConfig one = DispatchConfig.of(1, 1, 1);
+        RecordedCommandBuffer commands = commands(0, 2);
+        commands.dispatch(scale, 0, one, constants, List.of(slot(0), slot(1)), 0);
+        commands.finish();
+        Buffer in = floats(1, 2);
+        Buffer out = floats(0, 0, 0, 0);
+        run(commands, in, out);
+        assertThat(readFloats(out)).containsExactly(3, 6, 0, 0);
+        BindingTable few = new BindingTable().add(in, 0, 8).add(out, 0, 8);
+        String message = "binding 1 of dispatch 'bda_scale' has 8 bytes, it needs at least 12";
+        assertFails(fence -> queue.execute(null, fence, commands, few, 0), StatusCode.OUT_OF_RANGE, message);
+        assertFails(
+                fence -> queue.dispatch(null, fence, scale, 0, one, constants, few, 0),
+                StatusCode.OUT_OF_RANGE,
+                message);
+        BindingTable odd = new BindingTable().add(in, 0, 8).add(out, 2, 12);
+        assertFails(
+                fence -> queue.execute(null, fence, commands, odd, 0),
+                StatusCode.INVALID_ARGUMENT,
+                "it must be a multiple of 4");
+    }
+
+    /** More scratch memory and descriptors than one block has. */
+    @Test
+    void thousandsOfDeferredTransfersAndDispatchesRun() {
+        int count = 3000;
+        Buffer bytes = buffer(new byte[count]);
+        Buffer counted = ints(0, 0);
+        Executable counting = kernel("count");
+        RecordedCommandBuffer commands = commands(0, 1);
+        commands.dispatch(counting, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(slot(0)), 0);
+        commands.finish();
+        TimelineSemaphore gate = closed(device.createSemaphore(0, 0));
+        Fence open = closed(Fence.at(gate, 1));
+        List<Fence> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            for (int kind = 0; kind < 3; kind++) {
+                all.add(fence());
+                switch (kind) {
+                    case 0 -> queue.fill(open, all.getLast(), bytes, i, 1, 0x5A, 1, 0);
+                    case 1 ->
+                        queue.dispatch(
+                                open,
+                                all.getLast(),
+                                counting,
+                                0,
+                                DispatchConfig.of(1, 1, 1),
+                                NONE,
+                                BindingTable.of(counted),
+                                0);
+                    default -> queue.execute(open, all.getLast(), commands, BindingTable.of(counted), 0);
+                }
+            }
+        }
+        gate.signal(1);
+        all.forEach(Fence::await);
+        assertThat(bytes(bytes)).containsOnly(0x5A);
+        assertThat(readInts(counted)).startsWith(2 * count);
     }
 
     @Test

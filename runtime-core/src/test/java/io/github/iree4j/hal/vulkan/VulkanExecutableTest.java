@@ -251,6 +251,19 @@ class VulkanExecutableTest {
     }
 
     @Test
+    void refusesCodeWithDescriptorsWhereAddressesAreSaidToBePassed() {
+        withCode(code -> {
+            assumeTrue(code.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "the device has no buffer addresses");
+            MemorySegment data = MemorySegment.ofArray(SpirvExecutables.packAddresses("add", 0, 3));
+            assertRefused(
+                    code,
+                    new ExecutableParams(SpirvExecutables.ADDRESSES, data),
+                    StatusCode.INVALID_ARGUMENT,
+                    "export 'add' uses binding 0 of set 0, which its layout does not have");
+        });
+    }
+
+    @Test
     void refusesAFormatThatIsNotThatOfItsCode() {
         withCode(code -> assertRefused(
                 code,
@@ -374,6 +387,9 @@ class VulkanExecutableTest {
         try (StreamDevice device = VulkanDrivers.open(options)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(1);
+            boolean takesAddresses = VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS);
+            assertThat(device.queryI64("hal.executable.format", SpirvExecutables.ADDRESSES))
+                    .hasValue(takesAddresses ? 1 : 0);
             assertThat(device.queryI64("hal.executable.format", "embedded-elf-x86_64"))
                     .hasValue(0);
             device.createExecutable(SpirvExecutables.params("add")).close();

@@ -75,8 +75,11 @@ public abstract class HostOperation extends QueueOperation {
      */
     public final @Nullable IreeException execute() {
         try {
-            run();
-            return null;
+            IreeException cause = failedWait(); // SCHED-7: on a stream of virtual hardware
+            if (cause == null) {
+                run();
+            }
+            return cause;
         } catch (Throwable t) {
             return failure(name(), t);
         }

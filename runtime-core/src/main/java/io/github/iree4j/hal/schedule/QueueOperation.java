@@ -210,37 +210,47 @@ public abstract class QueueOperation {
     }
 
     /**
-     * SCHED-7: waits until the host knows how every wait has ended, for a backend that is about to run code of others: the hardware passes a wait
+     * Waits until the host knows how every wait has ended, for a backend that is about to run code of others: the hardware passes a wait
      * whether its producer has succeeded or failed. Not ended by an interrupt, which is kept. For a thread that the backend has given the
      * operation to, once the hardware is past its waits; without a lock.
      *
-     * @return why the operation must do nothing: the failure of a wait; null when all waits are reached
+     * @return as {@link #failedWait}
      */
     public final @Nullable IreeException awaitWaits() {
         Fence waits = premises == null ? null : wait;
         boolean interrupted = false;
-        try {
-            for (int i = 0; waits != null && i < waits.size(); ) {
-                TimelineSemaphore semaphore = waits.semaphore(i);
-                IreeException cause = semaphore.failure(); // before the value: reached and failed later is reached
-                if (semaphore.value() >= waits.value(i)) {
-                    i++;
-                } else if (cause != null) {
-                    return cause;
-                } else {
-                    try {
-                        semaphore.await(waits.value(i));
-                    } catch (IreeException e) {
-                        interrupted |= Thread.interrupted();
-                    }
-                }
+        for (int i = 0; waits != null && i < waits.size(); ) {
+            TimelineSemaphore semaphore = waits.semaphore(i);
+            if (semaphore.value() >= waits.value(i) || semaphore.failure() != null) {
+                i++;
+                continue;
             }
-            return null;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            try {
+                semaphore.await(waits.value(i));
+            } catch (IreeException e) {
+                interrupted |= Thread.interrupted();
             }
         }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return failedWait();
+    }
+
+    /**
+     * SCHED-7: returns why an operation that runs code of others must do nothing, where the backend relied on premises in place of its waits.
+     *
+     * @return the failure of a wait, as far as the host knows; null when it knows of none
+     */
+    public final @Nullable IreeException failedWait() {
+        Fence waits = premises == null ? null : wait;
+        for (int i = 0; waits != null && i < waits.size(); i++) {
+            IreeException cause = waits.semaphore(i).failure(); // before the value: reached and failed later is reached
+            if (cause != null && waits.semaphore(i).value() < waits.value(i)) {
+                return cause;
+            }
+        }
+        return null;
     }
 
     /** Records a failure; the first one stays. */

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -56,6 +57,17 @@ public record CallOptions(
      */
     public CallOptions within(@Nullable Duration limit) {
         return new CallOptions(after, signal, limit, priority);
+    }
+
+    /**
+     * Returns these options with a timeout that is no longer than a limit.
+     *
+     * @param limit maximum duration of the call, whatever these options say; null for none
+     * @return the options
+     * @throws IreeException INVALID_ARGUMENT when it is negative
+     */
+    public CallOptions limited(@Nullable Duration limit) {
+        return within(CallTerms.least(timeout, limit));
     }
 
     /**

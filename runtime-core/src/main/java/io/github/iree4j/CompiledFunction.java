@@ -111,7 +111,7 @@ final class CompiledFunction extends ProgramFunction {
         CallTerms terms =
                 new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit);
         return startWithin(
-                options.timeout() == null ? limit : options.timeout(),
+                terms.duration(),
                 options.signal(),
                 () -> calls.submit(
                         terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));

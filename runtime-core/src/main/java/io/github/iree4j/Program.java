@@ -247,7 +247,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Limits how long calls may take that have no timeout of their own, waiting included. They fail with DEADLINE_EXCEEDED: for
+     * Limits how long calls may take, waiting included; a call's own timeout may be shorter. They fail with DEADLINE_EXCEEDED: for
      * {@link ProgramFunction#invoke} its thread is then interrupted, within 0.1 s, and sees no interrupt; others end as in {@link
      * ProgramFunction#call}. A call that a thread makes within a call with such a limit ends with that one. Calls that go to a successor have
      * the limit of that, and {@link #newInstance} passes it on. Thread-safe.
@@ -264,7 +264,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the limit of calls that have no timeout of their own.
+     * Returns the limit of calls.
      *
      * @return null for none
      */

@@ -229,8 +229,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      *     {@link #invoke}
      */
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
-        CompletableFuture<Results> future =
-                startWithin(timeout, null, () -> call(CallOptions.DEFAULTS, false, inputs)); // has a limit of its own
+        CompletableFuture<Results> future = startWithin(timeout, null, () -> call(CallOptions.DEFAULTS, inputs));
         try {
             return future.get(Math.max(0, CallTerms.saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -335,22 +334,18 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * <p>At the timeout the call is abandoned as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
      * and so does {@code signal} unless its work has been submitted to a device.
      *
-     * @param options fences, timeout and priority; without timeout the {@linkplain Program#limitCalls limit} of the program holds
+     * @param options fences, timeout and priority; a timeout beyond the {@linkplain Program#limitCalls limit} of the program is that
      * @param inputs as many as the function takes
      * @return the results, which the receiver closes, or an {@link IreeException}
      * @throws IreeException as {@link #submit}
      */
     public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
-        return call(options, true, inputs);
-    }
-
-    private CompletableFuture<Results> call(CallOptions options, boolean isLimited, @Nullable Object[] inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, isLimited ? now.program.callLimit() : null, inputs);
+            return now.callHere(options, now.program.callLimit(), inputs);
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
-                return now.call(options, isLimited, inputs);
+                return now.call(options, inputs);
             }
             throw e;
         }

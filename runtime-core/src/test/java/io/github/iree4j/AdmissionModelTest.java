@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Random budgets, contexts and clients that call, cancel, set deadlines, keep results and close: every call ends, and no byte stays. */
 @Tag("long")
-@Timeout(600)
+@Timeout(1200)
 class AdmissionModelTest {
     private static final float[] FOUR = {1, 2, 3, 4};
     private static final Set<StatusCode> ALLOWED = EnumSet.of(
@@ -30,12 +30,12 @@ class AdmissionModelTest {
             StatusCode.CANCELLED,
             StatusCode.FAILED_PRECONDITION); // closed concurrently
 
-    private static final Duration HOST_WAIT = Duration.ofMillis(30);
+    private static final Duration HOST_WAIT = Duration.ofMillis(10);
     private static final Duration WAIT = Duration.ofSeconds(20);
 
     @Test
     void everyCallEndsAndNoByteStays() throws Exception {
-        int rounds = Effort.rounds(20, 200);
+        int rounds = Effort.rounds(20, 120);
         long first = Effort.seed(AdmissionModelTest.class, rounds + " rounds", 1);
         for (int i = 0; i < rounds; i++) {
             round(first + i);

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long calls may take that have no timeout of their own.
+ * How long calls may take.
  *
  * @param general applies to programs without a limit of their own; null or zero for no limit
  * @param byProgram limits by program name; zero for no limit

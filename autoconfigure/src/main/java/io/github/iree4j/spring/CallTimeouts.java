@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
-/** Applies the configured timeout of a program to calls that set none. */
+/** Applies the configured timeout of a program to calls: a timeout of their own may be shorter, not longer. */
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     private volatile CallLimits timeouts;
@@ -41,8 +41,8 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
     public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
         Duration timeout = timeouts.of(request.model());
         return chain.proceed(
-                timeout == null || timeout.isZero() || request.options().timeout() != null
+                timeout == null || timeout.isZero()
                         ? request
-                        : request.withOptions(request.options().within(timeout)));
+                        : request.withOptions(request.options().limited(timeout)));
     }
 }

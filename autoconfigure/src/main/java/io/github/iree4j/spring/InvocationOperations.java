@@ -59,7 +59,7 @@ public interface InvocationOperations {
 
     /**
      * Returns the function of that name, for callers that look it up once. Calls made on it bypass
-     * interceptors; those without a timeout have the configured one, as calls of a {@code Program} bean do.
+     * interceptors, and have the configured limit, as calls of a {@code Program} bean do.
      *
      * @param function the program's name, a dot, the function's name
      * @return the function; it is borrowed from its program

@@ -75,7 +75,7 @@ public final class InvocationSpec {
     }
 
     /**
-     * Limits the duration of the call, waiting included. When it expires the call fails with DEADLINE_EXCEEDED and
+     * Limits the duration of the call, waiting included, to less than the configured limit of its program. When it expires the call fails with DEADLINE_EXCEEDED and
      * releases what it holds.
      *
      * @param limit from now on

@@ -181,7 +181,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Limits how long calls may take that have no timeout of their own, however they are made, see {@link Program#limitCalls}.
+     * Limits how long calls may take, however they are made, see {@link Program#limitCalls}.
      *
      * @param general applies to programs without a limit of their own; null or zero for no limit, the default
      * @param byProgram limits by program name; zero for no limit

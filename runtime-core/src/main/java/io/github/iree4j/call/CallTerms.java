@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param after the fence it waits for; null when its inputs are ready
  * @param signal the fence it signals; null for none
  * @param priority among calls of its program
- * @param timeout after which it is abandoned; null for never
- * @param limit the same for a call without timeout
+ * @param timeout after which its caller abandons it; null for never
+ * @param limit after which its program does; null for never
  */
 public record CallTerms(
         @Nullable Fence after,
@@ -19,6 +19,16 @@ public record CallTerms(
         int priority,
         @Nullable Duration timeout,
         @Nullable Duration limit) {
+
+    /** How long it may take: the less of both; null for any time. */
+    public @Nullable Duration duration() {
+        return least(timeout, limit);
+    }
+
+    /** The less of two limits, of which null is none. */
+    public static @Nullable Duration least(@Nullable Duration a, @Nullable Duration b) {
+        return a == null || b != null && b.compareTo(a) < 0 ? b : a;
+    }
 
     /** The timeout in nanoseconds, saturated. */
     public static long saturatedNanos(Duration timeout) {

@@ -112,7 +112,7 @@ final class Submission<R> {
                 cancel(failure);
             }
         });
-        Duration timeout = terms.timeout() == null ? terms.limit() : terms.timeout();
+        Duration timeout = terms.duration();
         if (timeout != null) {
             limit(timeout);
         }

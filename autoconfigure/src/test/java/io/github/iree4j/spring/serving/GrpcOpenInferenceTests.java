@@ -63,6 +63,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=text_input,text_output,words_in,words_out",
             "iree.modules.later.load=lazy",
+            "iree.modules.limited.timeout=50ms",
         })
 @Timeout(600)
 class GrpcOpenInferenceTests {
@@ -93,6 +94,7 @@ class GrpcOpenInferenceTests {
             registry.add("iree.modules." + name + "location", () -> module(false));
         }
         registry.add("iree.modules.spinner.location", () -> module(true));
+        registry.add("iree.modules.limited.location", () -> module(true));
     }
 
     private static String module(boolean spinning) {
@@ -382,6 +384,27 @@ class GrpcOpenInferenceTests {
                         .setField(parameters.getMessageType().findFieldByNumber(2), micros.build())
                         .build());
         assertThat(client.refused("ModelInfer", request.build().toByteArray()).getCode())
+                .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        awaitNoCalls();
+    }
+
+    @Test
+    void neitherAParameterNorADeadlineLengthensTheLimitOfTheOperator() {
+        DynamicMessage.Builder micros = GrpcClient.message("InferParameter", "int64_param", 9_000_000_000_000_000L);
+        DynamicMessage.Builder request = GrpcClient.message("ModelInferRequest", "model_name", "limited");
+        var parameters = request.getDescriptorForType().findFieldByName("parameters");
+        request.addRepeatedField(
+                parameters,
+                DynamicMessage.newBuilder(parameters.getMessageType())
+                        .setField(parameters.getMessageType().findFieldByNumber(1), "timeout")
+                        .setField(parameters.getMessageType().findFieldByNumber(2), micros.build())
+                        .build());
+        assertThat(client.refused("ModelInfer", request.build().toByteArray()).getCode())
+                .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(client.inference("limited")
+                        .options(CallOptions.DEFAULT.withDeadlineAfter(1, TimeUnit.HOURS))
+                        .refused()
+                        .getCode())
                 .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         awaitNoCalls();
     }

@@ -27,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -375,15 +376,11 @@ public final class BytecodeModule extends Resource implements VmModule {
     public boolean usesAfter(String release, int argument, Set<String> views) {
         boolean[] releases = importsNamed(Set.of(release));
         boolean[] copies = importsNamed(views);
-        Isa isa = isaOf(def);
         long left = LaterUses.MAX_WORK;
         for (int i = 0; i < functions.length; i++) {
             FunctionCode function = functions[i];
             if (Arrays.stream(function.sites).anyMatch(site -> site.isImport && releases[site.callee])) {
-                ModuleDef.Function place = def.functions().get(i);
-                byte[] body = Arrays.copyOfRange(def.bytecode(), place.offset(), place.offset() + place.length());
-                LaterUses uses =
-                        new LaterUses(new FunctionGraph(function, isa, body), releases, argument, copies, left);
+                LaterUses uses = new LaterUses(graph(i), releases, argument, copies, left);
                 if (uses.found()) {
                     return true;
                 }
@@ -391,6 +388,26 @@ public final class BytecodeModule extends Resource implements VmModule {
             }
         }
         return false;
+    }
+
+    private FunctionGraph graph(int function) {
+        ModuleDef.Function place = def.functions().get(function);
+        byte[] body = Arrays.copyOfRange(def.bytecode(), place.offset(), place.offset() + place.length());
+        return new FunctionGraph(functions[function], isaOf(def), body);
+    }
+
+    /**
+     * Returns what the code of functions proves about the shapes of their arguments and results, by following views of buffers through
+     * registers and calls. Checks count that every way to a return passes. Work is limited; beyond the limit nothing is known.
+     *
+     * @param chosen the ordinals of the functions
+     * @param views beginnings of the names of the imports that check ({@code .assert}), create ({@code .create}) and measure ({@code .dim})
+     *     views, such as {@code hal.buffer_view}
+     * @return by ordinal
+     */
+    public Map<Integer, ProvenShapes> provenShapes(BitSet chosen, Set<String> views) {
+        ShapeRecovery recovery = new ShapeRecovery(functions, this::graph, imports, views);
+        return chosen.stream().boxed().collect(Collectors.toMap(each -> each, recovery::proven));
     }
 
     /**

@@ -7,7 +7,6 @@ import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tensor.JavaArrays;
-import io.github.iree4j.vm.VmFunction;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,15 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class CompiledFunction extends ProgramFunction {
     private final FunctionCalls calls;
     private final Signature signature;
-    private final List<ValueDeclaration> arguments;
-    private final List<ValueDeclaration> results;
+    private volatile @Nullable Values values; // once asked for
 
-    CompiledFunction(Program program, ProgramCalls calls, VmFunction function, boolean waitsOnHost) {
+    private record Values(List<ValueDeclaration> arguments, List<ValueDeclaration> results) {}
+
+    CompiledFunction(Program program, ProgramCalls calls, Signature signature, boolean waitsOnHost) {
         super(program);
-        this.signature = new Signature(function);
+        this.signature = signature;
         this.calls = new FunctionCalls(calls, signature, waitsOnHost);
-        this.arguments = ValueDeclaration.arguments(signature);
-        this.results = ValueDeclaration.results(signature);
     }
 
     @Override
@@ -52,12 +50,21 @@ final class CompiledFunction extends ProgramFunction {
 
     @Override
     public List<ValueDeclaration> arguments() {
-        return arguments;
+        return values().arguments();
     }
 
     @Override
     public List<ValueDeclaration> results() {
-        return results;
+        return values().results();
+    }
+
+    private Values values() {
+        Values known = values;
+        if (known == null) {
+            known = new Values(ValueDeclaration.arguments(signature), ValueDeclaration.results(signature));
+            values = known;
+        }
+        return known;
     }
 
     @Override

@@ -96,8 +96,8 @@ public final class Program implements AutoCloseable {
             BitSet waiting = waitingOnHost(module);
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
-                    CompiledFunction callable =
-                            new CompiledFunction(this, calls, function, waiting.get(function.ordinal()));
+                    CompiledFunction callable = new CompiledFunction(
+                            this, calls, loaded.signature(function), waiting.get(function.ordinal()));
                     if (functions.putIfAbsent(callable.fullName(), callable) == null) {
                         compiled.add(callable);
                     }

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -23,6 +24,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
@@ -66,6 +68,12 @@ final class ProgramLoader {
         /** The modules that the program was loaded from, without those of the runtime. */
         List<VmModule> modules() {
             return shared.modules;
+        }
+
+        /** How a function of one of the modules is called. */
+        Signature signature(VmFunction function) {
+            Signature known = shared.signatures.get(function);
+            return known == null ? new Signature(function) : known;
         }
 
         /** Likely faults of the modules. */
@@ -148,6 +156,7 @@ final class ProgramLoader {
         private final FilesInPlace inPlace;
         private final List<AutoCloseable> owned; // closed after the last context, in order
         private final List<String> warnings;
+        private final Map<VmFunction, Signature> signatures;
 
         Shared(
                 List<VmModule> linked,
@@ -165,6 +174,7 @@ final class ProgramLoader {
             this.variants = options.variants().stream().map(VariantOptions::in).toList();
             this.variantListener = options.variantListener();
             this.owned = List.copyOf(owned);
+            this.signatures = RecoveredDeclarations.signatures(modules);
         }
 
         @Override

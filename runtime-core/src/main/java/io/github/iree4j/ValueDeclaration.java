@@ -11,11 +11,12 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An argument or a result of a function, as declared by its module ({@code iree.abi.declaration}); otherwise by its kind only.
+ * An argument or a result of a function, as declared by its module ({@code iree.abi.declaration}); otherwise as far as its code proves,
+ * or by its kind only.
  *
  * @param name for example {@code input0}; empty when it has none
- * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for an undeclared
- *     reference
+ * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for a reference
+ *     of which nothing is known
  * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors that are not understood
  * @param shape a tensor's dimensions, -1 for each that the caller chooses; empty for scalars and primitives, null where {@code
  *     elementType} is
@@ -67,7 +68,9 @@ public record ValueDeclaration(
             case 'I' -> new ValueDeclaration(name, "i64", ElementType.I64, List.of());
             case 'f' -> new ValueDeclaration(name, "f32", ElementType.F32, List.of());
             case 'F' -> new ValueDeclaration(name, "f64", ElementType.F64, List.of());
-            default -> new ValueDeclaration(name, declared == null ? "!vm.ref<?>" : declared.type(), null, null);
+            default ->
+                new ValueDeclaration(
+                        name, declared == null ? AbiDeclaration.Value.UNKNOWN : declared.type(), null, null);
         };
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.tensor.TensorType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,23 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
      * @param type the type's text, such as {@code tensor<4xf32>}, {@code i32} or {@code !hal.buffer}
      * @param tensor the tensor type, or null when it is not a tensor or not understood
      */
-    public record Value(String name, String type, @Nullable TensorType tensor) {}
+    public record Value(String name, String type, @Nullable TensorType tensor) {
+        /** Type of references of which nothing is known. */
+        public static final String UNKNOWN = "!vm.ref<?>";
+
+        private String text() {
+            return name.isEmpty() ? type : "%" + name + ": " + type;
+        }
+    }
+
+    /** The declaration of a function whose name and attributes are {@code head}. */
+    String text(String head) {
+        return head + "(" + text(arguments) + ")" + (results.isEmpty() ? "" : " -> (" + text(results) + ")");
+    }
+
+    private static String text(List<Value> values) {
+        return values.stream().map(Value::text).collect(Collectors.joining(", "));
+    }
 
     /** Parses a declaration; null when it is not understood. */
     public static @Nullable AbiDeclaration parse(@Nullable String text) {

@@ -1,9 +1,13 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.vm.VmFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** How a function of a program is called from Java: its calling convention without fences, and its declaration where that fits. */
+/**
+ * How a function of a program is called from Java: its calling convention without fences, and its declaration: that of its module where it
+ * fits, or what is known otherwise. Thread-safe.
+ */
 public final class Signature {
     /** {@code iree.abi.model} of functions that take a fence to wait for and one to signal, after all declared arguments. */
     private static final String COARSE_FENCES = "coarse-fences";
@@ -15,8 +19,9 @@ public final class Signature {
     private final String arguments;
     private final String results;
     private final boolean asynchronous;
-    private final String declarationText;
-    private final @Nullable AbiDeclaration declaration;
+    private @Nullable AbiDeclaration declaration;
+    private volatile @Nullable Supplier<@Nullable AbiDeclaration>
+            pending; // null once 'declaration' is what it supplies
 
     /** Derives the signature of a function. */
     public Signature(VmFunction function) {
@@ -27,13 +32,38 @@ public final class Signature {
         this.asynchronous = fences && letters.endsWith("rr");
         this.arguments = asynchronous ? letters.substring(0, letters.length() - 2) : letters;
         this.results = function.convention().results();
-        String text = function.declaration();
-        this.declarationText = text;
-        AbiDeclaration parsed = AbiDeclaration.parse(text);
+        AbiDeclaration parsed = AbiDeclaration.parse(function.declaration());
         boolean fits = parsed != null
                 && parsed.arguments().size() == arguments.length()
                 && parsed.results().size() == results.length();
         this.declaration = fits ? parsed : null;
+    }
+
+    private Signature(Signature of, Supplier<@Nullable AbiDeclaration> declaration) {
+        this.function = of.function;
+        this.arguments = of.arguments;
+        this.results = of.results;
+        this.asynchronous = of.asynchronous;
+        this.pending = declaration;
+    }
+
+    /**
+     * The same function with another declaration.
+     *
+     * @param known asked when it is first needed; with one value for each of the arguments and results, or null for none
+     */
+    public Signature with(Supplier<@Nullable AbiDeclaration> known) {
+        return new Signature(this, known);
+    }
+
+    /** Declares each argument and result; null when nothing is known of them. */
+    public @Nullable AbiDeclaration declaration() {
+        Supplier<@Nullable AbiDeclaration> find = pending;
+        if (find != null) {
+            declaration = find.get();
+            pending = null; // after it: who sees that also sees the declaration
+        }
+        return declaration;
     }
 
     /** The function itself. */
@@ -56,19 +86,27 @@ public final class Signature {
         return asynchronous;
     }
 
-    /** The module's own text, or the calling convention when it has none. */
+    /** The module's own text, else what is known, else the calling convention. */
     public String text() {
-        return declarationText.isEmpty() ? function.fullName() + " (" + function.convention() + ")" : declarationText;
+        if (!function.declaration().isEmpty()) {
+            return function.declaration();
+        }
+        AbiDeclaration known = declaration();
+        return known == null
+                ? function.fullName() + " (" + function.convention() + ")"
+                : known.text((asynchronous ? "async func @" : "sync func @") + function.name());
     }
 
     /** The declaration of an argument; null for none. */
     public AbiDeclaration.@Nullable Value declared(int argument) {
-        return declaration == null ? null : declaration.arguments().get(argument);
+        AbiDeclaration known = declaration();
+        return known == null ? null : known.arguments().get(argument);
     }
 
     /** The declaration of a result; null for none. */
     public AbiDeclaration.@Nullable Value declaredResult(int result) {
-        return declaration == null ? null : declaration.results().get(result);
+        AbiDeclaration known = declaration();
+        return known == null ? null : known.results().get(result);
     }
 
     /** Names the function in messages. */

@@ -79,6 +79,29 @@ def check_inference(client, module):
             raise AssertionError("a faulty request was answered")
 
 
+def check_imported(http, grpc):
+    """A model imported from ONNX, whose module declares no types: two requests make the batch that each of them waits for."""
+    for model in http.get_model_metadata("imported"), grpc.get_model_metadata("imported", as_json=True):
+        values = [[each["name"], each["datatype"], [int(dim) for dim in each["shape"]]]
+                  for each in model["inputs"] + model["outputs"]]
+        assert values == [["input0", "FP32", [-1, 8]], ["input1", "INT64", [-1]],
+                          ["output0", "FP32", [-1, 4]], ["output1", "INT64", [-1]]], model
+
+    def inputs(module, number, offset):
+        image = np.zeros((1, 8), np.float32)
+        image[0, 0] = number
+        return [tensor(module, "input0", "FP32", image), tensor(module, "input1", "INT64", np.array([offset], np.int64))]
+
+    answers = queue.Queue()
+    grpc.async_infer("imported", inputs(grpcclient, 1, 10), lambda result, error: answers.put((result, error)))
+    answer = http.infer("imported", inputs(httpclient, -1, 20))
+    other, error = answers.get(timeout=60)
+    assert error is None, error
+    for result, label in (answer, 23), (other, 10):
+        assert result.as_numpy("output1").tolist() == [label], result.as_numpy("output1")
+        np.testing.assert_allclose(result.as_numpy("output0").sum(axis=1), [1], rtol=1e-5)
+
+
 def check_stream(client):
     answers = queue.Queue()
     client.start_stream(lambda result, error: answers.put((result, error)))
@@ -102,6 +125,7 @@ def main(http_port, grpc_port):
     check_models(grpc, True)
     check_inference(http, httpclient)
     check_inference(grpc, grpcclient)
+    check_imported(http, grpc)
     check_stream(grpc)
     check_repository(http, False)
     check_repository(grpc, True)

@@ -93,8 +93,7 @@ final class CompiledFunction extends ProgramFunction {
         try {
             return new Tensor(JavaArrays.toElements(value, declared == null ? null : declared.tensor()));
         } catch (IreeException e) {
-            throw new IreeException(
-                    e.code(), "argument %d of function '%s': %s".formatted(index, fullName(), e.getMessage()), e);
+            throw new IreeException(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
         }
     }
 

@@ -1,19 +1,27 @@
 package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.call.Signature;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.modules.hal.HalTypes;
+import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tensor.TensorType;
+import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Types that are recovered from code. */
 class RecoveredDeclarationsTest {
@@ -23,6 +31,61 @@ class RecoveredDeclarationsTest {
     private int recovered;
     private final List<String> open = new ArrayList<>();
     private final List<String> wrong = new ArrayList<>();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cpu", "vmvx"})
+    void anImportedModelHasTypesNamesAndAText(String variant) {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.13.0/" + variant + "/onnx_classifier.vmfb"))) {
+            ProgramFunction function = program.function("classifier");
+            assertThat(function.arguments())
+                    .containsExactly(
+                            new ValueDeclaration("input0", "tensor<?x8xf32>", ElementType.F32, List.of(-1L, 8L)),
+                            new ValueDeclaration("input1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
+            assertThat(function.results())
+                    .containsExactly(
+                            new ValueDeclaration("output0", "tensor<?x4xf32>", ElementType.F32, List.of(-1L, 4L)),
+                            new ValueDeclaration("output1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
+            assertThat(function.declaration())
+                    .isEqualTo(
+                            "sync func @classifier(%input0: tensor<?x8xf32>, %input1: tensor<?xi64>) -> (%output0: tensor<?x4xf32>, %output1: tensor<?xi64>)");
+            assertThat(program.function("classifier$async").declaration())
+                    .isEqualTo(function.declaration().replace("sync func @classifier", "async func @classifier$async"));
+        }
+    }
+
+    @Test
+    void itsArraysBecomeTensorsAndMessagesNameTheArgument() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"));
+                Program other = program.newInstance()) {
+            for (Program each : List.of(program, other)) {
+                ProgramFunction function = each.function("classifier");
+                try (Results results = function.invoke(new float[24], new int[] {7, 8, 9})) {
+                    assertThat(results.tensor(0).shape()).containsExactly(3, 4);
+                    assertThat(results.tensor(1).toLongArray()).containsExactly(7, 8, 9);
+                }
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> function.invoke(new float[1][8], new float[] {1}))
+                        .withMessageContaining("argument 1 'input1' of function 'module.classifier'");
+            }
+        }
+    }
+
+    @Test
+    void checksOfAModuleThatIsCalledLikeTheRuntimesProveNothing() {
+        try (BytecodeModule module =
+                BytecodeModule.open(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"), TYPES, ModuleLimits.DEFAULTS)) {
+            NativeModule hal = NativeModule.builder("hal", 7, Object::new).build();
+            VmFunction function = Objects.requireNonNull(module.resolve("classifier", ""));
+            assertThat(signature(function, List.of(hal, module)).declaration()).isNull();
+            assertThat(signature(function, List.of(module)).declaration()).isNotNull();
+        }
+    }
+
+    private static Signature signature(VmFunction function, List<VmModule> modules) {
+        return Objects.requireNonNull(RecoveredDeclarations.signatures(modules).get(function));
+    }
 
     @Test
     void whatIsRecoveredOfFixturesIsWhatTheyDeclare() {

@@ -252,7 +252,8 @@ final class ArgumentList implements AutoCloseable {
             try {
                 elements = JavaArrays.toElements(input, wanted);
             } catch (IreeException e) {
-                throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+                throw new IreeException(
+                        e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
             }
             keep(index, elements, wanted);
             return elements;
@@ -305,7 +306,7 @@ final class ArgumentList implements AutoCloseable {
         try {
             elements.enter();
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+            throw new IreeException(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
         }
         lent.add(elements);
         if (wanted != null && !elements.fit(wanted)) {
@@ -325,7 +326,7 @@ final class ArgumentList implements AutoCloseable {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "%s: memory of tensor %s cannot be used: %s"
-                            .formatted(where(index), elements.header(), e.getMessage()),
+                            .formatted(signature.describeArgument(index), elements.header(), e.getMessage()),
                     e);
         }
         if (transfer) {
@@ -336,16 +337,10 @@ final class ArgumentList implements AutoCloseable {
         return storage ? view.buffer() : view;
     }
 
-    private String where(int index) {
-        AbiDeclaration.Value declared = signature.declared(index);
-        String name = declared == null || declared.name().isEmpty() ? "" : " '" + declared.name() + "'";
-        return "argument %d%s of function '%s'".formatted(index, name, signature.describe());
-    }
-
     private IreeException mismatch(int index, @Nullable String type, String given) {
         AbiDeclaration.Value declared = signature.declared(index);
         String wanted = type != null ? type : declared != null ? declared.type() : "a reference";
-        return invalid("%s is %s; given %s".formatted(where(index), wanted, given));
+        return invalid("%s is %s; given %s".formatted(signature.describeArgument(index), wanted, given));
     }
 
     private static String given(@Nullable Object input) {

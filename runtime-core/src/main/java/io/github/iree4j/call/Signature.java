@@ -113,4 +113,11 @@ public final class Signature {
     public String describe() {
         return function.fullName();
     }
+
+    /** Names an argument in messages. */
+    public String describeArgument(int index) {
+        AbiDeclaration.Value declared = declared(index);
+        String name = declared == null || declared.name().isEmpty() ? "" : " '" + declared.name() + "'";
+        return "argument %d%s of function '%s'".formatted(index, name, describe());
+    }
 }

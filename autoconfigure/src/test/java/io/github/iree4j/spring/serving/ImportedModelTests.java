@@ -1,0 +1,134 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A model imported from ONNX, whose module declares no types: served, and batched, with those recovered from its code. */
+@SpringBootTest(
+        classes = ImportedModelTests.Application.class,
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "iree.serving.enabled=true",
+            "iree.modules.imported.batching.enabled=true",
+            "iree.modules.imported.batching.max-size=2",
+            "iree.modules.imported.batching.max-delay=5m",
+            "iree.modules.imported.warm-up[0].function=classifier",
+            "iree.modules.imported.warm-up[0].inputs=2x8xf32,2xi64",
+        })
+@Timeout(600)
+class ImportedModelTests {
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private InvocationOperations invocations;
+
+    @Autowired
+    private MeterRegistry meters;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        registry.add(
+                "iree.modules.imported.location",
+                () -> TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb").toString());
+    }
+
+    private URI model(String rest) {
+        return URI.create("http://localhost:" + port + "/v2/models/imported" + rest);
+    }
+
+    @Test
+    void itsMetadataHasTheTypesOfTheProtocol() throws Exception {
+        HttpResponse<String> answer =
+                http.send(HttpRequest.newBuilder(model("")).build(), BodyHandlers.ofString());
+        assertThat(answer.body())
+                .contains(
+                        "\"inputs\":[{\"name\":\"input0\",\"datatype\":\"FP32\",\"shape\":[-1,8]},{\"name\":\"input1\",\"datatype\":\"INT64\",\"shape\":[-1]}]")
+                .contains(
+                        "\"outputs\":[{\"name\":\"output0\",\"datatype\":\"FP32\",\"shape\":[-1,4]},{\"name\":\"output1\",\"datatype\":\"INT64\",\"shape\":[-1]}]");
+    }
+
+    @Test
+    void requestsOfTwoClientsAreOneCall() throws Exception {
+        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            String body = """
+                    {"inputs": [{"name": "input0", "shape": [1, 8], "datatype": "FP32", "data": [%d, 0, 0, 0, 0, 0, 0, 0]},
+                                {"name": "input1", "shape": [1], "datatype": "INT64", "data": [%d]}]}""".formatted(i == 0 ? 1 : -1, 100 * i);
+            answers.add(http.sendAsync(
+                    HttpRequest.newBuilder(model("/infer"))
+                            .header("Content-Type", "application/json")
+                            .POST(BodyPublishers.ofString(body))
+                            .build(),
+                    BodyHandlers.ofString()));
+        }
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> answer = answers.get(i).get(60, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+            JsonNode label = JsonMapper.shared()
+                    .readTree(answer.body())
+                    .required("outputs")
+                    .get(1);
+            // The first row of the weights is 1.25, 0.5, 0, -1.
+            assertThat(label.required("data").get(0).intValue()).isEqualTo(i == 0 ? 0 : 103);
+        }
+        assertThat(Objects.requireNonNull(meters.find("iree.batch.size").summary())
+                        .max())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void arraysBecomeTensorsAndErrorsNameTheArgument() {
+        try (Results results = invocations.invoke("imported.classifier", new float[16], new int[] {5, 6})) {
+            assertThat(results.tensor(0).shape()).containsExactly(2, 4);
+            assertThat(results.tensor(1).toLongArray()).containsExactly(5, 6);
+        }
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> invocations.invoke("imported.classifier", new float[2][7], new long[2]))
+                .withMessageContaining("'input0'")
+                .withMessageContaining("tensor<?x8xf32>")
+                .withMessageContaining("2x7xf32");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+    }
+}

@@ -164,7 +164,8 @@ final class ProgramLoader {
                 ProgramOptions options,
                 FilesInPlace inPlace,
                 List<AutoCloseable> owned,
-                List<String> warnings) {
+                List<String> warnings,
+                Map<VmFunction, Signature> signatures) {
             this.inPlace = inPlace;
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
@@ -174,7 +175,7 @@ final class ProgramLoader {
             this.variants = options.variants().stream().map(VariantOptions::in).toList();
             this.variantListener = options.variantListener();
             this.owned = List.copyOf(owned);
-            this.signatures = RecoveredDeclarations.signatures(modules);
+            this.signatures = signatures;
         }
 
         @Override
@@ -195,6 +196,8 @@ final class ProgramLoader {
                 modules.add(module(source, types, options.tracer(), owned));
             }
             addOffered(options.offered(), modules);
+            Map<VmFunction, Signature> signatures =
+                    GivenSignatures.applied(options.signatures(), RecoveredDeclarations.signatures(modules));
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
             String consumer = options.account();
@@ -224,7 +227,8 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
-            return new Loaded(context, new Shared(linked, modules, options, inPlace, owned, warnings), operations);
+            return new Loaded(
+                    context, new Shared(linked, modules, options, inPlace, owned, warnings, signatures), operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;

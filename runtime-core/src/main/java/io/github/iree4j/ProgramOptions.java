@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
  * @param variants functions with several compiled variants
  * @param variantListener notified which of those are called, or null
+ * @param signatures signatures of functions whose module declares none, by name
  */
 public record ProgramOptions(
         List<Source> modules,
@@ -43,7 +44,8 @@ public record ProgramOptions(
         ParameterProgress.@Nullable Listener parameterListener,
         @Nullable CallTracer tracer,
         List<VariantOptions> variants,
-        @Nullable VariantListener variantListener) {
+        @Nullable VariantListener variantListener,
+        Map<String, String> signatures) {
 
     /** The source of a module. */
     public sealed interface Source {
@@ -107,6 +109,7 @@ public record ProgramOptions(
      * @param tracer notified of calls, or null
      * @param variants functions with variants
      * @param variantListener notified which variants are called, or null
+     * @param signatures signatures of functions by name
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
@@ -114,6 +117,7 @@ public record ProgramOptions(
         providers = List.copyOf(providers);
         devices = List.copyOf(devices);
         variants = List.copyOf(variants);
+        signatures = Map.copyOf(signatures);
         if (variants.stream().map(VariantOptions::function).distinct().count() < variants.size()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
@@ -145,7 +149,8 @@ public record ProgramOptions(
                 parameterListener,
                 tracer,
                 List.of(),
-                null);
+                null,
+                Map.of());
     }
 
     /** The consumer charged for the program's memory: the configured one, otherwise the name of its last module, as given. */
@@ -191,6 +196,7 @@ public record ProgramOptions(
         private @Nullable CallTracer tracer;
         private final List<VariantOptions> variants = new ArrayList<>();
         private @Nullable VariantListener variantListener;
+        private final Map<String, String> signatures = new LinkedHashMap<>();
 
         private Builder() {}
 
@@ -357,6 +363,19 @@ public record ProgramOptions(
         }
 
         /**
+         * Gives the signature of a function: names of its values, and types where the module neither declares them nor its code proves them, as
+         * for some models imported from ONNX and PyTorch. A signature that contradicts the module fails loading.
+         *
+         * @param function its name
+         * @param signature for example {@code (%image: tensor<?x64xf32>) -> (%scores: tensor<?x10xf32>)}; a value may have a name only
+         * @return this builder
+         */
+        public Builder signature(String function, String signature) {
+            signatures.put(function, signature);
+            return this;
+        }
+
+        /**
          * Sets the listener for calls of variants.
          *
          * @param listener called at each call; see there for its restrictions
@@ -384,7 +403,8 @@ public record ProgramOptions(
                     parameterListener,
                     tracer,
                     variants,
-                    variantListener);
+                    variantListener,
+                    signatures);
         }
     }
 }

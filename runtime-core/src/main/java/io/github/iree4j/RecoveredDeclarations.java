@@ -100,18 +100,21 @@ final class RecoveredDeclarations {
         List<AbiDeclaration.Value> values = new ArrayList<>();
         for (int i = 0; i < kinds.length(); i++) {
             TensorType tensor = kinds.charAt(i) == 'r' ? tensor(shapes.apply(i)) : null;
-            String type = tensor != null
-                    ? tensor.toString()
-                    : switch (kinds.charAt(i)) {
-                        case 'i' -> "i32";
-                        case 'I' -> "i64";
-                        case 'f' -> "f32";
-                        case 'F' -> "f64";
-                        default -> AbiDeclaration.Value.UNKNOWN;
-                    };
+            String type = tensor == null ? typeOf(kinds.charAt(i)) : tensor.toString();
             values.add(new AbiDeclaration.Value(name + i, type, tensor));
         }
         return values;
+    }
+
+    /** All that a letter of a calling convention says of a value. */
+    static String typeOf(char kind) {
+        return switch (kind) {
+            case 'i' -> "i32";
+            case 'I' -> "i64";
+            case 'f' -> "f32";
+            case 'F' -> "f64";
+            default -> AbiDeclaration.Value.UNKNOWN;
+        };
     }
 
     /** Its type; null if there is no such type. */

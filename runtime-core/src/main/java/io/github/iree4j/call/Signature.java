@@ -19,6 +19,7 @@ public final class Signature {
     private final String arguments;
     private final String results;
     private final boolean asynchronous;
+    private final boolean isModules; // whether the declaration is the module's own
     private @Nullable AbiDeclaration declaration;
     private volatile @Nullable Supplier<@Nullable AbiDeclaration>
             pending; // null once 'declaration' is what it supplies
@@ -37,6 +38,7 @@ public final class Signature {
                 && parsed.arguments().size() == arguments.length()
                 && parsed.results().size() == results.length();
         this.declaration = fits ? parsed : null;
+        this.isModules = true;
     }
 
     private Signature(Signature of, Supplier<@Nullable AbiDeclaration> declaration) {
@@ -45,6 +47,7 @@ public final class Signature {
         this.results = of.results;
         this.asynchronous = of.asynchronous;
         this.pending = declaration;
+        this.isModules = false;
     }
 
     /**
@@ -86,15 +89,15 @@ public final class Signature {
         return asynchronous;
     }
 
-    /** The module's own text, else what is known, else the calling convention. */
+    /** What is known, else the module's own text, else the calling convention. */
     public String text() {
-        if (!function.declaration().isEmpty()) {
-            return function.declaration();
-        }
         AbiDeclaration known = declaration();
-        return known == null
+        if (known != null && !isModules) {
+            return known.text((asynchronous ? "async func @" : "sync func @") + function.name());
+        }
+        return function.declaration().isEmpty()
                 ? function.fullName() + " (" + function.convention() + ")"
-                : known.text((asynchronous ? "async func @" : "sync func @") + function.name());
+                : function.declaration();
     }
 
     /** The declaration of an argument; null for none. */

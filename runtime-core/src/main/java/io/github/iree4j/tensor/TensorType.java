@@ -1,6 +1,7 @@
 package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The type of a tensor, as declared by a function.
@@ -26,6 +27,26 @@ public record TensorType(ElementType type, long[] shape) {
             }
         }
         return true;
+    }
+
+    /**
+     * Returns the type that this and another describe, with the sizes that either gives.
+     *
+     * @param other what else is known of the same tensor; integers count by width only
+     * @return null if they contradict each other
+     */
+    public @Nullable TensorType and(TensorType other) {
+        if (!sameElement(type, other.type) || shape.length != other.shape.length) {
+            return null;
+        }
+        long[] sizes = shape.clone();
+        for (int i = 0; i < sizes.length; i++) {
+            if (sizes[i] >= 0 && other.shape[i] >= 0 && sizes[i] != other.shape[i]) {
+                return null;
+            }
+            sizes[i] = Math.max(sizes[i], other.shape[i]);
+        }
+        return new TensorType(type, sizes);
     }
 
     private static boolean sameElement(ElementType declared, ElementType actual) {

@@ -254,6 +254,7 @@ public record IreeProperties(
      * @param load When to load the program.
      * @param warmUp Calls to make before the program counts as loaded.
      * @param variants Functions with shape variants, by name. Each call selects the variant that fits its shapes.
+     * @param functions Functions, by name.
      * @param timeout Maximum duration of a call. Zero for no limit. Same as 'iree.invocation.timeout' when not set.
      * @param batching Batching of calls.
      * @param resilience Protection of the program and its callers when it fails or is slow.
@@ -273,6 +274,7 @@ public record IreeProperties(
             @DefaultValue("eager") LoadPolicy load,
             @DefaultValue List<WarmUp> warmUp,
             @DefaultValue Map<String, Variants> variants,
+            @DefaultValue Map<String, Function> functions,
             @Nullable Duration timeout,
             @DefaultValue Batching batching,
             @DefaultValue Resilience resilience) {
@@ -309,6 +311,14 @@ public record IreeProperties(
                 @DefaultValue List<String> functions,
                 @DefaultValue List<VariantModule> modules,
                 @DefaultValue("4") double dynamicCost) {}
+
+        /**
+         * A function.
+         *
+         * @param signature Names of its values, and types that the module neither declares nor proves, in the syntax of
+         *     MLIR, such as '(%image, %size) -> (%scores)'.
+         */
+        public record Function(@Nullable String signature) {}
 
         /**
          * A further module file.

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.SignatureFault;
 import io.github.iree4j.VariantFault;
 import io.github.iree4j.hal.MissingDevice;
 import io.github.iree4j.hal.UnsupportedArchitecture;
@@ -93,6 +94,11 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (variants != null) {
             return "Correct '%s.variants.%s', or the shapes that the module declares ('%s')."
                     .formatted(module, variants.function(), FunctionVariants.ATTRIBUTE);
+        }
+        SignatureFault signature = failure.detail(SignatureFault.class);
+        if (signature != null) {
+            return "Correct '%s.functions.%s.signature'; leave out the types that the module has itself, as in '(%%image) -> (%%scores)'."
+                    .formatted(module, signature.function());
         }
         MissingDevice device = failure.detail(MissingDevice.class);
         if (device != null) {

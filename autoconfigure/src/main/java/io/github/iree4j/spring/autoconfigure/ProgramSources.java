@@ -121,7 +121,10 @@ final class ProgramSources {
                     .overlappingCalls(module.overlappingCalls())
                     .warmUps(warmUps(key, module.warmUp()))
                     .variants(variants)
-                    .customizer(options -> customize(name, options))
+                    .customizer(options -> {
+                        giveSignatures(module, options);
+                        customize(name, options);
+                    })
                     .build();
         } catch (IllegalArgumentException e) {
             String message = String.valueOf(e.getMessage());
@@ -135,6 +138,14 @@ final class ProgramSources {
                     },
                     StringUtils.capitalize(message) + ".");
         }
+    }
+
+    private static void giveSignatures(IreeProperties.Module module, ProgramOptions.Builder options) {
+        module.functions().forEach((function, given) -> {
+            if (given.signature() != null) {
+                options.signature(function, given.signature().strip());
+            }
+        });
     }
 
     private static List<WarmUp> warmUps(String key, List<IreeProperties.Module.WarmUp> calls) {

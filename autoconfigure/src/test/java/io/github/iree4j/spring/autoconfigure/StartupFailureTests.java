@@ -89,6 +89,16 @@ class StartupFailureTests {
     }
 
     @Test
+    void signatureThatContradictsTheModuleIsReportedWithItsProperty(CapturedOutput output) {
+        fail(
+                "--iree.modules.imported.location=" + TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb"),
+                "--iree.modules.imported.functions.classifier.signature=(tensor<?x9xf32>, %offset) -> (%probabilities, %label)");
+        assertThat(output)
+                .contains("argument 0 is given as tensor<?x9xf32>, and by the module it is tensor<?x8xf32>")
+                .contains("Correct 'iree.modules.imported.functions.classifier.signature'");
+    }
+
+    @Test
     void directoryInPlaceOfAModuleIsReported(CapturedOutput output) {
         fail("--iree.modules.adding.location=" + directory);
         assertThat(output).contains("Make sure that 'iree.modules.adding.location' is a file");

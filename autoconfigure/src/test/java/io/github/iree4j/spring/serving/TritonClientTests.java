@@ -32,7 +32,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.functions.values=pair",
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=words_in,words_out",
-            "iree.modules.imported.batching.enabled=true", // two rows of whatever clients are one call, a single one waits
+            "iree.modules.imported.batching.enabled=true", // one row alone waits
             "iree.modules.imported.batching.max-size=2",
             "iree.modules.imported.batching.max-delay=5m",
         })
@@ -61,8 +61,9 @@ class TritonClientTests {
             registry.add("iree.modules." + name + "location", () -> module(false));
         }
         registry.add("iree.modules.spinner.location", () -> module(true));
-        registry.add("iree.modules.imported.location", () -> TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb")
-                .toString());
+        registry.add(
+                "iree.modules.imported.location",
+                () -> TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb").toString());
     }
 
     private static String module(boolean spinning) {

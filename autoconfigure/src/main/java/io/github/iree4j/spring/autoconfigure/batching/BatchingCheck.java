@@ -44,8 +44,13 @@ final class BatchingCheck implements SmartInitializingSingleton {
             throw new InvalidConfigurationPropertyValueException(
                     "iree.modules.%s.batching.enabled".formatted(name),
                     true,
-                    "None of the program's functions can be batched: %s. Remove the property, or compile the program with a dynamic first dimension."
-                            .formatted(refusal));
+                    "None of the program's functions can be batched: %s. Remove the property, or %s."
+                            .formatted(
+                                    refusal,
+                                    refusal.contains("!vm.ref<?>") // its type is not known
+                                            ? "give the types with 'iree.modules.%s.functions.<function>.signature'"
+                                                    .formatted(name)
+                                            : "compile the program with a dynamic first dimension"));
         }
         List<Integer> buckets = module.batching().buckets();
         if (!buckets.isEmpty() && DynamicBatching.takesFixedRowsOnly(program.program())) {

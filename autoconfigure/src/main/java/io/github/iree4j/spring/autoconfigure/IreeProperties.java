@@ -325,8 +325,8 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Expected SHA-256 checksum of the module file, in hexadecimal.
-         * @param sizes Axis sizes that it was compiled for, where the module does not declare them, as with modules
-         *     imported from ONNX.
+         * @param sizes Axis sizes that it was compiled for, where the module neither declares nor proves
+         *     them.
          */
         public record VariantModule(
                 @Nullable String location,

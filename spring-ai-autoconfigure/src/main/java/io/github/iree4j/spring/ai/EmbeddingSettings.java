@@ -12,8 +12,7 @@ import org.springframework.ai.document.MetadataMode;
  * @param function name of its function; null for its only one
  * @param inputs meaning of each argument of the function, in order; empty where their names tell or there are at most
  *     two
- * @param tokenType the token type where the function does not declare its arguments, as with imports from ONNX or
- *     PyTorch
+ * @param tokenType the token type where the module neither declares nor proves the type of an argument
  * @param result index of the result with the vectors, from 0
  * @param pooling how token vectors are pooled; null for {@link Pooling#NONE} where the result has two dimensions and
  *     {@link Pooling#MEAN} where it has three

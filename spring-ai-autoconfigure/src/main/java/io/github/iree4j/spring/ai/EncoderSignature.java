@@ -61,6 +61,7 @@ record EncoderSignature(
         List<ElementType> types = new ArrayList<>();
         int rows = 0;
         int length = 0;
+        boolean first = true;
         for (int i = 0; i < arguments.size(); i++) {
             ValueDeclaration argument = arguments.get(i);
             if (isUndeclared(argument)) {
@@ -77,8 +78,9 @@ record EncoderSignature(
                         "argument %d is %s, expected a tensor of texts by tokens, such as tensor<?x?xi64>"
                                 .formatted(i, argument.type()));
             }
-            rows = agreed(function, i, "texts", rows, shape.get(0));
-            length = agreed(function, i, "tokens", length, shape.get(1));
+            rows = agreed(function, i, "texts", first ? size(shape.get(0)) : rows, shape.get(0));
+            length = agreed(function, i, "tokens", first ? size(shape.get(1)) : length, shape.get(1));
+            first = false;
             types.add(argument.elementType());
         }
         if (Math.max(1L, rows) * Math.max(1, length) > LARGEST) {
@@ -200,7 +202,7 @@ record EncoderSignature(
 
     private static int agreed(ProgramFunction function, int argument, String what, int before, long declared) {
         int size = size(declared);
-        if (argument > 0 && size != before) {
+        if (size != before) {
             throw not(function, "its arguments differ in their number of %s".formatted(what));
         }
         if (declared == 0) {
@@ -235,7 +237,7 @@ record EncoderSignature(
         return result;
     }
 
-    /** Programs imported from PyTorch or ONNX declare only that there are references. */
+    /** Programs imported from PyTorch or ONNX declare no types, and for an argument that they do not use none is proven. */
     private static boolean isUndeclared(ValueDeclaration value) {
         return value.elementType() == null && value.type().equals("!vm.ref<?>");
     }

@@ -253,6 +253,21 @@ class IreeEmbeddingModelTests {
         assertThat(model.dimensions()).isEqualTo(3);
     }
 
+    /** The type of an argument that a model imported from ONNX does not use cannot be recovered. */
+    @Test
+    void argumentsOfUnknownTypeAgreeWithAllOthers() {
+        scripts.program(
+                "encoder",
+                program ->
+                        program.function("main", "(!vm.ref<?>, tensor<2x8xi64>, tensor<2x8xi64>) -> tensor<2x3xf32>"));
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.inputs = List.of(TokenInput.TOKEN_TYPE_IDS, TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK);
+            return adapted;
+        });
+        model.check();
+        assertThat(model.dimensions()).isEqualTo(3);
+    }
+
     // -- responses and observations
 
     @Test

@@ -24,8 +24,7 @@ import org.springframework.util.StringUtils;
  * @param tokenizer Location of the model's tokenizer.json.
  * @param inputs Meaning of each argument of the function, in order. Required if there are more than two and their names
  *     do not tell.
- * @param tokenType Integer type of tokens if the function does not declare its arguments, as with imports from ONNX or
- *     PyTorch.
+ * @param tokenType Integer type of tokens where the module neither declares nor proves the type of an argument.
  * @param result Index of the function's result with the vectors, from 0.
  * @param pooling How token vectors are combined into one. When not set, 'mean' if the function returns a vector for
  *     each token, and 'none' if it returns one for each text.

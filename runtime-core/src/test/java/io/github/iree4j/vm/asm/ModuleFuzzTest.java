@@ -29,11 +29,13 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -256,6 +258,7 @@ class ModuleFuzzTest {
                 TimeUnit.MILLISECONDS);
         try (module) {
             reassemble(module.definition());
+            shapes(module);
             run(module);
         } finally {
             stop.cancel(false);
@@ -279,6 +282,14 @@ class ModuleFuzzTest {
             ModuleDef again = ModuleDef.read(MemorySegment.ofArray(VmAssembler.assemble(text)), LIMITS);
             assertThat(withoutPlaces(VmDisassembler.disassemble(again))).isEqualTo(withoutPlaces(text));
         }
+    }
+
+    /** Shapes are recovered from any module that loads. */
+    private static void shapes(BytecodeModule module) {
+        BitSet all = new BitSet();
+        module.exports().forEach(function -> all.set(function.ordinal()));
+        assertThat(module.provenShapes(all, Set.of("hal.buffer_view", "hal_inline.buffer_view")))
+                .hasSize(all.cardinality());
     }
 
     /** The offsets of constants outside of the tables, and so their minimum alignment, differ from file to file. */

@@ -54,6 +54,17 @@ class RecoveredDeclarationsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"cpu", "vmvx"})
+    void ofAnArgumentThatAModelDoesNotUseNothingIsKnown(String variant) {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(Fixtures.file("3.13.0/" + variant + "/torch_classifier.vmfb"))) {
+            assertThat(program.function("main").declaration())
+                    .isEqualTo(
+                            "sync func @main(%input0: tensor<?x8xf32>, %input1: tensor<?xi64>, %input2: !vm.ref<?>) -> (%output0: tensor<?x4xf32>, %output1: tensor<?xi64>)");
+        }
+    }
+
     @Test
     void itsArraysBecomeTensorsAndMessagesNameTheArgument() {
         try (IreeRuntime runtime = IreeRuntime.create();
@@ -70,6 +81,35 @@ class RecoveredDeclarationsTest {
                         .withMessageContaining("argument 1 'input1' of function 'module.classifier'");
             }
         }
+    }
+
+    @Test
+    void rulesOfVariantsAreCheckedAgainstThem() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(withRules("[batch 8], [batch] -> [batch 4], [batch]"))) {
+            ProgramFunction function = program.function("classifier");
+            assertThat(function.variants()).isNotNull();
+            assertThat(function.arguments())
+                    .extracting(ValueDeclaration::type)
+                    .containsExactly("tensor<?x8xf32>", "tensor<?xi64>");
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> runtime.load(withRules("[batch 9], [batch] -> [batch 4], [batch]"))
+                            .close())
+                    .withMessageContaining(
+                            "argument 0 of 'module.classifier' is tensor<?x8xf32>, and its rule [batch 9]");
+        }
+    }
+
+    private static ProgramOptions withRules(String rules) {
+        return ProgramOptions.builder()
+                .module(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"))
+                .variants(new VariantOptions(
+                        "classifier",
+                        ShapeRules.parse(rules),
+                        List.of(),
+                        List.of(),
+                        VariantOptions.DEFAULT_DYNAMIC_COST))
+                .build();
     }
 
     @Test

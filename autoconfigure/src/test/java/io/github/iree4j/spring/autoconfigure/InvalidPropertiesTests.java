@@ -138,6 +138,15 @@ class InvalidPropertiesTests {
     }
 
     @Test
+    void batchingOfValuesOfUnknownTypeAsksForTheSignature() {
+        assertInvalid(
+                "iree.modules.imported.batching.enabled",
+                "give the types with 'iree.modules.imported.functions.<function>.signature'",
+                "iree.modules.imported.location=" + TestModules.fixture("3.13.0/vmvx/torch_classifier.vmfb"),
+                "iree.modules.imported.batching.enabled=true");
+    }
+
+    @Test
     void lazyProgramThatCannotBeBatchedIsRejectedWhenItIsLoaded() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.adder.location=" + TestModules.adder(directory),

@@ -34,7 +34,10 @@ import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A model imported from ONNX, whose module declares no types: served, and batched, with those recovered from its code. */
+/**
+ * Models imported from ONNX and PyTorch, whose modules declare no types: served, and batched, with those recovered from their code, and
+ * those that are given.
+ */
 @SpringBootTest(
         classes = ImportedModelTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -45,6 +48,8 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.modules.imported.batching.max-delay=5m",
             "iree.modules.imported.warm-up[0].function=classifier",
             "iree.modules.imported.warm-up[0].inputs=2x8xf32,2xi64",
+            "iree.modules.unused.functions.main.signature=(%image, %offset, %hint: tensor<?xf32>) -> (%probabilities, %label)",
+            "iree.modules.unused.batching.enabled=true",
         })
 @Timeout(600)
 class ImportedModelTests {
@@ -61,24 +66,39 @@ class ImportedModelTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        registry.add(
-                "iree.modules.imported.location",
-                () -> TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb").toString());
+        registry.add("iree.modules.imported.location", () -> fixture("onnx_classifier"));
+        registry.add("iree.modules.unused.location", () -> fixture("torch_classifier"));
     }
 
-    private URI model(String rest) {
-        return URI.create("http://localhost:" + port + "/v2/models/imported" + rest);
+    private static String fixture(String name) {
+        return TestModules.fixture("3.13.0/vmvx/" + name + ".vmfb").toString();
+    }
+
+    private URI model(String name) {
+        return URI.create("http://localhost:" + port + "/v2/models/" + name);
+    }
+
+    private String metadata(String name) throws Exception {
+        return http.send(HttpRequest.newBuilder(model(name)).build(), BodyHandlers.ofString())
+                .body();
     }
 
     @Test
     void itsMetadataHasTheTypesOfTheProtocol() throws Exception {
-        HttpResponse<String> answer =
-                http.send(HttpRequest.newBuilder(model("")).build(), BodyHandlers.ofString());
-        assertThat(answer.body())
+        assertThat(metadata("imported"))
                 .contains(
                         "\"inputs\":[{\"name\":\"input0\",\"datatype\":\"FP32\",\"shape\":[-1,8]},{\"name\":\"input1\",\"datatype\":\"INT64\",\"shape\":[-1]}]")
                 .contains(
                         "\"outputs\":[{\"name\":\"output0\",\"datatype\":\"FP32\",\"shape\":[-1,4]},{\"name\":\"output1\",\"datatype\":\"INT64\",\"shape\":[-1]}]");
+    }
+
+    @Test
+    void namesAndTypesThatAreGivenAreAddedToIt() throws Exception {
+        assertThat(metadata("unused"))
+                .contains(
+                        "\"inputs\":[{\"name\":\"image\",\"datatype\":\"FP32\",\"shape\":[-1,8]},{\"name\":\"offset\",\"datatype\":\"INT64\",\"shape\":[-1]},{\"name\":\"hint\",\"datatype\":\"FP32\",\"shape\":[-1]}]")
+                .contains(
+                        "\"outputs\":[{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[-1,4]},{\"name\":\"label\",\"datatype\":\"INT64\",\"shape\":[-1]}]");
     }
 
     @Test
@@ -89,7 +109,7 @@ class ImportedModelTests {
                     {"inputs": [{"name": "input0", "shape": [1, 8], "datatype": "FP32", "data": [%d, 0, 0, 0, 0, 0, 0, 0]},
                                 {"name": "input1", "shape": [1], "datatype": "INT64", "data": [%d]}]}""".formatted(i == 0 ? 1 : -1, 100 * i);
             answers.add(http.sendAsync(
-                    HttpRequest.newBuilder(model("/infer"))
+                    HttpRequest.newBuilder(model("imported/infer"))
                             .header("Content-Type", "application/json")
                             .POST(BodyPublishers.ofString(body))
                             .build(),
@@ -105,7 +125,9 @@ class ImportedModelTests {
             // The first row of the weights is 1.25, 0.5, 0, -1.
             assertThat(label.required("data").get(0).intValue()).isEqualTo(i == 0 ? 0 : 103);
         }
-        assertThat(Objects.requireNonNull(meters.find("iree.batch.size").summary())
+        assertThat(Objects.requireNonNull(meters.find("iree.batch.size")
+                                .tag("module", "imported")
+                                .summary())
                         .max())
                 .isEqualTo(2);
     }

@@ -109,7 +109,7 @@ public interface Device extends AutoCloseable {
 
     /**
      * Exports a timeline to drivers and processes that wait for it themselves. From then on the host forwards its values in order. When the
-     * timeline fails, loses its last owner or comes to 2147483647, and when this device is closed, they see 2147483647 and the last value that
+     * timeline fails, loses its last owner or comes to 2147483647, and when this device has been closed (with work that waits for them, after its close limit), they see 2147483647 and the last value that
      * was reached, added: where a shared timeline counts so far, it has failed, as in IREE. Where the device cannot export timelines, {@link
      * io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
      *
@@ -131,7 +131,7 @@ public interface Device extends AutoCloseable {
      * @param descriptor an operating system descriptor; owned by the driver unless this throws
      * @param semaphore the timeline; retained until the value is reached or the import cancelled
      * @param value the value, there and here, below 2147483647
-     * @return cancels the import; another party may then signal the value
+     * @return cancels the import, unless work of this device waits for it; another party may then signal the value
      * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; INVALID_ARGUMENT for a descriptor of something else,
      *     and when the value is reached or promised; OUT_OF_RANGE for a value of 2147483647 or more
      */
@@ -147,7 +147,7 @@ public interface Device extends AutoCloseable {
      *     value is reached or the import cancelled
      * @param semaphore the timeline; retained until then
      * @param value the value
-     * @return cancels the import; another party may then signal the value
+     * @return cancels the import, unless work of this device waits for it; another party may then signal the value
      * @throws IreeException UNIMPLEMENTED when the device has no events; INVALID_ARGUMENT for what the driver does not know, and when the value is
      *     reached or promised
      */

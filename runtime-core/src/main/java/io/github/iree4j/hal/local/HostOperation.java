@@ -44,6 +44,15 @@ public abstract class HostOperation extends QueueOperation {
     }
 
     /**
+     * Returns whether it does something outside of the device: it calls code of others, or reads or writes a file.
+     *
+     * @return always the same
+     */
+    public boolean reachesOut() {
+        return mayBlock();
+    }
+
+    /**
      * Starts it asynchronously; for work that completes without a waiting thread.
      *
      * @param over notified once when it is complete, with the result of execute(); by any thread, possibly before this returns
@@ -75,7 +84,7 @@ public abstract class HostOperation extends QueueOperation {
      */
     public final @Nullable IreeException execute() {
         try {
-            IreeException cause = failedWait(); // SCHED-7: on a stream of virtual hardware
+            IreeException cause = reachesOut() ? failedWait() : null; // SCHED-7: on a stream of virtual hardware
             if (cause == null) {
                 run();
             }

@@ -495,6 +495,11 @@ final class Operations {
         }
 
         @Override
+        public boolean reachesOut() {
+            return true;
+        }
+
+        @Override
         void run() {
             CallThreads.start("iree4j-host-call", () -> {
                 try {

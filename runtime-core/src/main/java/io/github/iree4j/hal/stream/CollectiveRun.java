@@ -44,7 +44,7 @@ final class CollectiveRun implements StreamWork, WatchedPoint {
 
     /** What others of the device can wait for once this is submitted. */
     ForeignPoint point() {
-        return new ForeignPoint(device, lane.timeline(), ticket);
+        return ForeignPoint.open(device, lane.timeline(), ticket);
     }
 
     /** Gives the lane the part. */

@@ -144,6 +144,11 @@ final class FileTransfers {
         }
 
         @Override
+        public void failed() {
+            piece.storage().mapped().fill((byte) 0); // else the target would get bytes of another transfer
+        }
+
+        @Override
         protected void retain() {
             super.retain();
             try {

@@ -274,14 +274,12 @@ final class HardwareStream implements FifoBackend {
 
     @Override
     public boolean canWaitForExternal(Object primitive) {
-        return primitive instanceof ForeignPoint point
-                && point.device() == device
-                && point.timeline().isLive();
+        return primitive instanceof ForeignPoint point && point.device() == device && point.isOpen();
     }
 
     @Override
     public boolean keepExternal(Object primitive) {
-        return ((ForeignPoint) primitive).timeline().tryRetain();
+        return ((ForeignPoint) primitive).tryAwait();
     }
 
     @Override

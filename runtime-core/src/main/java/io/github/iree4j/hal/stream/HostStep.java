@@ -13,4 +13,7 @@ interface HostStep {
      * @param done notified once when the step is complete, from any thread, now or later; with the failure, or null
      */
     void run(Consumer<@Nullable IreeException> done);
+
+    /** The step has failed, or is not run since its operation has: clears what later commands of the stream would read. */
+    default void failed() {}
 }

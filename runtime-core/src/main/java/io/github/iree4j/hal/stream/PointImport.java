@@ -52,7 +52,7 @@ final class PointImport implements WatchedPoint, Cancellation {
         semaphore.retain();
         boolean done = false;
         try {
-            ForeignPoint point = new ForeignPoint(device, foreign, value);
+            ForeignPoint point = ForeignPoint.made(device, foreign, value);
             if (!semaphore.promiseExternal(value, point)) {
                 IreeException failure = semaphore.failure();
                 throw failure != null
@@ -65,6 +65,7 @@ final class PointImport implements WatchedPoint, Cancellation {
             PointImport made = new PointImport(waiter, point, semaphore, value);
             try {
                 importing.accept(foreign);
+                point.open();
                 waiter.add(made);
                 done = true;
             } finally {
@@ -125,7 +126,7 @@ final class PointImport implements WatchedPoint, Cancellation {
 
     @Override
     public boolean cancel() {
-        if (!over.compareAndSet(false, true)) {
+        if (!point.withdraw() || !over.compareAndSet(false, true)) {
             return false;
         }
         waiter.remove(this);

@@ -64,6 +64,9 @@ final class StepRun implements Consumer<@Nullable IreeException> {
         if (!over.compareAndSet(false, true)) {
             return;
         }
+        if (failure != null) {
+            Objects.requireNonNull(entry.step).failed();
+        }
         Ended ended = new Ended();
         synchronized (stream.queue()) {
             entry.fail(failure);

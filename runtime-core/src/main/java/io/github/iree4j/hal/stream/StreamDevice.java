@@ -647,6 +647,7 @@ public final class StreamDevice implements Device {
             queue.stream().failSignals(cause);
         }
         waiter.endImports(cause);
+        exports.forEach(each -> end("export", each::close)); // else those wait who wait for its work
         return true;
     }
 

@@ -34,6 +34,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
+ * <p>A FIFO queue passes waits that have failed, as hardware does. A host call or file transfer behind one is left out if the host knows of the
+ * failure when its turn comes; behind the end of another operation, which the hardware reports late, the host may not: then only its signals
+ * fail. Devices with hardware wait for the host there.
+ *
  * <p>Safe from any thread; deterministic when used by one.
  */
 public final class VirtualDevice extends HostDevice {

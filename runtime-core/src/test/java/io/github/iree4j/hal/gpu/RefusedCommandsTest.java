@@ -9,6 +9,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
@@ -18,15 +19,18 @@ import io.github.iree4j.nativeaccess.GpuKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What waits for commands that the driver has refused. */
 @Timeout(300)
@@ -72,5 +76,42 @@ class RefusedCommandsTest {
             assertThat(Files.readAllBytes(written)).containsOnly(0);
             GpuDrivers.assertNothingLeft(device);
         }
+    }
+
+    /** Parts of files are copied from memory that other transfers have used. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aFileThatIsNotReadBehindRefusedCommandsLeavesNoBytesOfOtherTransfers(GpuKind kind) throws IOException {
+        byte[] others = new byte[1 << 20];
+        Arrays.fill(others, (byte) 0x5E);
+        Path secret = Files.write(directory.resolve("others"), others);
+        Path wanted = Files.write(directory.resolve("wanted"), new byte[1 << 20]);
+        GpuDrivers fake = GpuDrivers.fake(directory, kind, "fail=fill_32:1:1");
+        StreamDevice device = fake.open(DeviceOptions.builder());
+        try (Buffer first = device.allocator().allocate(OF_DEVICE, 1 << 20);
+                Buffer target = device.allocator().allocate(OF_DEVICE, 1 << 20);
+                HalFile other = HalFile.open(secret, MemoryAccess.READ);
+                HalFile file = HalFile.open(wanted, MemoryAccess.READ);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                TimelineSemaphore failing = TimelineSemaphore.create(0);
+                Fence failed = Fence.at(failing, 1);
+                Fence late = Fence.at(failing, 2)) {
+            DeviceQueue queue = device.queue(0);
+            for (int i = 1; i <= 20; i++) { // each piece of the memory between is used
+                try (Fence each = Fence.at(timeline, i)) {
+                    queue.read(null, each, other, 0, first, 0, 1 << 20, 0);
+                    each.await(LONG);
+                }
+            }
+            queue.fill(null, failed, first, 0, 64, 5, 4, 0);
+            queue.read(failed, late, file, 0, target, 0, 1 << 20, 0);
+            assertThat(catchThrowableOfType(IreeException.class, () -> late.await(LONG)))
+                    .isNotNull();
+            byte[] now = new byte[1 << 20];
+            target.read(0, MemorySegment.ofArray(now));
+            assertThat(now).doesNotContain((byte) 0x5E);
+        }
+        device.close();
+        GpuDrivers.assertNothingLeft(device);
     }
 }

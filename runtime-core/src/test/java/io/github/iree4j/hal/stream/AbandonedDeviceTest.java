@@ -229,6 +229,37 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
+    /** A host call waits for another device, which waits for a value that this one forwards. */
+    @Test
+    void whatWasExportedFails() {
+        assumeFalse(library == Library.CUDA || library == Library.HIP, "devices of CUDA and HIP share no semaphores");
+        StreamDevice device = open(DeviceOptions.builder());
+        CountDownLatch begun = new CountDownLatch(1);
+        try (StreamDevice other = open(DeviceOptions.builder());
+                TimelineSemaphore source =
+                        TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                TimelineSemaphore imported = TimelineSemaphore.create(0);
+                Fence reached = Fence.at(imported, 1);
+                Fence called = Fence.at(timeline, 1)) {
+            other.importSemaphore(device.exportSemaphore(source), imported, 1);
+            device.queue(0)
+                    .hostCall(
+                            null,
+                            called,
+                            () -> {
+                                begun.countDown();
+                                reached.await();
+                            },
+                            0);
+            await(begun);
+            device.close();
+            assertThat(catchThrowableOfType(IreeException.class, () -> reached.await(LONG)))
+                    .hasMessageContaining("is not known to be reached");
+        }
+        assertEndsWithoutTrace(device);
+    }
+
     /** The driver finally reports the device lost, as drivers do. */
     @Test
     void anAbandonedDeviceThatIsLostIsFreed() {

@@ -35,7 +35,7 @@ class ForeignPointTest {
         fake = FakeDriver.in(directory, "");
         device = fake.open(DeviceOptions.builder());
         foreign = device.driver().createTimeline(0, false);
-        point = new ForeignPoint(device, foreign, 1);
+        point = ForeignPoint.open(device, foreign, 1);
         assertThat(timeline.promiseExternal(1, point)).isTrue();
     }
 

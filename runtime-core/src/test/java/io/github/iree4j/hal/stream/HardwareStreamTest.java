@@ -146,7 +146,7 @@ class HardwareStreamTest {
 
         Gate() {
             opened.add(timeline::close);
-            assertThat(semaphore.promiseExternal(1, new ForeignPoint(device, timeline, 1)))
+            assertThat(semaphore.promiseExternal(1, ForeignPoint.open(device, timeline, 1)))
                     .isTrue();
         }
 

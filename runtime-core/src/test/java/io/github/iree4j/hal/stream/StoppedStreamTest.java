@@ -60,7 +60,7 @@ class StoppedStreamTest {
     }
 
     private void hold() {
-        assertThat(open.semaphore(0).promiseExternal(1, new ForeignPoint(device, gate, 1)))
+        assertThat(open.semaphore(0).promiseExternal(1, ForeignPoint.open(device, gate, 1)))
                 .isTrue();
         device.queue(1).fill(open, late, buffer, 0, BYTES, 7, 1, 0);
     }

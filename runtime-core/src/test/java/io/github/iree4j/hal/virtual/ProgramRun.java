@@ -3,6 +3,7 @@ package io.github.iree4j.hal.virtual;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
@@ -24,7 +25,6 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -217,7 +217,10 @@ final class ProgramRun {
         } else if (step.meeting != null) {
             takePart(step, step.meeting, device, wait, signal);
         } else {
-            device.queue(step.queue).hostCall(wait, signal, () -> body(step, 0), 0);
+            DispatchConfig once = DispatchConfig.of(1, 1, 1);
+            int[] constants = {step.index, 0};
+            device.queue(step.queue)
+                    .dispatch(wait, signal, program.kernel(device), 0, once, constants, BindingTable.of(), 0);
         }
     }
 
@@ -264,7 +267,7 @@ final class ProgramRun {
         });
         Member member = meeting.group.members().get(step.rank);
         try (CommandBuffer commands = device.createCommandBuffer(CommandBuffer.ONE_SHOT, 3, -1, 0)) {
-            Executable kernel = Objects.requireNonNull(program.kernels.get(device));
+            Executable kernel = program.kernel(device);
             DispatchConfig once = DispatchConfig.of(1, 1, 1);
             commands.dispatch(kernel, 0, once, new int[] {step.index, 0}, List.of(), 0);
             boolean sends = meeting.all || step == meeting.parts.getFirst();

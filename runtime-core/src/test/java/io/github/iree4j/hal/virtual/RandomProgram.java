@@ -221,7 +221,7 @@ final class RandomProgram implements AutoCloseable {
     final VirtualClock clock = VirtualClock.stepped();
     final SchedulingDomain domain;
     private final Map<Long, Boolean> fifo = new HashMap<>(); // by axis
-    final Map<VirtualDevice, Executable> kernels = new HashMap<>();
+    private final Map<VirtualDevice, Executable> kernels = new HashMap<>();
     long[] last = new long[0]; // the greatest signalled value, by timeline
 
     private final ProgramRun run = new ProgramRun(this);
@@ -298,6 +298,14 @@ final class RandomProgram implements AutoCloseable {
         return fifo.getOrDefault(device.queue(queue).axis(), false);
     }
 
+    /** The kernel of steps on a device. */
+    Executable kernel(VirtualDevice device) {
+        return kernels.computeIfAbsent(
+                device,
+                each -> closed(each.createExecutable(
+                        new ExecutableParams(StepKernel.FORMAT, MemorySegment.ofArray(new byte[1])))));
+    }
+
     VirtualDevice anyDevice() {
         return devices.get(random.nextInt(devices.size()));
     }
@@ -313,10 +321,6 @@ final class RandomProgram implements AutoCloseable {
                         random.nextInt(device.queueCount()),
                         closed(device.createChannel(-1, ChannelParams.of("group" + g, rank, size))),
                         closed(device.allocator().allocate(BufferParams.DEFAULT, 4))));
-                kernels.computeIfAbsent(
-                        device,
-                        each -> closed(each.createExecutable(
-                                new ExecutableParams(StepKernel.FORMAT, MemorySegment.ofArray(new byte[1])))));
             }
             groups.add(new Group(members));
         }

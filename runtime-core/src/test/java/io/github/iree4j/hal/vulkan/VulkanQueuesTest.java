@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** STREAM-1, STREAM-3: several hardware queues and their faults, on a library without hardware. */
 @Timeout(300)
@@ -459,6 +460,41 @@ class VulkanQueuesTest {
         TimelineSemaphore passed = semaphore();
         device.importSemaphore(late, passed, 7);
         passed.await(7);
+    }
+
+    @Test
+    void anOperationThatWaitsForAnImportThatIsRefusedWaitsForTheHost() {
+        StreamDevice device = device("", 1);
+        TimelineSemaphore timeline = semaphore();
+        TimelineSemaphore done = semaphore();
+        EmptyCommands.run(device.queue(0), at(timeline, 1), at(done, 1));
+        assertThatThrownBy(() -> device.importSemaphore(99_999, timeline, 1)).isInstanceOf(IreeException.class);
+        timeline.signal(1);
+        done.await(1, Duration.ofSeconds(60));
+    }
+
+    @ParameterizedTest // STREAM-12
+    @ValueSource(booleans = {true, false})
+    void anImportThatAnOperationWaitsForIsNotTakenBack(boolean isSubmittedBefore) {
+        StreamDevice device = device("", 1);
+        TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
+        TimelineSemaphore timeline = semaphore();
+        TimelineSemaphore done = semaphore();
+        int descriptor = device.exportSemaphore(source);
+        if (isSubmittedBefore) {
+            EmptyCommands.run(device.queue(0), at(timeline, 1), at(done, 1));
+        }
+        Cancellation imported = device.importSemaphore(descriptor, timeline, 1);
+        if (!isSubmittedBefore) {
+            EmptyCommands.run(device.queue(0), at(timeline, 1), at(done, 1));
+        }
+        if (imported.cancel()) {
+            timeline.signal(1);
+        } else {
+            source.signal(1);
+        }
+        done.await(1, Duration.ofSeconds(60));
+        assertThat(device.queue(0).counters().deviceWaits()).isEqualTo(isSubmittedBefore ? 0 : 1);
     }
 
     @Test

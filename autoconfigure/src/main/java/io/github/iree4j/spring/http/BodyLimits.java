@@ -187,8 +187,8 @@ public final class BodyLimits {
     private void checkFree(long bytes, long before, long limit) {
         if (before + bytes > limit) {
             throw new Busy(
-                    "requests in flight hold %d of %d bytes, and this one needs %d more; try again later, or raise '%s'"
-                            .formatted(before, memory, bytes, MEMORY),
+                    "requests in flight hold %d of %d bytes that this one may use, and it needs %d more; try again later, or raise '%s'"
+                            .formatted(before, limit, bytes, MEMORY),
                     null);
         }
     }

@@ -66,7 +66,7 @@ class BodyLimitsTests {
         first.charge(30_000);
         fails(
                 503,
-                "requests in flight hold 30000 of 64000 bytes, and this one needs 20000 more",
+                "requests in flight hold 30000 of 48000 bytes that this one may use, and it needs 20000 more",
                 () -> second.charge(20_000));
         first.close();
         second.charge(20_000);

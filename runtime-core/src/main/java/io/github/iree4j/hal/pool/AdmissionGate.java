@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Several devices.</b> A call that needs memory of several devices asks at one gate after the other, in {@link #ORDER}, so that no two
  * calls wait for what the other has.
  *
- * <p><b>Bounds.</b> A call that has waited for {@link PoolSetBuilder#patience} is admitted all the same. The first in line is admitted when
- * nobody has been for {@link PoolSetBuilder#hostPatience}, while no admitted call runs, since then only the host can release anything. Such
- * a call competes for memory with others, see {@link PoolSet}. Nothing fails here.
+ * <p><b>Bounds.</b> While the line moves, a call waits for its turn, however long that takes. The first in line is admitted without room when
+ * nobody has been for {@link PoolSetBuilder#patience}, or for {@link PoolSetBuilder#hostPatience} while no admitted call runs, since then only
+ * the host can release anything. Such a call competes for memory with others, see {@link PoolSet}. Nothing fails here.
  *
  * <p>Safe from any thread.
  */
@@ -80,8 +80,7 @@ public final class AdmissionGate {
     private final List<Admission> line =
             new ArrayList<>(); // calls that are ready, by age; guarded by lock, as are the next
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not
-    private long lastAdmitted = Long.MIN_VALUE / 2; // by the clock
-    private long lastGuess = Long.MIN_VALUE / 2; // the same, of a call whose need is not known
+    private long lastGuess = Long.MIN_VALUE / 2; // when a call whose need is not known was admitted, by the clock
     private final List<Admission> alone =
             new ArrayList<>(); // calls to which more is committed than they are known to need
     private boolean isLookDue;
@@ -394,7 +393,7 @@ public final class AdmissionGate {
             }
             boolean isBrief = full.isQuiet();
             long bound = isBrief ? hostPatience : patience;
-            long waited = now - (isBrief ? Math.max(call.readySince, lastAdmitted) : call.readySince);
+            long waited = now - Math.max(call.readySince, full.lastAdmitted);
             if (bound != Long.MAX_VALUE && waited >= bound) {
                 return true;
             }
@@ -407,7 +406,10 @@ public final class AdmissionGate {
                 first.overtakings++;
                 first.overtaken += committed - call.inputs();
             }
-            lastAdmitted = now;
+            all.lastAdmitted = now;
+            if (call.quota != null) {
+                call.quota.lastAdmitted = now;
+            }
             if (isGuess) {
                 lastGuess = now;
                 call.alone(now);

@@ -25,6 +25,9 @@ final class Share {
 
     private volatile long permanent; // the part kept by loaded programs
 
+    /** When a call that had to wait for it was admitted last, by the gate's clock. Guarded by the gate's lock. */
+    long lastAdmitted = Long.MIN_VALUE / 2;
+
     /**
      * Begins with nothing committed.
      *

@@ -220,6 +220,40 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
+    void whileTheLineMovesACallWaitsForItsTurn() {
+        call("a", 60);
+        call("b", 60);
+        call("c", 60);
+        call("d", 60);
+        call("e", 60);
+        pass(PATIENCE - HOST);
+        exit("a");
+        pass(PATIENCE - HOST);
+        assertThat(entered).as("c has waited for longer than the patience").containsExactly("a", "b");
+        exit("b");
+        pass(PATIENCE - HOST);
+        exit("c");
+        assertThat(entered).containsExactly("a", "b", "c", "d");
+        assertThat(gate.committed()).isEqualTo(60);
+        pass(PATIENCE + HOST);
+        assertThat(entered).as("d does not end").containsExactly("a", "b", "c", "d", "e");
+    }
+
+    @Test
+    void admissionsOfOthersAreNoProgressForACallThatWaitsForItsQuota() {
+        call("a", "small", new Need(30));
+        call("b", "small", new Need(20));
+        for (int i = 0; i < 2; i++) {
+            assertThat(entered).doesNotContain("b");
+            pass(PATIENCE / 2);
+            call("c" + i, "", new Need(60));
+            exit("c" + i);
+        }
+        pass(HOST);
+        assertThat(entered).contains("b");
+    }
+
+    @Test
     void theLookAtALineEndsWithTheLine() {
         call("a", 80);
         call("b", 80);

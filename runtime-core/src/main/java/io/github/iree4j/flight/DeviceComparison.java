@@ -152,13 +152,15 @@ final class DeviceComparison {
         List<Decision> before = operation.lastDecisions();
         List<Decision> after = standIn.decisions();
         boolean all = true;
+        boolean alike = areReachedAlike(before, after);
         for (int i = 0; i < before.size() && i < after.size(); i++) {
             WaitDecision recorded = before.get(i).decision();
             WaitDecision here = after.get(i).decision();
             boolean unknown = isUnknown(operation, i);
             boolean comparable = recorded == WaitDecision.REACHED
                     ? !unknown
-                    : here != WaitDecision.REACHED
+                    : alike
+                            && here != WaitDecision.REACHED
                             && isWithHardware(recorded)
                             && isWithHardware(here)
                             && streams.contains(operation.axis())
@@ -172,6 +174,17 @@ final class DeviceComparison {
             }
         }
         return all;
+    }
+
+    /** Whether the same waits were reached: another wait that was not may imply a wait, and one that was may not. */
+    private static boolean areReachedAlike(List<Decision> before, List<Decision> after) {
+        for (int i = 0; i < before.size() && i < after.size(); i++) {
+            if ((before.get(i).decision() == WaitDecision.REACHED)
+                    != (after.get(i).decision() == WaitDecision.REACHED)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether what ended a wait is not repeated, or was not seen to end. */

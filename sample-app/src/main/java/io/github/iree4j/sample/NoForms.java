@@ -15,10 +15,12 @@ class NoForms {
 
     @Bean
     FilterRegistrationBean<FormRefusal> refusalOfForms() {
-        FilterRegistrationBean<FormRefusal> everywhere = new FilterRegistrationBean<>(new FormRefusal(
-                MediaType.APPLICATION_PROBLEM_JSON_VALUE,
-                "{\"title\":\"Unsupported Media Type\",\"status\":415,\"detail\":\"forms are not supported\"}"));
-        everywhere.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        FilterRegistrationBean<FormRefusal> everywhere = new FilterRegistrationBean<>(
+                new FormRefusal(
+                        MediaType.APPLICATION_PROBLEM_JSON_VALUE,
+                        "{\"title\":\"Unsupported Media Type\",\"status\":415,\"detail\":\"forms are not supported; name the type of the body, such as 'Content-Type: application/json'\"}"));
+        everywhere.setOrder(
+                Ordered.HIGHEST_PRECEDENCE + 1); // behind the refusal of the protocol, which has a form of its own
         return everywhere;
     }
 }

@@ -88,6 +88,18 @@ class BusyThreadsTests {
     }
 
     @Test
+    void aFormToTheProtocolHasAnErrorOfTheProtocolWhichSaysWhatToSend() throws IOException {
+        String infer = "POST /v2/models/digits/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        assertThat(all(send(infer + FORM + "Content-Length: 2\r\n\r\n{}")))
+                .startsWith("HTTP/1.1 415")
+                .contains("{\"error\":", "'Content-Type: application/json'");
+        assertThat(all(send(
+                        infer.replace("/v2/models/digits/infer", "/digits") + FORM + "Content-Length: 2\r\n\r\n{}")))
+                .startsWith("HTTP/1.1 415")
+                .contains("\"detail\":", "'Content-Type: application/json'");
+    }
+
+    @Test
     void requestWithABodyThatIsNotWantedIsFollowedByOthers() throws IOException {
         String get = "GET /digits HTTP/1.1\r\nHost: localhost\r\n";
         assertThat(all(send(get + "Content-Length: 3\r\n\r\nabc" + get + "Connection: close\r\n\r\n"))

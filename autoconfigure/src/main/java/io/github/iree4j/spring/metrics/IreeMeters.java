@@ -135,7 +135,12 @@ public enum IreeMeters implements MeterDocumentation {
             Key.DEVICE,
             Key.POOL),
 
-    POOL_WAITERS("iree.pool.waiters", "requests", Meter.Type.GAUGE, "Requests that wait for memory.", Key.DEVICE),
+    POOL_WAITERS(
+            "iree.pool.waiters",
+            "requests",
+            Meter.Type.GAUGE,
+            "Requests that wait for memory, and calls outside that wait for theirs.",
+            Key.DEVICE),
 
     POOL_WAIT(
             "iree.pool.wait",

@@ -29,7 +29,7 @@ public final class FormRefusal extends OncePerRequestFilter {
     public FormRefusal() {
         this(
                 MediaType.APPLICATION_JSON_VALUE,
-                "{\"error\":\"forms and multipart bodies are not supported; send JSON, or JSON and binary tensor data\"}");
+                "{\"error\":\"forms and multipart bodies are not supported; send JSON with 'Content-Type: application/json', or JSON and binary tensor data\"}");
     }
 
     /**

@@ -358,6 +358,7 @@ public final class AdmissionGate {
         private final long now = clock.getAsLong();
         private final Set<Share> behind = new HashSet<>(); // quotas that calls wait for
         private @Nullable Admission first; // that waits for memory
+        private long refused = Long.MAX_VALUE; // bytes for which there was no room, at least
         private long next = Long.MAX_VALUE; // in how many nanoseconds a call may have waited for long enough
 
         /** Whether calls further behind may go in. */
@@ -467,6 +468,9 @@ public final class AdmissionGate {
             long bytes = Math.max(call.estimate.bytes(), had);
             long most = unknown(call.quota, call.estimate);
             boolean isGuess = most > bytes;
+            if (!isGuess && bytes - had >= look.refused) {
+                continue; // released meanwhile: whoever asked before is next
+            }
             long need = isGuess ? most : bytes;
             Share full = isGuess ? commitAll(call, most) : commit(call.quota, bytes, had);
             if (full != null && isGuess && look.hasWaitedToBeAlone(call)) {
@@ -483,6 +487,7 @@ public final class AdmissionGate {
                 look.admit(call, need, isGuess);
             } else {
                 look.waits(call, full);
+                look.refused = full == all && !isGuess ? Math.min(look.refused, bytes - had) : look.refused;
             }
         }
     }

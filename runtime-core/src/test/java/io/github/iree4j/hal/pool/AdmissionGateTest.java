@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.TimelineSemaphore;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -237,6 +240,32 @@ class AdmissionGateTest extends GateLine {
         assertThat(gate.committed()).isEqualTo(60);
         pass(PATIENCE + HOST);
         assertThat(entered).as("d does not end").containsExactly("a", "b", "c", "d", "e");
+    }
+
+    /** What the host keeps is no secret of the line: it may be released between the looks at two calls. */
+    @Test
+    void aCallThatNeedsAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
+        gate.keep(null, 50, false);
+        AtomicReference<Thread> releasing = new AtomicReference<>();
+        AtomicBoolean armed = new AtomicBoolean();
+        call("a", 60);
+        call("b", "", new Need(60) {
+            @Override
+            public long bytes() {
+                if (armed.getAndSet(false)) {
+                    Thread other = Thread.ofPlatform().start(() -> gate.keep(null, -50, false));
+                    releasing.set(other);
+                    while (other.getState() != Thread.State.BLOCKED) { // it has released, and wants to look too
+                        Thread.onSpinWait();
+                    }
+                }
+                return super.bytes();
+            }
+        });
+        armed.set(true);
+        call("c", 90);
+        Objects.requireNonNull(releasing.get()).join();
+        assertThat(entered).containsExactly("a");
     }
 
     @Test

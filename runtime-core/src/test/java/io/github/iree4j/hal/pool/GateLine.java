@@ -33,7 +33,7 @@ abstract class GateLine extends KnotLine {
     }
 
     /** What a call needs, which the test may change; below zero for a guess of as much. */
-    static final class Need implements MemoryEstimate {
+    static class Need implements MemoryEstimate {
         long bytes;
 
         Need(long bytes) {

@@ -242,6 +242,19 @@ class AdmissionGateTest extends GateLine {
         assertThat(entered).as("d does not end").containsExactly("a", "b", "c", "d", "e");
     }
 
+    @Test
+    void whileTheLineOfAQuotaMovesACallWaitsForItsTurn() {
+        call("a", "small", new Need(30));
+        call("b", "small", new Need(30));
+        call("c", "small", new Need(30));
+        pass(PATIENCE - HOST);
+        exit("a");
+        pass(PATIENCE - HOST);
+        assertThat(entered).containsExactly("a", "b");
+        exit("b");
+        assertThat(entered).containsExactly("a", "b", "c");
+    }
+
     /** What the host keeps is no secret of the line: it may be released between the looks at two calls. */
     @Test
     void aCallThatNeedsAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {

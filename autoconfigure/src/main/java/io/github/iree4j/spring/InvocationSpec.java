@@ -75,8 +75,8 @@ public final class InvocationSpec {
     }
 
     /**
-     * Limits the duration of the call, waiting included, to less than the configured limit of its program. When it expires the call fails with DEADLINE_EXCEEDED and
-     * releases what it holds.
+     * Limits the duration of the call, waiting included; the configured limit of its program holds as well. When the
+     * time is over the call fails with DEADLINE_EXCEEDED and releases what it holds.
      *
      * @param limit from now on
      * @return this

@@ -449,21 +449,11 @@ public abstract class CommandBuffer extends Resource {
         for (int i = 0; i < checked.length; i++) {
             BufferRef binding = bindings.get(i);
             // Messages are built only for what may fail: compiled programs record at every call.
-            checked[i] = isRight(binding)
+            checked[i] = Dispatches.isRight(binding)
                     ? binding
                     : check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
         }
         return List.of(checked);
-    }
-
-    /** Whether a binding is a range of a buffer that {@link #check} would return as it is. */
-    private static boolean isRight(BufferRef binding) {
-        Buffer buffer = binding.buffer();
-        return buffer != null
-                && Dispatches.isUsable(buffer)
-                && binding.offset() >= 0
-                && binding.length() >= 0
-                && binding.offset() <= buffer.length() - binding.length();
     }
 
     /** Checks one use of a range. Resolves the length where the buffer is known; records the requirements of the slot where it is not. */

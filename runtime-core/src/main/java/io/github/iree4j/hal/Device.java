@@ -108,9 +108,9 @@ public interface Device extends AutoCloseable {
     TimelineSemaphore createSemaphore(long initialValue, long flags);
 
     /**
-     * Exports a timeline to drivers and processes that wait for it themselves. From then on the host forwards its values in order. When the
-     * timeline fails, loses its last owner or comes to 2147483647, and when this device has been closed (with work that waits for them, after its close limit), they see 2147483647 and the last value that
-     * was reached, added: where a shared timeline counts so far, it has failed, as in IREE. Where the device cannot export timelines, {@link
+     * Exports a timeline to drivers and processes that wait for it themselves. From then on the host forwards its values in order. Once the
+     * timeline has failed, has lost its last owner or is at 2147483647, they see the sum of 2147483647 and the last value that was reached: a
+     * shared timeline that counts so far has failed, as in IREE. So they do once this device is closed, at the latest after its close limit. Where the device cannot export timelines, {@link
      * io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
      *
      * @param semaphore of scope SYSTEM_WIDE; not retained

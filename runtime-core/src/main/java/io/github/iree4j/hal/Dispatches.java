@@ -65,6 +65,16 @@ final class Dispatches {
         return (buffer.usage() & USAGES) != 0 && (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) != 0;
     }
 
+    /** Whether a binding is a range of a buffer, given in full, that dispatches may use. */
+    static boolean isRight(BufferRef binding) {
+        Buffer buffer = binding.buffer();
+        return buffer != null
+                && isUsable(buffer)
+                && binding.offset() >= 0
+                && binding.length() >= 0
+                && binding.offset() <= buffer.length() - binding.length();
+    }
+
     static IreeException notUsable(String what, Buffer buffer) {
         return new IreeException(
                 StatusCode.PERMISSION_DENIED,

@@ -372,34 +372,32 @@ class GrpcOpenInferenceTests {
         awaitNoCalls();
     }
 
-    @Test
-    void parameterEndsTheInvocation() {
-        DynamicMessage.Builder micros = GrpcClient.message("InferParameter", "int64_param", 100_000L);
-        DynamicMessage.Builder request = GrpcClient.message("ModelInferRequest", "model_name", "spinner");
+    /** A request without inputs and with a timeout. */
+    private static byte[] within(String model, long micros) {
+        DynamicMessage.Builder request = GrpcClient.message("ModelInferRequest", "model_name", model);
         var parameters = request.getDescriptorForType().findFieldByName("parameters");
+        DynamicMessage value =
+                GrpcClient.message("InferParameter", "int64_param", micros).build();
         request.addRepeatedField(
                 parameters,
                 DynamicMessage.newBuilder(parameters.getMessageType())
                         .setField(parameters.getMessageType().findFieldByNumber(1), "timeout")
-                        .setField(parameters.getMessageType().findFieldByNumber(2), micros.build())
+                        .setField(parameters.getMessageType().findFieldByNumber(2), value)
                         .build());
-        assertThat(client.refused("ModelInfer", request.build().toByteArray()).getCode())
+        return request.build().toByteArray();
+    }
+
+    @Test
+    void parameterEndsTheInvocation() {
+        assertThat(client.refused("ModelInfer", within("spinner", 100_000)).getCode())
                 .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         awaitNoCalls();
     }
 
     @Test
     void neitherAParameterNorADeadlineLengthensTheLimitOfTheOperator() {
-        DynamicMessage.Builder micros = GrpcClient.message("InferParameter", "int64_param", 9_000_000_000_000_000L);
-        DynamicMessage.Builder request = GrpcClient.message("ModelInferRequest", "model_name", "limited");
-        var parameters = request.getDescriptorForType().findFieldByName("parameters");
-        request.addRepeatedField(
-                parameters,
-                DynamicMessage.newBuilder(parameters.getMessageType())
-                        .setField(parameters.getMessageType().findFieldByNumber(1), "timeout")
-                        .setField(parameters.getMessageType().findFieldByNumber(2), micros.build())
-                        .build());
-        assertThat(client.refused("ModelInfer", request.build().toByteArray()).getCode())
+        assertThat(client.refused("ModelInfer", within("limited", 9_000_000_000_000_000L))
+                        .getCode())
                 .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(client.inference("limited")
                         .options(CallOptions.DEFAULT.withDeadlineAfter(1, TimeUnit.HOURS))

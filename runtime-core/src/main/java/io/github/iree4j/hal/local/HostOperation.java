@@ -43,12 +43,8 @@ public abstract class HostOperation extends QueueOperation {
         return false;
     }
 
-    /**
-     * Returns whether it does something outside of the device: it calls code of others, or reads or writes a file.
-     *
-     * @return always the same
-     */
-    public boolean reachesOut() {
+    /** Whether it does something outside of the device: calls code of others, or reads or writes a file. */
+    boolean reachesOut() {
         return mayBlock();
     }
 

@@ -495,7 +495,7 @@ final class Operations {
         }
 
         @Override
-        public boolean reachesOut() {
+        boolean reachesOut() {
             return true;
         }
 

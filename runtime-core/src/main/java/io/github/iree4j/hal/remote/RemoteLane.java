@@ -414,8 +414,8 @@ final class RemoteLane implements Lane {
                     failed.failed(failure);
                 }
             }
-            entry.completed =
-                    true; // last: any thread may retire it from here on, and its submission has no commands then
+            // Last: any thread may retire it from here on, and its submission has no commands then.
+            entry.completed = true;
         }
         Transfers transfers = driver.session().transfers();
         entry.uploads.forEach(transfers::withdraw);

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -9,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -217,18 +217,13 @@ public abstract class QueueOperation {
      * @return as {@link #failedWait}
      */
     public final @Nullable IreeException awaitWaits() {
-        Fence waits = premises == null ? null : wait;
         boolean interrupted = false;
-        for (int i = 0; waits != null && i < waits.size(); ) {
-            TimelineSemaphore semaphore = waits.semaphore(i);
-            if (semaphore.value() >= waits.value(i) || semaphore.failure() != null) {
-                i++;
-                continue;
-            }
+        for (int open; failedWait() == null && (open = openWait()) >= 0; ) {
+            Fence waits = Objects.requireNonNull(wait);
             try {
-                semaphore.await(waits.value(i));
+                waits.semaphore(open).await(waits.value(open));
             } catch (IreeException e) {
-                interrupted |= Thread.interrupted();
+                interrupted |= Thread.interrupted(); // else it has failed, as is seen next
             }
         }
         if (interrupted) {
@@ -251,6 +246,16 @@ public abstract class QueueOperation {
             }
         }
         return null;
+    }
+
+    /** Returns the last of its waits that is not known to be reached; negative when all are, and where there are no premises. */
+    final int openWait() {
+        Fence waits = premises == null ? null : wait;
+        int open = waits == null ? -1 : waits.size() - 1;
+        while (open >= 0 && Objects.requireNonNull(waits).semaphore(open).value() >= waits.value(open)) {
+            open--;
+        }
+        return open;
     }
 
     /** Records a failure; the first one stays. */

@@ -17,6 +17,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -779,24 +780,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @return true when they are, with the failure in the operation if one has; false when the operation is held back until then
      */
     final boolean resolve(QueueOperation operation) {
-        Fence wait = operation.wait;
-        if (wait == null || operation.premises == null) {
+        IreeException cause = operation.failedWait();
+        int open = operation.openWait();
+        if (cause != null) {
+            operation.blame(cause);
             return true;
-        }
-        int open = -1;
-        for (int i = 0; i < wait.size(); i++) {
-            IreeException cause = wait.semaphore(i).failure(); // before the value: reached and failed later is reached
-            if (wait.semaphore(i).value() < wait.value(i)) {
-                if (cause != null) {
-                    operation.blame(cause);
-                    return true;
-                }
-                open = i;
-            }
         }
         if (open < 0) {
             return true;
         }
+        Fence wait = Objects.requireNonNull(operation.wait);
         // One wait suffices for a re-check; its value may have been reached since.
         Deferral deferral = new Deferral(this, operation, false, 1);
         operation.deferral = deferral;

@@ -40,12 +40,7 @@ final class PointExport implements Timepoint, AutoCloseable {
                             + "'");
         }
         long value = source.value();
-        if (value >= FAILED) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "a semaphore at %d cannot be exported: a timeline that is shared has failed from %d on; use smaller values"
-                            .formatted(value, FAILED));
-        }
+        checkValue(value, "a semaphore at %d cannot be exported");
         DriverTimeline twin = device.driver().createTimeline(value, true);
         PointExport export = new PointExport(device, source, twin, value);
         try {
@@ -56,6 +51,16 @@ final class PointExport implements Timepoint, AutoCloseable {
         } catch (RuntimeException | Error e) {
             export.close();
             throw e;
+        }
+    }
+
+    /** Checks a value of a timeline that is shared. */
+    static void checkValue(long value, String refusal) {
+        if (value >= FAILED) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s: a timeline that is shared has failed from %d on; use smaller values"
+                            .formatted(refusal.formatted(value), FAILED));
         }
     }
 
@@ -82,8 +87,12 @@ final class PointExport implements Timepoint, AutoCloseable {
             if (closed) {
                 return;
             }
-            if (failure == null && now < FAILED) {
-                signal(now);
+            try {
+                if (failure == null && now < FAILED) {
+                    signal(now);
+                }
+            } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
+                device.loseLater(e);
             }
         }
         if (failure == null && now < FAILED) {
@@ -95,13 +104,9 @@ final class PointExport implements Timepoint, AutoCloseable {
 
     /** Under the lock. */
     private void signal(long next) {
-        try {
-            if (next > value) {
-                twin.signal(next);
-                value = next;
-            }
-        } catch (IreeException e) { // device lost: its own waiters are notified here, foreign ones by the driver
-            device.loseLater(e);
+        if (next > value) {
+            twin.signal(next);
+            value = next;
         }
     }
 
@@ -115,7 +120,11 @@ final class PointExport implements Timepoint, AutoCloseable {
             }
             closed = true;
             registered = wait;
-            signal(FAILED + Math.min(source.value(), FAILED - 1));
+            try {
+                signal(FAILED + Math.min(source.value(), FAILED - 1));
+            } catch (IreeException e) {
+                // The device is lost, which is known or will be: this is also how it ends.
+            }
         }
         registered.cancel();
         device.forget(this);

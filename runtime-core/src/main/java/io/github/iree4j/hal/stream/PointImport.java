@@ -26,12 +26,7 @@ final class PointImport implements WatchedPoint, Cancellation {
     /** Imports a point; the driver then owns the descriptor, unless this throws. */
     static PointImport create(
             StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
-        if (value >= PointExport.FAILED) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "semaphore value %d cannot be imported: a timeline that is shared has failed from %d on; use smaller values"
-                            .formatted(value, PointExport.FAILED));
-        }
+        PointExport.checkValue(value, "semaphore value %d cannot be imported");
         DriverTimeline foreign = device.driver().createTimeline(0, true);
         return create(device, waiter, foreign, made -> made.importDescriptor(descriptor), semaphore, value);
     }

@@ -5,9 +5,13 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One run of the host step of a stream, on a virtual thread; receives its end. */
 final class StepRun implements Consumer<@Nullable IreeException> {
+    private static final Logger LOG = LoggerFactory.getLogger(StepRun.class);
+
     private final HardwareStream stream;
     private final StreamEntry entry;
     private final AtomicBoolean over = new AtomicBoolean();
@@ -65,7 +69,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
             return;
         }
         if (failure != null) {
-            Objects.requireNonNull(entry.step).failed();
+            clear();
         }
         Ended ended = new Ended();
         synchronized (stream.queue()) {
@@ -80,6 +84,14 @@ final class StepRun implements Consumer<@Nullable IreeException> {
             }
         }
         ended.tell();
+    }
+
+    private void clear() {
+        try {
+            Objects.requireNonNull(entry.step).failed();
+        } catch (RuntimeException | Error e) { // the stream must go on
+            LOG.error("what a failed {} has left could not be cleared", entry.operation.name(), e);
+        }
     }
 
     /** The call has returned; returns the next step to run. */

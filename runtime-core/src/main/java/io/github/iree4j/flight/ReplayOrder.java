@@ -95,7 +95,7 @@ final class ReplayOrder {
         long from = graph.recording().header().completeFrom();
         int left = 0;
         for (RecordedOperation each : graph.operations()) {
-            if (each.submitted.sequence() >= from && graph.queue(each.axis()) != null) {
+            if (each.submitted.sequence() >= from && hasKnownEpoch(each)) {
                 operations.add(each);
             } else {
                 left++;
@@ -125,6 +125,15 @@ final class ReplayOrder {
         constrainQueues();
         this.actions = sorted(all);
         this.callbacks = new CallbackOrder(graph, operations, signals, submits.values());
+    }
+
+    /**
+     * Whether a replay can give an operation the epoch that it had. An operation of an unordered queue gets its epoch when it ends; of one whose end the recording
+     * lacks, though the operation completed, the epoch is not known.
+     */
+    private boolean hasKnownEpoch(RecordedOperation operation) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        return queue != null && (queue.stream() || operation.completed == null || operation.over != null);
     }
 
     CallbackOrder callbacks() {

@@ -91,6 +91,21 @@ class RecordingUnderLoadTest {
         assertThat(graph.operations()).anyMatch(each -> !each.function().isEmpty());
     }
 
+    /** A recording can be taken between any two records, for example between the completion of an operation and its signals. */
+    @Test
+    void recordingThatEndsAnywhereIsReplayed() throws Exception {
+        FlightRecording whole = load(10);
+        for (int length = 1; length < whole.records().count(); length++) {
+            FlightRecording part = new FlightRecording(
+                    whole.header(),
+                    whole.names(),
+                    whole.queues(),
+                    whole.pools(),
+                    whole.records().first(length));
+            assertThat(Replay.of(part).toString()).as("%d records", length).endsWith("no differences");
+        }
+    }
+
     /** The recorder is opened among calls, its ring is too small for them, and then the runtime is closed under them. */
     @Test
     void recordingWithoutABeginningOrAnEndIsReplayed() throws Exception {

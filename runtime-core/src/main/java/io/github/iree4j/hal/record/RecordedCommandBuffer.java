@@ -28,7 +28,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     private static final int NO_PEER = 0xFFFF; // half of Collective.peers
 
     private final RecordingBackend backend;
-    private final RecordingBuilder builder;
+    private @Nullable RecordingBuilder builder; // null once it is finished
     private final List<CollectiveCommand> collectives = new ArrayList<>(0); // not in the code
     private final AtomicBoolean submitted = new AtomicBoolean();
     private @Nullable Set<Channel> channels; // each retained once; null for none
@@ -45,7 +45,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     public RecordedCommandBuffer(RecordingBackend backend, int modes, int categories, int bindingCapacity) {
         super(modes, categories, bindingCapacity);
         this.backend = backend;
-        this.builder = new RecordingBuilder(backend);
+        this.builder = RecordingBuilder.begin(backend);
     }
 
     /**
@@ -171,31 +171,38 @@ public final class RecordedCommandBuffer extends CommandBuffer {
 
     @Override
     protected void doFinish() {
-        Recording finished = builder.finish();
+        Recording finished = builder().finish();
         backend.finished(finished);
         recording = finished;
-        builder.forgetWords();
+        builder().handOver();
+        builder = null;
+    }
+
+    private RecordingBuilder builder() {
+        return Objects.requireNonNull(builder);
     }
 
     @Override
     protected void recordBarrier(int sourceStages, int targetStages) {
         // Between two collectives this creates an empty region, so that they do not run concurrently.
-        builder.endRegion(!collectives.isEmpty() && collectives.getLast().position() == builder.openRegion());
+        builder()
+                .endRegion(!collectives.isEmpty()
+                        && collectives.getLast().position() == builder().openRegion());
     }
 
     @Override
     protected void recordFill(BufferRef target, long pattern, int patternLength) {
-        builder.fill(target, pattern, patternLength);
+        builder().fill(target, pattern, patternLength);
     }
 
     @Override
     protected void recordUpdate(MemorySegment source, BufferRef target) {
-        builder.update(source, target);
+        builder().update(source, target);
     }
 
     @Override
     protected void recordCopy(BufferRef source, BufferRef target) {
-        builder.copy(source, target);
+        builder().copy(source, target);
     }
 
     @Override
@@ -207,7 +214,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
             int[] constants,
             List<BufferRef> bindings,
             long flags) {
-        builder.dispatch(executable, export, config, workgroupCount, constants, bindings);
+        builder().dispatch(executable, export, config, workgroupCount, constants, bindings);
     }
 
     @Override
@@ -225,9 +232,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer holds %d collectives, the limit; record several".formatted(COLLECTIVES_LIMIT));
         }
-        builder.use(source);
-        builder.use(target);
-        builder.endRegion(false);
+        builder().use(source);
+        builder().use(target);
+        builder().endRegion(false);
         if (channels == null) {
             channels = Collections.newSetFromMap(new IdentityHashMap<>());
         }
@@ -236,9 +243,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
             channels.add(channel);
         }
         collectives.add(new CollectiveCommand(
-                builder.openRegion(), channel, operation, parameter, source, target, elementCount));
+                builder().openRegion(), channel, operation, parameter, source, target, elementCount));
         if (target != null && operation.kind() == Collective.SEND_RECV && parameter >>> 16 == NO_PEER) {
-            builder.fill(target, 0, 1); // behind it, which may send the same bytes
+            builder().fill(target, 0, 1); // behind it, which may send the same bytes
         }
     }
 
@@ -251,7 +258,11 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     @Override
     protected void destroy() {
         backend.close();
-        builder.release();
+        if (recording != null) {
+            recording.release();
+        } else {
+            builder().abandon();
+        }
         if (channels != null) {
             channels.forEach(Channel::release);
         }

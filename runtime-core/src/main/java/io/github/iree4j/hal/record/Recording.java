@@ -146,6 +146,16 @@ public final class Recording {
                 code, Arrays.copyOfRange(commands, first, regions[to]), starts, fixed, executables, updates, slots);
     }
 
+    /** Releases the buffers and the code, which the caller has retained. */
+    void release() {
+        for (StoredBuffer<?> each : fixed) {
+            each.release();
+        }
+        for (Executable each : executables) {
+            each.release();
+        }
+    }
+
     /**
      * Returns the words.
      *

@@ -16,9 +16,16 @@ import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Encodes commands that have been checked as a {@link Recording}. Retains what they use, until {@link #release}. Confined to one thread. */
+/**
+ * Encodes commands that have been checked as a {@link Recording}. Retains what they use, until the recording is released or the builder is
+ * abandoned. Confined to one thread.
+ *
+ * <p>A builder whose recording is finished is used for the next, which finds room for its words: programs record the same again in each
+ * call.
+ */
 final class RecordingBuilder {
     /** Limits of a command buffer: 128 MiB of commands, 256 MiB of update bytes. */
     private static final int WORDS_LIMIT = 1 << 24;
@@ -33,28 +40,40 @@ final class RecordingBuilder {
             + CommandBuffer.MAXIMUM_CONSTANTS / 2
             + Recording.RANGE_WORDS * (1 + CommandBuffer.MAXIMUM_BINDINGS);
 
-    private static final long[] NOTHING = new long[0];
-    private static final Executable[] NO_CODE = new Executable[0];
+    /** A builder with room for more words is not kept: 256 KiB. */
+    private static final int KEPT_WORDS = 1 << 15;
 
-    private final RecordingBackend backend;
-    private final int regionLimit;
-    private long[] code = new long[32];
+    private static final AtomicReference<@Nullable RecordingBuilder> SPARE = new AtomicReference<>();
+
+    private RecordingBackend backend;
+    private int regionLimit;
+    private long[] code = new long[64];
     private int length;
-    private int[] commands = new int[4];
+    private int[] commands = new int[8];
     private int commandCount;
-    private int[] regions = new int[2]; // the first is at 0
+    private int[] regions = new int[8]; // the first is at 0
     private int regionCount = 1; // including the open one
     private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
     private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<Executable> executables = new ArrayList<>(); // each retained once
-    private boolean dispatches;
     private final List<byte[]> updates = new ArrayList<>(0);
     private int updateBytes; // including padding
     private final BitSet usedSlots = new BitSet();
 
-    RecordingBuilder(RecordingBackend backend) {
+    private RecordingBuilder(RecordingBackend backend) {
         this.backend = backend;
         this.regionLimit = backend.regionLimit();
+    }
+
+    /** Begins a recording. */
+    static RecordingBuilder begin(RecordingBackend backend) {
+        RecordingBuilder spare = SPARE.getAndSet(null);
+        if (spare == null) {
+            return new RecordingBuilder(backend);
+        }
+        spare.backend = backend;
+        spare.regionLimit = backend.regionLimit();
+        return spare;
     }
 
     /** Ends the region, so that later commands run after it; an empty region only on request. */
@@ -112,16 +131,17 @@ final class RecordingBuilder {
             int[] constants,
             List<BufferRef> bindings) {
         backend.checkDispatch(executable, export, config, workgroupCount);
-        int index = index(executable); // retained before the backend does anything with it
         if (workgroupCount == null
                 && (config.workgroupCountX() == 0 || config.workgroupCountY() == 0 || config.workgroupCountZ() == 0)) {
+            executable.retain(); // a closed one is refused
+            executable.release();
             return;
         }
+        int index = index(executable); // retained before the backend does anything with it
         use(workgroupCount);
         bindings.forEach(this::use);
         int flags = backend.flags(executable, export, bindings);
         begin(workgroupCount == null ? Recording.DISPATCH : Recording.INDIRECT, flags);
-        dispatches = true;
         emit(pair(index, export));
         emit(pair(config.workgroupCountX(), config.workgroupCountY()));
         emit(pair(config.workgroupCountZ(), config.dynamicLocalMemory()));
@@ -151,9 +171,12 @@ final class RecordingBuilder {
         }
     }
 
-    /** Ends the last region and returns the recording, valid until {@link #release}. */
+    /**
+     * Returns the recording, with the last region ended.
+     *
+     * @return the recording; what it uses is retained by the builder until {@link #handOver}
+     */
     Recording finish() {
-        bufferIndex.clear();
         int[] starts = Arrays.copyOf(regions, regionCount + 1);
         starts[regionCount] = commandCount;
         int regionsInUse = commandCount == regions[regionCount - 1] ? regionCount - 1 : regionCount;
@@ -162,9 +185,26 @@ final class RecordingBuilder {
                 Arrays.copyOf(commands, commandCount),
                 Arrays.copyOf(starts, regionsInUse + 1),
                 buffers.toArray(StoredBuffer<?>[]::new),
-                dispatches ? executables.toArray(Executable[]::new) : NO_CODE,
+                executables.toArray(Executable[]::new),
                 joinedUpdates(),
                 usedSlots.stream().toArray());
+    }
+
+    /** The finished recording owns what was retained. Last call: the builder is used for another recording. */
+    void handOver() {
+        if (code.length > KEPT_WORDS) {
+            return;
+        }
+        length = 0;
+        commandCount = 0;
+        regionCount = 1;
+        buffers.clear();
+        bufferIndex.clear();
+        executables.clear();
+        updates.clear();
+        updateBytes = 0;
+        usedSlots.clear();
+        SPARE.set(this);
     }
 
     private MemorySegment joinedUpdates() {
@@ -180,13 +220,8 @@ final class RecordingBuilder {
         return MemorySegment.ofArray(joined);
     }
 
-    /** Drops the words, which the recording owns now; retained objects stay retained. */
-    void forgetWords() {
-        code = NOTHING;
-        updates.clear();
-    }
-
-    void release() {
+    /** Releases what was retained, of a recording that is not finished. */
+    void abandon() {
         buffers.forEach(StoredBuffer::release);
         executables.forEach(Executable::release);
     }

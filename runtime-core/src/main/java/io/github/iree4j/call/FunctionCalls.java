@@ -106,7 +106,7 @@ public final class FunctionCalls {
     }
 
     private @Nullable Object[] run(ArgumentList arguments, MemoryHolder holder) {
-        holder.calledHere();
+        holder.calledHere(program.worksOnCaller());
         arguments.pass(true);
         return program.run(this, Call.confined(fullName, arguments));
     }

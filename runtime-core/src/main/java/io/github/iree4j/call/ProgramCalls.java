@@ -269,6 +269,11 @@ public final class ProgramCalls {
         return inTurn.getAcquire();
     }
 
+    /** Whether the thread of a call executes operations of the call: not if code of others may have it wait for them without doing so. */
+    boolean worksOnCaller() {
+        return !mayBlock;
+    }
+
     /** Whether the calling thread is a worker, which must not wait. */
     boolean isWorker() {
         return executor.isWorkerThread();
@@ -307,6 +312,7 @@ public final class ProgramCalls {
         try {
             // Outside the turn, so that the next call may be submitted; and without a reference, so that the wait
             // fails, instead of hanging, if the program drops the fence without signalling it.
+            call.holder().doOwnWork();
             timeline.await(1);
         } catch (RuntimeException | Error e) {
             withdraw(call, e instanceof IreeException cause ? cause : null);
@@ -379,6 +385,7 @@ public final class ProgramCalls {
             lock.release();
         }
         try {
+            call.holder().doOwnWork();
             steps.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -34,6 +34,7 @@ public final class ProcessExecutor implements AutoCloseable {
     private final ProcessTable table = new ProcessTable();
     private final Worker[] workers;
     private final WakeUps wakes;
+    private final WakeCost wakeCost;
     private final DrainingCallers callers;
 
     /**
@@ -58,6 +59,7 @@ public final class ProcessExecutor implements AutoCloseable {
         placement = new SlotPlacement(this, slots, scan, new ProcessList(nodes));
         workers = new Worker[options.workers];
         wakes = new WakeUps(workers, options.fanOut, threads);
+        wakeCost = new WakeCost(options.wakeCost, threads);
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(this, i, options, threads);
         }
@@ -300,6 +302,16 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
+     * Returns how long a sleeping worker takes until it runs, once it is woken. Work that takes less is not worth handing to a worker.
+     *
+     * @return nanoseconds, above 0: as given to the {@linkplain Builder#wakeCost builder}, else as measured when the first executor of the process
+     *     was made, corrected by each wake-up
+     */
+    public long wakeNanos() {
+        return wakeCost.nanos();
+    }
+
+    /**
      * Cancels all processes and waits until they are over and the workers have ended. That takes at most one drain per process and worker.
      * Processes submitted later are cancelled at once. A second close also waits.
      *
@@ -407,6 +419,10 @@ public final class ProcessExecutor implements AutoCloseable {
         return wakes;
     }
 
+    WakeCost wakeCost() {
+        return wakeCost;
+    }
+
     PaddedLong signals() {
         return signals;
     }
@@ -432,6 +448,9 @@ public final class ProcessExecutor implements AutoCloseable {
         Duration closeLimit = Duration.ofSeconds(30);
         ScanPolicy scanPolicy = ScanPolicy.roundRobin();
         WorkerSetup setup = WorkerSetup.NONE;
+
+        @Nullable
+        Duration wakeCost;
 
         private Builder(int workers) {
             ProcessOptions.checkRange("workers", workers, 1, MAX_WORKERS);
@@ -526,6 +545,17 @@ public final class ProcessExecutor implements AutoCloseable {
          */
         public Builder scanPolicy(ScanPolicy policy) {
             this.scanPolicy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Sets how long a sleeping worker takes until it runs, instead of having it measured.
+         *
+         * @param cost up to 500 microseconds; more counts as that
+         * @return this
+         */
+        public Builder wakeCost(Duration cost) {
+            this.wakeCost = Objects.requireNonNull(cost, "cost");
             return this;
         }
 

@@ -28,6 +28,7 @@ final class Worker implements Runnable {
     private final int maxSpinners;
     private final WorkerThread thread;
     private final PaddedLong notified = new PaddedLong(); // 1 once claimed from the idle ones; reset by this worker
+    private long wokenAt; // published by notified
     private final DrainWatch watch = new DrainWatch();
     private final PaddedLong life = new PaddedLong();
     private int nextSlot;
@@ -129,6 +130,7 @@ final class Worker implements Runnable {
 
     /** Called by the thread that claimed it from the idle workers. */
     void wakeUp() {
+        wokenAt = System.nanoTime();
         notified.setVolatile(1);
         if (life.getVolatile() == STARTED) {
             LockSupport.unpark(thread);
@@ -289,10 +291,14 @@ final class Worker implements Runnable {
             Thread.interrupted(); // a drain may have left it set, which would prevent parking
             LockSupport.park(this);
         }
+        long now = System.nanoTime();
+        if (wokenAt - begun >= Tuning.SPIN_NANOS) { // else it was hardly asleep
+            executor.wakeCost().took(now - wokenAt);
+        }
         notified.setVolatile(0);
         spun = false; // the waking thread did not count it as spinning
         idle.remove(index); // still set when an earlier claim was late
-        spin.slept(System.nanoTime() - begun);
+        spin.slept(now - begun);
     }
 
     private boolean hasNews(long seen) {

@@ -30,6 +30,11 @@ final class CallerRunners {
         this.maxConcurrency = maxConcurrency;
     }
 
+    /** How many workers may run one recording. */
+    int maxConcurrency() {
+        return maxConcurrency;
+    }
+
     /** Lends one, or null when all are lent. */
     @Nullable
     CommandRunner tryAcquire() {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** An operation that runs regions of a recording: on one thread, or on several through a {@link BlockProcessor}. */
 abstract class CommandOperation extends HostOperation {
     private final CallerRunners guests;
+    private @Nullable DurationEstimate estimate;
 
     CommandOperation(String name, CallerRunners guests) {
         super(name);
@@ -36,7 +37,21 @@ abstract class CommandOperation extends HostOperation {
 
     @Override
     long nanos() {
-        return DurationEstimate.nanos(recording(), bindings());
+        return estimate().nanos();
+    }
+
+    /** Whether it is over earlier when workers are woken for it. */
+    boolean isWorthSharing(long wakeNanos) {
+        return estimate().isWorthSharing(wakeNanos);
+    }
+
+    private DurationEstimate estimate() {
+        DurationEstimate made = estimate;
+        if (made == null) {
+            made = new DurationEstimate(recording(), firstRegion(), endRegion(), bindings(), guests.maxConcurrency());
+            estimate = made;
+        }
+        return made;
     }
 
     @Override

@@ -68,6 +68,12 @@ public abstract class HostOperation extends QueueOperation {
         return isBeingSubmitted();
     }
 
+    /** The call that it belongs to, if the calling thread has made that call and executes its operations; else null. */
+    final @Nullable MemoryHolder callMadeHere() {
+        MemoryHolder call = holder();
+        return call != null && call.isWorkedOnHere() ? call : null;
+    }
+
     /** The call that it belongs to, or null. */
     final @Nullable MemoryHolder call() {
         return holder();

@@ -19,6 +19,7 @@ final class Lane extends TaskProcess {
     private final int index;
     private final Processor processor;
     private volatile @Nullable CommandOperation operation; // being executed
+    private boolean isForOneThread; // published with the regions
 
     Lane(TaskQueue queue, int index, String name) {
         super(ProcessOptions.named(name).placed(Placement.COMPUTE));
@@ -34,6 +35,7 @@ final class Lane extends TaskProcess {
     /** Begins an execution. For the thread that has taken the lane. */
     void start(CommandOperation work) {
         operation = work;
+        isForOneThread = queue.isForOneThread(work);
         queue.began(work);
         processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call());
         if (queue.closed() != null && isReleased()) {
@@ -84,8 +86,9 @@ final class Lane extends TaskProcess {
 
         @Override
         void want(int drainers, boolean first) {
-            changeWakeBudget(drainers);
-            if (first || drainers > 1) { // otherwise the caller continues alone
+            int wanted = isForOneThread ? 1 : drainers;
+            changeWakeBudget(wanted);
+            if (first || wanted > 1) { // otherwise the caller continues alone
                 schedule();
             }
         }

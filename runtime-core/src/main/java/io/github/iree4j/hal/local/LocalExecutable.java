@@ -9,7 +9,10 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Loaded code, and the measured durations of its workgroups. */
+/**
+ * Loaded code, and the measured durations of its workgroups: per export and number of workgroups, which tells most shapes apart. A number that was not
+ * measured yet has the duration of the export's latest ones.
+ */
 final class LocalExecutable extends Executable {
     /** Durations are kept in 1/16 ns: the shortest workgroups take a few. */
     private static final int FRACTION_BITS = 4;
@@ -17,14 +20,28 @@ final class LocalExecutable extends Executable {
     /** A duration beyond this multiple of the known one is likely to include an interruption. */
     private static final int OUTLIER = 8;
 
+    /** Numbers of workgroups for which an export has durations of their own; others displace them. A power of two. */
+    private static final int SHAPES = 4;
+
+    private static final int HASH = 0x9E3779B9;
+
     private static final VarHandle DURATION = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final VarHandle SHAPE = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final String format;
     private final LoadedExecutable loaded;
     private final ExecutableExport[] exports;
     private final long[] localMemorySizes;
     private final long bindingAlignment;
-    private final int[] durations; // per workgroup of each export, 0 when unknown; races are benign
+    private final int[]
+            durations; // per workgroup of each export, 0 when unknown, negative of the first run; races are benign
+
+    /*
+     * SHAPES words for each export, races are benign:
+     *
+     *   63..32 number of workgroups of a dispatch | 31..0 duration of each; 0 for an unused word
+     */
+    private final long[] shapes;
 
     LocalExecutable(String format, LoadedExecutable loaded) {
         this.format = format;
@@ -32,6 +49,7 @@ final class LocalExecutable extends Executable {
         this.exports = new ExecutableExport[loaded.exportCount()];
         this.localMemorySizes = new long[exports.length];
         this.durations = new int[exports.length];
+        this.shapes = new long[exports.length * SHAPES];
         for (int i = 0; i < exports.length; i++) {
             exports[i] = loaded.export(i);
             localMemorySizes[i] = exports[i].localMemorySize();
@@ -56,14 +74,23 @@ final class LocalExecutable extends Executable {
         return localMemorySizes[export];
     }
 
-    /** Returns whether the duration of an export's workgroups is known. */
-    boolean isTimed(int export) {
-        return durationOpaque(export) != 0;
+    /** Returns whether the duration of workgroups of an export is known, in dispatches of so many. */
+    boolean isTimed(int export, long all) {
+        return shapeDuration(export, all) != 0;
     }
 
-    /** Returns the estimated duration of a number of workgroups of an export on one thread; 0 when unknown. */
-    int nanos(int export, long workgroups) {
-        long duration = durationOpaque(export);
+    /**
+     * Returns the estimated duration of some workgroups of an export on one thread.
+     *
+     * @param all number of workgroups of the dispatch
+     * @param workgroups number of those whose duration is asked for
+     * @return nanoseconds, at least 1; 0 when unknown
+     */
+    int nanos(int export, long all, long workgroups) {
+        long duration = shapeDuration(export, all);
+        if (duration == 0) {
+            duration = Math.abs(durationOpaque(export));
+        }
         if (duration == 0) {
             return 0;
         }
@@ -71,14 +98,60 @@ final class LocalExecutable extends Executable {
         return workgroups >= limit ? Integer.MAX_VALUE : (int) Math.max(1, workgroups * duration >> FRACTION_BITS);
     }
 
-    /** Records how long workgroups of an export took on one thread. */
-    void took(int export, long workgroups, long nanos) {
+    /**
+     * Records how long workgroups of an export took on one thread.
+     *
+     * @param all number of workgroups of the dispatch
+     * @param workgroups number of those that took so long
+     */
+    void took(int export, long all, long workgroups, long nanos) {
         long sample = Math.clamp((nanos << FRACTION_BITS) / Math.max(1, workgroups), 1, Integer.MAX_VALUE);
-        long known = durationOpaque(export);
-        if (known != 0) {
-            sample = Math.max(1, known + (Math.min(sample, known * OUTLIER) - known) / 8);
+        int latest = durationOpaque(export);
+        if (latest
+                == 0) { // its pages were read, and the path to it was linked: better than nothing, until the next run
+            DURATION.setOpaque(durations, export, (int) -sample);
+            return;
         }
-        DURATION.setOpaque(durations, export, (int) Math.min(sample, Integer.MAX_VALUE));
+        DURATION.setOpaque(durations, export, corrected(Math.max(0, latest), sample));
+        if (all >>> Integer.SIZE == 0) {
+            int known = shapeIndex(export, all);
+            int at = known < 0 ? shapePlace(export, all) : known;
+            SHAPE.setOpaque(shapes, at, all << Integer.SIZE | corrected(shapeDuration(export, all), sample));
+        }
+    }
+
+    /** Down quickly and up slowly: what disturbs a measurement lengthens it. */
+    private static int corrected(long known, long sample) {
+        long next = known == 0
+                ? sample
+                : sample < known ? (known + sample) / 2 : known + (Math.min(sample, known * OUTLIER) - known) / 8;
+        return Math.clamp(next, 1, Integer.MAX_VALUE);
+    }
+
+    private long shapeDuration(int export, long all) {
+        int at = shapeIndex(export, all);
+        return at < 0 ? 0 : (long) SHAPE.getOpaque(shapes, at) & 0xFFFF_FFFFL;
+    }
+
+    /** Where the duration for a number of workgroups is; negative when it has none. */
+    private int shapeIndex(int export, long all) {
+        for (int i = export * SHAPES; i < (export + 1) * SHAPES; i++) {
+            long word = (long) SHAPE.getOpaque(shapes, i);
+            if (word != 0 && word >>> Integer.SIZE == all) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Where the duration for a number of workgroups that has none may be put: an unused word, else one that depends on the number. */
+    private int shapePlace(int export, long all) {
+        for (int i = export * SHAPES; i < (export + 1) * SHAPES; i++) {
+            if ((long) SHAPE.getOpaque(shapes, i) == 0) {
+                return i;
+            }
+        }
+        return export * SHAPES + ((int) all * HASH >>> Integer.SIZE - Integer.numberOfTrailingZeros(SHAPES));
     }
 
     private int durationOpaque(int export) {

@@ -74,7 +74,7 @@ final class Region {
                 LocalExecutable program = LocalExecutable.of(recording, position);
                 int export = recording.export(position);
                 unitShift = program.export(export).isSequential() ? ONE_TILE : 0;
-                nanos[i] = program.nanos(export, unitShift == 0 ? 1 : size);
+                nanos[i] = program.nanos(export, size, unitShift == 0 ? 1 : size);
             }
         }
         int tileShift = Math.max(unitShift, Long.SIZE - TILES_SHIFT - Long.numberOfLeadingZeros(size));

@@ -2,6 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.WaitHelper;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OwnWork;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.UnorderedBackend;
@@ -27,11 +29,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Operations that may block, host calls and files, have their own threads: a host call may wait for work of this very queue.
  *
- * <p>The submitter runs work that takes no longer than handing it off, if nothing is waiting.
+ * <p>The submitter runs work that takes no longer than handing it off, if nothing is waiting. The thread of a call that waits for the call is
+ * in no hurry: work that takes no longer than waking a worker runs there at once, and work that workers would not end earlier runs there as soon as the
+ * thread has nothing else to do, see {@link OwnWork}.
  */
 final class TaskQueue implements UnorderedBackend {
-    /** Work of up to this duration runs on one worker. */
-    private static final long SERIAL_NANOS = 10_000;
+    /** The longest work that a worker does without looking for other work. */
+    private static final long SERIAL_NANOS = 200_000;
 
     private static final int LANES = 16;
 
@@ -113,7 +117,7 @@ final class TaskQueue implements UnorderedBackend {
     public boolean execute(QueueOperation operation) {
         HostOperation work = (HostOperation) operation;
         long nanos = work.nanos();
-        if (nanos > inlineNanos || closed != null) {
+        if (closed != null || nanos > inlineNanos && !isForThreadOfCall(work, nanos)) {
             return false;
         }
         if (nanos == 0) {
@@ -144,6 +148,11 @@ final class TaskQueue implements UnorderedBackend {
         return true;
     }
 
+    /** Whether the calling thread waits for the call, and is done with the work before a worker would have begun. */
+    private boolean isForThreadOfCall(HostOperation work, long nanos) {
+        return inlineNanos > 0 && nanos <= executor.wakeNanos() && work.callMadeHere() != null;
+    }
+
     @Override
     public void issue(QueueOperation operation) {
         HostOperation work = (HostOperation) operation;
@@ -158,15 +167,57 @@ final class TaskQueue implements UnorderedBackend {
             return;
         }
         if (work instanceof CommandOperation commands) {
-            // The submitter to a queue without waiting operations starts the work itself; a single dispatch goes to the
-            // stream,
-            // on any thread.
-            if (work.isSubmittedHere() && control.isIdle() && start(commands)
-                    || commands.isSingleDispatch() && stream.offer(commands)) {
-                return;
-            }
+            issue(commands);
+        } else {
+            control.add(work);
         }
-        control.add(work);
+    }
+
+    private void issue(CommandOperation work) {
+        boolean idle = control.isIdle();
+        MemoryHolder call = inlineNanos > 0 && idle && isForOneThread(work) ? work.callMadeHere() : null;
+        if (call != null) {
+            call.takesOn(new Kept(work));
+        } else {
+            handOff(work, work.isSubmittedHere() && idle);
+        }
+    }
+
+    /** The submitter to a queue without waiting operations starts the work itself; a single dispatch goes to the stream, on any thread. */
+    private void handOff(CommandOperation work, boolean startsHere) {
+        if (!(startsHere && start(work) || work.isSingleDispatch() && stream.offer(work))) {
+            control.add(work);
+        }
+    }
+
+    /** LANE-4: work that is left to the thread of a call. */
+    private final class Kept implements OwnWork {
+        private final CommandOperation work;
+
+        Kept(CommandOperation work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            CommandRunner runner = guests.acquire();
+            IreeException failure;
+            try {
+                failure = closed; // the closing thread checks for lent runners after it has set `closed`
+                if (failure == null) {
+                    began(work);
+                    failure = work.execute(runner);
+                }
+            } finally {
+                guests.release(runner);
+            }
+            completed(work, failure);
+        }
+
+        @Override
+        public void handOn() {
+            handOff(work, control.isIdle());
+        }
     }
 
     /** Gives commands to the best executor for them; false when all lanes are taken. */
@@ -174,9 +225,14 @@ final class TaskQueue implements UnorderedBackend {
         return isSerial(work) && stream.offer(work) || startLane(work);
     }
 
-    /** Whether commands are not worth more than one worker. */
+    /** Whether commands are not worth more than one worker, and short. */
     boolean isSerial(CommandOperation work) {
-        return work.nanos() <= SERIAL_NANOS;
+        return work.nanos() <= SERIAL_NANOS && isForOneThread(work);
+    }
+
+    /** Whether commands would not be over earlier if more workers were woken for them. */
+    boolean isForOneThread(CommandOperation work) {
+        return !work.isWorthSharing(executor.wakeNanos());
     }
 
     /** Begins a recording in a lane; false when all are taken. */

@@ -189,13 +189,14 @@ final class TileRunner implements HostDispatch {
         if (executable == null) {
             throw new IreeException(StatusCode.INTERNAL, "dispatch without an executable");
         }
-        if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isTimed(export)) {
+        long all = Integer.toUnsignedLong(countX) * Integer.toUnsignedLong(countY) * countZ;
+        if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isTimed(export, all)) {
             executable.loaded().dispatch(export, this, begin, end, index);
             return;
         }
         long started = System.nanoTime();
         executable.loaded().dispatch(export, this, begin, end, index);
-        executable.took(export, end - begin, System.nanoTime() - started);
+        executable.took(export, all, end - begin, System.nanoTime() - started);
     }
 
     /** Leaves the command, so that nothing stays reachable through the worker. */

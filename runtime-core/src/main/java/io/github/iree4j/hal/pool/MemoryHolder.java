@@ -65,6 +65,8 @@ public final class MemoryHolder {
     private volatile boolean left; // given up what it was admitted with; its outer call no longer counts it
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
+    private boolean works; // whether that thread executes operations of the call; of that thread, as the next
+    private @Nullable OwnWork own;
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
     private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
@@ -272,9 +274,54 @@ public final class MemoryHolder {
         return null;
     }
 
-    /** Notes that the call is made by the current thread, which abandons it when it is interrupted before {@link #end}. */
-    public void calledHere() {
+    /**
+     * Notes that the call is made by the current thread, which abandons it when it is interrupted before {@link #end}.
+     *
+     * @param works whether the thread comes to {@link #doOwnWork} whenever it waits, and may execute operations of the call
+     */
+    public void calledHere(boolean works) {
+        this.works = works;
         caller = Thread.currentThread();
+    }
+
+    /**
+     * Returns whether the current thread has made the call, waits for it, and may execute its operations.
+     *
+     * @return false also for a call that no thread waits for
+     */
+    public boolean isWorkedOnHere() {
+        return Thread.currentThread().equals(caller) && works;
+    }
+
+    /**
+     * Leaves work to the thread of the call, which does it when it comes to wait. Work that was left to it before is handed on: the two may run
+     * at once. For the thread for which {@link #isWorkedOnHere} holds.
+     *
+     * @param work of the call
+     */
+    public void takesOn(OwnWork work) {
+        OwnWork before = own;
+        own = work;
+        if (before != null) {
+            before.handOn();
+        }
+    }
+
+    /** Does what is left to the thread of the call, and what that leaves to it. LANE-4: for that thread, before it waits for operations. */
+    public void doOwnWork() {
+        for (OwnWork work = own; work != null; work = own) {
+            own = null;
+            work.run();
+        }
+    }
+
+    /** LANE-4: hands on what is left to the thread of the call, since that thread is about to wait for something else, or leaves. */
+    public void handOnOwnWork() {
+        OwnWork work = own;
+        if (work != null) {
+            own = null;
+            work.handOn();
+        }
     }
 
     /** Notes that the call is abandoned: the results of its operations are not wanted. */
@@ -294,6 +341,7 @@ public final class MemoryHolder {
 
     /** Ends the call: memory that it still holds is in results, which the host keeps. */
     public void end() {
+        handOnOwnWork();
         caller = null;
         OVER.setRelease(this, true);
         review();

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
@@ -21,6 +22,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
@@ -123,6 +126,17 @@ abstract class TaskQueueFixture {
                         new BindingTable(),
                         0);
         return done;
+    }
+
+    /** Waits without helping. */
+    static void awaitAsleep(Fence fence) {
+        CountDownLatch over = new CountDownLatch(1);
+        fence.whenReached(failure -> over.countDown());
+        try {
+            assertThat(over.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static IreeException failure(Fence fence) {

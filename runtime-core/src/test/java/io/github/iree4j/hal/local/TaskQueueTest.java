@@ -76,17 +76,6 @@ class TaskQueueTest extends TaskQueueFixture {
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
 
-    /** Waits without helping. */
-    private static void awaitAsleep(Fence fence) {
-        CountDownLatch over = new CountDownLatch(1);
-        fence.whenReached(failure -> over.countDown());
-        try {
-            assertThat(over.await(60, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     @Test
     void smallWorkIsDoneByWhoSubmitsItUnlessThatIsNotWanted() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.task.TopologyGroup;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -9,6 +10,7 @@ import java.util.List;
  *
  * @param workers number of workers
  * @param sleepingWorkers number of idle workers
+ * @param wakeUp how long a sleeping worker takes until it runs, as measured: shorter work is left to the thread that waits for it
  * @param liveProcesses number of live processes: calls that run or wait, and device queues
  * @param affinity whether workers are pinned to their processors
  * @param topology placement of each worker, in the syntax of {@code iree.task.topology}
@@ -17,6 +19,7 @@ import java.util.List;
 public record TaskDescriptor(
         int workers,
         int sleepingWorkers,
+        Duration wakeUp,
         long liveProcesses,
         boolean affinity,
         List<String> topology,
@@ -25,6 +28,7 @@ public record TaskDescriptor(
         return new TaskDescriptor(
                 runtime.executor().workers(),
                 runtime.executor().sleepingWorkers(),
+                Duration.ofNanos(runtime.executor().wakeNanos()),
                 runtime.executor().liveProcesses(),
                 runtime.options().tasks().affinity(),
                 runtime.topology().groups().stream()

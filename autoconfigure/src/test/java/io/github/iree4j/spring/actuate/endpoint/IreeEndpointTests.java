@@ -17,6 +17,7 @@ import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -412,6 +413,7 @@ class IreeEndpointTests {
                             context.getBean(IreeEndpoint.class).iree().task();
                     assertThat(task.workers()).isEqualTo(2);
                     assertThat(task.sleepingWorkers()).isBetween(0, 2);
+                    assertThat(task.wakeUp()).isBetween(Duration.ofNanos(1), Duration.ofMillis(1));
                     assertThat(task.affinity()).isFalse();
                     assertThat(task.topology()).containsExactly("cpus=0 l2=1M", "cpus=any");
                 });

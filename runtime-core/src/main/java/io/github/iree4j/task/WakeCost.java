@@ -1,0 +1,106 @@
+package io.github.iree4j.task;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a sleeping worker takes until it runs, once it is woken: a few microseconds on some machines, ten times that where idle processors
+ * sleep deeply or are virtual. Measured with two threads when the first executor of the process is made; each wake-up of a worker corrects
+ * it. Safe from any thread; a lost update does not matter.
+ */
+final class WakeCost {
+    /** Until there is a measurement. */
+    static final long ASSUMED_NANOS = 5_000;
+
+    private static final long LEAST_NANOS = 1_000;
+
+    /** More is not the cost of a wake-up, but of a machine without a free processor. */
+    private static final long MOST_NANOS = 500_000;
+
+    /** A sample beyond this multiple of what is known counts as no more. */
+    private static final int OUTLIER = 4;
+
+    private static final AtomicBoolean BEGUN = new AtomicBoolean();
+    private static volatile long ofProcess; // 0 before it has been measured
+
+    private final boolean isGiven;
+    private volatile long nanos; // 0 before it has been measured
+
+    /**
+     * Creates a cost.
+     *
+     * @param given what it is, if it must not be measured
+     * @param measured whether to measure
+     */
+    WakeCost(@Nullable Duration given, boolean measured) {
+        isGiven = given != null || !measured;
+        if (given != null) {
+            nanos = Math.clamp(given.toNanos(), 1, MOST_NANOS);
+        } else if (measured && BEGUN.compareAndSet(false, true)) {
+            Thread.ofPlatform().name("iree4j-wake-cost").daemon().start(new Measurement());
+        }
+    }
+
+    /** Returns the cost as far as it is known. */
+    long nanos() {
+        long own = nanos;
+        if (own != 0) {
+            return own;
+        }
+        long known = ofProcess;
+        return known == 0 ? ASSUMED_NANOS : known;
+    }
+
+    /** A worker that slept has run this long after it was woken. */
+    void took(long sample) {
+        if (!isGiven) {
+            long known = nanos();
+            long next = known + (Math.clamp(sample, LEAST_NANOS, known * OUTLIER) - known) / 8;
+            nanos = Math.clamp(next, LEAST_NANOS, MOST_NANOS);
+        }
+    }
+
+    /** Wakes a thread some times, with pauses in which its processor falls asleep, and keeps the median. */
+    private static final class Measurement implements Runnable {
+        private static final int ROUNDS = 9;
+        private static final long PAUSE_NANOS = 1_000_000;
+
+        private volatile long woken; // when; 0 while nobody is
+        private volatile long took; // 0 until the sleeper has run
+
+        @Override
+        public void run() {
+            Thread sleeper = Thread.ofPlatform()
+                    .name("iree4j-wake-cost-sleeper")
+                    .daemon()
+                    .start(this::sleep);
+            long[] samples = new long[ROUNDS];
+            for (int i = 0; i < ROUNDS; i++) {
+                LockSupport.parkNanos(this, PAUSE_NANOS);
+                took = 0;
+                woken = System.nanoTime();
+                LockSupport.unpark(sleeper);
+                while (took == 0) {
+                    LockSupport.parkNanos(this, PAUSE_NANOS);
+                }
+                samples[i] = took;
+            }
+            Arrays.sort(samples);
+            ofProcess = Math.clamp(samples[ROUNDS / 2], LEAST_NANOS, MOST_NANOS);
+        }
+
+        private void sleep() {
+            for (int i = 0; i < ROUNDS; i++) {
+                while (woken == 0) {
+                    LockSupport.park(this);
+                }
+                long sample = Math.max(1, System.nanoTime() - woken);
+                woken = 0;
+                took = sample;
+            }
+        }
+    }
+}

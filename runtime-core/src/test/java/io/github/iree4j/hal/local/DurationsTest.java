@@ -1,0 +1,69 @@
+package io.github.iree4j.hal.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How long the workgroups of executables take, as far as it has been measured. */
+class DurationsTest {
+    private final LocalExecutable code = new LocalExecutable("test", new TaskQueueFixture.Kernel());
+
+    @BeforeEach
+    void runOnce() {
+        code.took(0, 1, 1, 50_000_000);
+    }
+
+    @Test
+    void theFirstRunCountsUntilTheNext() {
+        assertThat(code.isTimed(0, 1)).isFalse();
+        assertThat(code.nanos(0, 1, 1)).isEqualTo(50_000_000);
+        code.took(0, 1, 1, 100);
+        assertThat(code.nanos(0, 1, 1)).isEqualTo(100);
+    }
+
+    @Test
+    void shapesThatAlternateHaveDurationsOfTheirOwn() {
+        for (int i = 0; i < 100; i++) {
+            code.took(0, 1, 1, 100_000);
+            code.took(0, 64, 64, 6_400);
+        }
+        assertThat(code.nanos(0, 1, 1)).isEqualTo(100_000);
+        assertThat(code.nanos(0, 64, 64)).isEqualTo(6_400);
+        assertThat(code.nanos(0, 64, 1)).isEqualTo(100);
+    }
+
+    @Test
+    void aFirstEstimateDoesNotStick() {
+        code.took(0, 8, 8, 8_000_000);
+        for (int i = 0; i < 60; i++) {
+            code.took(0, 8, 8, 8_000);
+        }
+        assertThat(code.nanos(0, 8, 8)).isBetween(8_000, 8_100);
+        for (int i = 0; i < 60; i++) {
+            code.took(0, 8, 8, 8_000_000);
+        }
+        assertThat(code.nanos(0, 8, 8)).isBetween(4_000_000, 8_000_000);
+    }
+
+    @Test
+    void whatHasNotBeenMeasuredIsUnknown() {
+        LocalExecutable other = new LocalExecutable("test", new TaskQueueFixture.Kernel());
+        assertThat(other.isTimed(0, 8)).isFalse();
+        assertThat(other.nanos(0, 8, 8)).isZero();
+        code.took(0, 8, 2, 200);
+        assertThat(code.isTimed(0, 8)).isTrue();
+        assertThat(code.isTimed(0, 9)).isFalse();
+        assertThat(code.nanos(0, 9, 9)).as("as other dispatches of the export").isEqualTo(900);
+        assertThat(code.isTimed(0, 0)).isFalse();
+    }
+
+    @Test
+    void dispatchesOfAnyNumberOfWorkgroupsAreMeasured() {
+        code.took(0, 1L << 40, 4, 4_000);
+        assertThat(code.nanos(0, 1L << 40, 1)).isEqualTo(1_000);
+        assertThat(code.nanos(0, 1L << 40, 1L << 40)).isEqualTo(Integer.MAX_VALUE);
+        code.took(0, 0xFFFF_FFFFL, 1, 3_000);
+        assertThat(code.nanos(0, 0xFFFF_FFFFL, 1)).isEqualTo(3_000);
+    }
+}

@@ -1,0 +1,176 @@
+package io.github.iree4j.hal.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.hal.spi.CpuOptions;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** LANE-4: work of a call that the thread which made the call does itself. */
+@Timeout(60)
+class OwnWorkTest extends TaskQueueFixture {
+    private static final long WAKE_NANOS = 300_000;
+
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    private final MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+    private ProcessExecutor workers;
+    private Device device;
+    private Executable code;
+    private volatile long nanos;
+
+    @BeforeEach
+    void begin() {
+        workers = closed(ProcessExecutor.builder(2)
+                .wakeCost(Duration.ofNanos(WAKE_NANOS))
+                .build());
+        device = open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withExecutor(workers)));
+        code = executable(device);
+        kernel.body = (group, dispatch, worker) -> {
+            threads.add(Thread.currentThread());
+            long end = System.nanoTime() + nanos;
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        };
+        call.calledHere(true);
+    }
+
+    @AfterEach
+    void end() {
+        call.end();
+    }
+
+    private Fence dispatch(@Nullable Fence wait, int groups, long duration) {
+        nanos = duration;
+        Fence done = fence(device);
+        device.queue(0).dispatch(wait, done, code, 0, DispatchConfig.of(groups, 1, 1), NONE, new BindingTable(), 0);
+        return done;
+    }
+
+    /** As {@link #dispatch}, in the call, once it is known how long such work takes. */
+    private Fence dispatchInCall(int groups, long duration) {
+        learn(groups, duration);
+        return inCall(null, groups, duration);
+    }
+
+    private void learn(int groups, long duration) {
+        for (int i = 0; i < 2; i++) {
+            awaitAsleep(dispatch(null, groups, duration));
+        }
+        threads.clear();
+    }
+
+    private Fence inCall(@Nullable Fence wait, int groups, long duration) {
+        MemoryHolder before = call.enter();
+        try {
+            return dispatch(wait, groups, duration);
+        } finally {
+            call.leave(before);
+        }
+    }
+
+    @Test
+    void workThatIsOverBeforeAWorkerWouldBeginIsDoneAtOnce() {
+        assertThat(dispatchInCall(1, WAKE_NANOS / 10).isReached()).isTrue();
+        assertThat(threads).containsExactly(Thread.currentThread());
+    }
+
+    @Test
+    void workThatWorkersWouldNotEndEarlierIsDoneWhenTheThreadOfTheCallWaits() {
+        Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
+        assertThat(done.isReached()).isFalse();
+        call.doOwnWork();
+        assertThat(done.isReached()).isTrue();
+        assertThat(threads).containsExactly(Thread.currentThread());
+    }
+
+    @Test
+    void workThatFollowsIsDoneToo() {
+        Fence first = dispatchInCall(1, 4 * WAKE_NANOS);
+        Fence second = inCall(first, 1, 4 * WAKE_NANOS);
+        Fence third = inCall(second, 1, 4 * WAKE_NANOS);
+        assertThat(third.isReached()).isFalse();
+        call.doOwnWork();
+        assertThat(third.isReached()).isTrue();
+        assertThat(threads).containsExactly(Thread.currentThread());
+    }
+
+    @Test
+    void workThatSeveralWorkersEndEarlierIsGivenToThem() {
+        Fence done = dispatchInCall(20, WAKE_NANOS);
+        awaitAsleep(done);
+        call.doOwnWork();
+        assertThat(threads).hasSizeGreaterThan(1);
+    }
+
+    @Test
+    void workThatCouldRunBesideOtherWorkIsHandedOn() {
+        Fence first = dispatchInCall(1, 4 * WAKE_NANOS);
+        Fence second = inCall(null, 1, 4 * WAKE_NANOS);
+        awaitAsleep(first);
+        assertThat(threads).doesNotContain(Thread.currentThread());
+        assertThat(second.isReached()).isFalse();
+        call.doOwnWork();
+        assertThat(second.isReached()).isTrue();
+    }
+
+    @Test
+    void whatTheThreadOfACallLeavesBehindIsDoneByOthers() {
+        Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
+        call.end();
+        awaitAsleep(done);
+        assertThat(threads).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
+    void workOfACallThatNoThreadWaitsForIsNotLeftToOne() throws InterruptedException {
+        learn(1, 4 * WAKE_NANOS);
+        Thread other =
+                Thread.ofPlatform().start(() -> inCall(null, 1, 4 * WAKE_NANOS).await());
+        other.join();
+        assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread(), other);
+    }
+
+    @Test
+    void workThatIsLeftToAThreadFailsWhenItsDeviceIsClosed() {
+        Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
+        device.close();
+        call.doOwnWork();
+        assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
+        assertThat(threads).isEmpty();
+    }
+
+    @Test
+    void workOfAVirtualThreadIsDoneByThatThread() throws InterruptedException {
+        learn(1, 4 * WAKE_NANOS);
+        Thread caller = Thread.ofVirtual().start(() -> {
+            MemoryHolder own = new MemoryHolder("own", new OperationsUnderWay());
+            own.calledHere(true);
+            MemoryHolder before = own.enter();
+            Fence done = dispatch(null, 1, 4 * WAKE_NANOS);
+            own.leave(before);
+            own.doOwnWork();
+            done.await();
+            own.end();
+        });
+        caller.join();
+        assertThat(threads).containsExactly(caller);
+    }
+}

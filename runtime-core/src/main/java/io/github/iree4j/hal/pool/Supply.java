@@ -71,10 +71,6 @@ final class Supply {
 
     /** Waits for memory that others acquire; returns false when nothing has come and nothing will. POOL-5. */
     private boolean awaitArrival(long before) {
-        MemoryHolder call = MemoryHolder.current();
-        if (call != null && call.isWorkedOnHere()) {
-            call.handOnOwnWork(); // LANE-4
-        }
         boolean interrupted = false;
         synchronized (lock) {
             while (slabs.arrivals() == before && slabs.isGrowing()) {

@@ -3,6 +3,9 @@ package io.github.iree4j.modules.hal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.hal.pool.OwnWork;
 import io.github.iree4j.modules.ModuleCalls;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -10,6 +13,7 @@ import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -34,6 +38,31 @@ class HalFenceImportsTest {
         hal.call("fence.signal", "0r_v", fence);
         assertThat(query(fence)).isZero();
         hal.failure(StatusCode.INVALID_ARGUMENT, "fence.signal", "0r_v", fence);
+    }
+
+    /** Else a program that asks until the fence is reached would ask for ever. */
+    @Test
+    void whoAsksForAFenceHandsOnWhatTheThreadOfTheCallWasLeft() {
+        List<String> done = new ArrayList<>();
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        call.calledHere(true);
+        MemoryHolder before = call.enter();
+        call.takesOn(new OwnWork() {
+            @Override
+            public void run() {
+                done.add("run");
+            }
+
+            @Override
+            public void handOn() {
+                done.add("handed on");
+            }
+        });
+        query(hal.fence());
+        call.leave(before);
+        call.doOwnWork();
+        assertThat(done).containsExactly("handed on");
+        call.end();
     }
 
     private int query(Fence fence) {

@@ -142,8 +142,7 @@ class OwnWorkTest extends TaskQueueFixture {
     @Test
     void workOfACallThatNoThreadWaitsForIsNotLeftToOne() throws InterruptedException {
         learn(1, 4 * WAKE_NANOS);
-        Thread other =
-                Thread.ofPlatform().start(() -> inCall(null, 1, 4 * WAKE_NANOS).await());
+        Thread other = Thread.ofPlatform().start(() -> awaitAsleep(inCall(null, 1, 4 * WAKE_NANOS)));
         other.join();
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread(), other);
     }

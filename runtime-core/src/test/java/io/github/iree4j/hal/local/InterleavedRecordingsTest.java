@@ -10,6 +10,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -24,12 +25,14 @@ import org.junit.jupiter.api.Timeout;
 class InterleavedRecordingsTest {
     private static final long SEED = Effort.seed(20261125);
     private static final int BYTES = 256;
+    private static final int WORDS_OF_FILL = 6;
     private static final int STAGE = CommandBuffer.STAGE_TRANSFER;
 
     private static final class Recorded {
         final CommandBuffer commands;
         final Buffer buffer;
         final byte[] expected = new byte[BYTES];
+        int fills;
 
         Recorded(Device device) {
             commands = device.createCommandBuffer(CommandBuffer.ONE_SHOT, CommandBuffer.TRANSFER, -1, 0);
@@ -40,11 +43,13 @@ class InterleavedRecordingsTest {
         void fill(int from, int to, byte value) {
             commands.fillBuffer(new BufferRef(buffer, 0, from, to - from), value, 1, 0);
             commands.executionBarrier(STAGE, STAGE, 0);
+            fills++;
             Arrays.fill(expected, from, to, value);
         }
 
         void check(Device device) {
             commands.finish();
+            assertThat(((RecordedCommandBuffer) commands).recording().code()).hasSize(fills * WORDS_OF_FILL);
             try (TimelineSemaphore timeline = device.createSemaphore(0, 0);
                     Fence done = Fence.at(timeline, 1)) {
                 device.queue(0).execute(null, done, commands, null, 0);

@@ -70,11 +70,11 @@ class OwnWorkTest extends TaskQueueFixture {
         return inCall(null, groups, duration);
     }
 
+    /** As if many dispatches had been measured, on a machine that does nothing else. */
     private void learn(int groups, long duration) {
-        for (int i = 0; i < 2; i++) {
-            awaitAsleep(dispatch(null, groups, duration));
+        for (int i = 0; i < 40; i++) {
+            ((LocalExecutable) code).took(0, groups, groups, groups * duration);
         }
-        threads.clear();
     }
 
     private Fence inCall(@Nullable Fence wait, int groups, long duration) {
@@ -145,6 +145,13 @@ class OwnWorkTest extends TaskQueueFixture {
         Thread other = Thread.ofPlatform().start(() -> awaitAsleep(inCall(null, 1, 4 * WAKE_NANOS)));
         other.join();
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread(), other);
+    }
+
+    @Test
+    void workOfNoCallIsNotDoneByWhoSubmitsIt() {
+        learn(1, WAKE_NANOS / 10);
+        awaitAsleep(dispatch(null, 1, WAKE_NANOS / 10));
+        assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
 
     @Test

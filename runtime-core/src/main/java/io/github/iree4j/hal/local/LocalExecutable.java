@@ -23,6 +23,9 @@ final class LocalExecutable extends Executable {
     /** Numbers of workgroups for which an export has durations of their own; others displace them. A power of two. */
     private static final int SHAPES = 4;
 
+    /** A hundred times what reading the clock twice takes. */
+    private static final long SHORT_NANOS = 4_000;
+
     private static final int HASH = 0x9E3779B9;
 
     private static final VarHandle DURATION = MethodHandles.arrayElementVarHandle(int[].class);
@@ -74,9 +77,10 @@ final class LocalExecutable extends Executable {
         return localMemorySizes[export];
     }
 
-    /** Returns whether the duration of workgroups of an export is known, in dispatches of so many. */
-    boolean isTimed(int export, long all) {
-        return shapeDuration(export, all) != 0;
+    /** Returns whether some workgroups of an export are known to take so little time that reading the clock would count. */
+    boolean isShort(int export, long all, long workgroups) {
+        long duration = shapeDuration(export, all);
+        return duration != 0 && workgroups < (SHORT_NANOS << FRACTION_BITS) / duration;
     }
 
     /**
@@ -120,11 +124,10 @@ final class LocalExecutable extends Executable {
         }
     }
 
-    /** Down quickly and up slowly: what disturbs a measurement lengthens it. */
+    /** Down at once and up slowly: what disturbs a measurement lengthens it. */
     private static int corrected(long known, long sample) {
-        long next = known == 0
-                ? sample
-                : sample < known ? (known + sample) / 2 : known + (Math.min(sample, known * OUTLIER) - known) / 8;
+        boolean isLess = known == 0 || sample < known;
+        long next = isLess ? sample : known + (Math.min(sample, known * OUTLIER) - known) / 8;
         return Math.clamp(next, 1, Integer.MAX_VALUE);
     }
 

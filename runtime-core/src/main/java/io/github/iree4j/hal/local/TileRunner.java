@@ -27,7 +27,7 @@ final class TileRunner implements HostDispatch {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** One in this many runs of code with a known duration is timed again. A power of two. */
+    /** One in this many short runs is timed. A power of two. */
     private static final int TIMED_RUNS = 16;
 
     final int index;
@@ -190,7 +190,7 @@ final class TileRunner implements HostDispatch {
             throw new IreeException(StatusCode.INTERNAL, "dispatch without an executable");
         }
         long all = Integer.toUnsignedLong(countX) * Integer.toUnsignedLong(countY) * countZ;
-        if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isTimed(export, all)) {
+        if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isShort(export, all, end - begin)) {
             executable.loaded().dispatch(export, this, begin, end, index);
             return;
         }

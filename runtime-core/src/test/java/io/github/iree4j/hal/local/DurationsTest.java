@@ -16,7 +16,7 @@ class DurationsTest {
 
     @Test
     void theFirstRunCountsUntilTheNext() {
-        assertThat(code.isTimed(0, 1)).isFalse();
+        assertThat(code.isShort(0, 1, 1)).isFalse();
         assertThat(code.nanos(0, 1, 1)).isEqualTo(50_000_000);
         code.took(0, 1, 1, 100);
         assertThat(code.nanos(0, 1, 1)).isEqualTo(100);
@@ -31,6 +31,21 @@ class DurationsTest {
         assertThat(code.nanos(0, 1, 1)).isEqualTo(100_000);
         assertThat(code.nanos(0, 64, 64)).isEqualTo(6_400);
         assertThat(code.nanos(0, 64, 1)).isEqualTo(100);
+    }
+
+    @Test
+    void aRunThatWasHeldUpIsForgottenWithTheNext() {
+        code.took(0, 8, 8, 800_000_000);
+        code.took(0, 8, 8, 8_000);
+        assertThat(code.nanos(0, 8, 8)).isEqualTo(8_000);
+    }
+
+    @Test
+    void workThatTakesLongIsMeasuredEachTime() {
+        code.took(0, 8, 8, 800);
+        assertThat(code.isShort(0, 8, 8)).isTrue();
+        code.took(0, 9, 9, 9_000_000);
+        assertThat(code.isShort(0, 9, 1)).isFalse();
     }
 
     @Test
@@ -49,13 +64,13 @@ class DurationsTest {
     @Test
     void whatHasNotBeenMeasuredIsUnknown() {
         LocalExecutable other = new LocalExecutable("test", new TaskQueueFixture.Kernel());
-        assertThat(other.isTimed(0, 8)).isFalse();
+        assertThat(other.isShort(0, 8, 8)).isFalse();
         assertThat(other.nanos(0, 8, 8)).isZero();
         code.took(0, 8, 2, 200);
-        assertThat(code.isTimed(0, 8)).isTrue();
-        assertThat(code.isTimed(0, 9)).isFalse();
+        assertThat(code.isShort(0, 8, 8)).isTrue();
+        assertThat(code.isShort(0, 9, 9)).isFalse();
         assertThat(code.nanos(0, 9, 9)).as("as other dispatches of the export").isEqualTo(900);
-        assertThat(code.isTimed(0, 0)).isFalse();
+        assertThat(code.isShort(0, 0, 0)).isFalse();
     }
 
     @Test

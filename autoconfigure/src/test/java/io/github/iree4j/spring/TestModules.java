@@ -23,7 +23,7 @@ public final class TestModules {
             vm.export @refuse
             vm.func @refuse() -> () {
             ^entry:
-              %i0 = vm.const.i32 7
+              %i0 = vm.const.i32 13
               vm.fail %i0, "not today"
             }
             """;

@@ -1,14 +1,16 @@
 package io.github.iree4j.spring.observation;
 
+import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.observation.IreeObservationDocumentation.HighCardinality;
 import io.github.iree4j.spring.observation.IreeObservationDocumentation.LowCardinality;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.common.KeyValues;
+import java.util.Locale;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
-/** Default convention of observed calls: {@code iree.invocations} with program, function, device and outcome. */
+/** Default convention of observed calls: {@code iree.invocations} with program, function, device, outcome and fault. */
 public class DefaultInvocationObservationConvention implements InvocationObservationConvention {
 
     /** Name of the observation, and of its timer. */
@@ -34,7 +36,8 @@ public class DefaultInvocationObservationConvention implements InvocationObserva
                 LowCardinality.MODULE.withValue(context.request().model()),
                 LowCardinality.FUNCTION.withValue(context.request().function().name()),
                 LowCardinality.DEVICE.withValue(context.device()),
-                LowCardinality.OUTCOME.withValue(outcome(context.getError())));
+                LowCardinality.OUTCOME.withValue(outcome(context.getError())),
+                LowCardinality.FAULT.withValue(fault(context)));
     }
 
     @Override
@@ -44,6 +47,11 @@ public class DefaultInvocationObservationConvention implements InvocationObserva
                         context.request().program().source().version()),
                 HighCardinality.BLOCKING.withValue(
                         Boolean.toString(context.request().blocking())));
+    }
+
+    private static String fault(InvocationObservationContext context) {
+        Fault fault = context.fault();
+        return fault == null ? "none" : fault.name().toLowerCase(Locale.ROOT);
     }
 
     /**

@@ -39,7 +39,9 @@ public enum IreeObservationDocumentation implements ObservationDocumentation {
         /** Name of the device. */
         DEVICE("device"),
         /** Status code of the call, such as OK or RESOURCE_EXHAUSTED. */
-        OUTCOME("outcome");
+        OUTCOME("outcome"),
+        /** Whose fault a failure is, see {@link io.github.iree4j.spring.Fault}: caller, operator, model, device or unknown; none of a success. */
+        FAULT("fault");
 
         private final String key;
 

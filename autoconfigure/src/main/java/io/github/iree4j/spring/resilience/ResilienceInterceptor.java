@@ -1,7 +1,9 @@
 package io.github.iree4j.spring.resilience;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.TransferredTensor;
+import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
@@ -22,9 +24,8 @@ import org.springframework.core.Ordered;
 /**
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
- * <p>The status of a failure decides whether it counts. A call that could never succeed (INVALID_ARGUMENT, NOT_FOUND,
- * OUT_OF_RANGE, UNIMPLEMENTED) or was cancelled (CANCELLED) is not counted as a failure of the program. Only
- * UNAVAILABLE and RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred
+ * <p>Only what the model or its device did counts as a failure of the program, see {@link Fault}. Only UNAVAILABLE and
+ * RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred
  * inputs, since those are consumed by the first attempt.
  */
 public final class ResilienceInterceptor implements InvocationInterceptor, Ordered {
@@ -88,42 +89,40 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                                     bulkhead.getName()));
         }
         long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
-        CompletableFuture<Results> call = chain.proceed(limited(request, protection.timeLimit()));
+        CompletableFuture<Results> call =
+                chain.proceed(request.withOptions(request.options().limited(protection.timeLimit())));
         // Counted before the caller is notified, so that its next call finds the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             if (bulkhead != null) {
                 bulkhead.onComplete();
             }
             if (breaker != null) {
-                count(breaker, breaker.getCurrentTimestamp() - start, failure);
+                count(breaker, breaker.getCurrentTimestamp() - start, failure, request, protection);
             }
             settle.run();
         });
     }
 
-    private static InvocationRequest limited(InvocationRequest request, @Nullable Duration limit) {
-        Duration own = request.options().timeout();
-        return limit == null || (own != null && own.compareTo(limit) <= 0)
-                ? request
-                : request.withOptions(request.options().within(limit));
-    }
-
-    private static void count(CircuitBreaker breaker, long duration, @Nullable Throwable failure) {
+    private static void count(
+            CircuitBreaker breaker,
+            long duration,
+            @Nullable Throwable failure,
+            InvocationRequest request,
+            ModelProtection protection) {
         if (failure == null) {
             breaker.onSuccess(duration, breaker.getTimestampUnit());
-        } else if (isOfTheProgram(failure)) {
+            return;
+        }
+        Duration limit = CallOptions.DEFAULTS
+                .within(protection.timeLimit())
+                .limited(request.function().program().callLimit())
+                .timeout();
+        Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
+        if (Fault.of(failure, request.options().timeout(), limit, took).isOfModelOrDevice()) {
             breaker.onError(duration, breaker.getTimestampUnit(), failure);
         } else {
             breaker.releasePermission();
         }
-    }
-
-    private static boolean isOfTheProgram(Throwable failure) {
-        return failure instanceof IreeException e
-                && switch (e.code()) {
-                    case INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE, UNIMPLEMENTED, CANCELLED -> false;
-                    default -> true;
-                };
     }
 
     private static boolean passes(Throwable failure) {

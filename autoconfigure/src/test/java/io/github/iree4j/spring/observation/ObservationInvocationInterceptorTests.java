@@ -17,7 +17,9 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,6 +59,7 @@ class ObservationInvocationInterceptorTests {
                     .hasLowCardinalityKeyValue("function", "add")
                     .hasLowCardinalityKeyValue("device", "cpu")
                     .hasLowCardinalityKeyValue("outcome", "OK")
+                    .hasLowCardinalityKeyValue("fault", "none")
                     .hasHighCardinalityKeyValue("iree.module.version", "1")
                     .hasBeenStarted()
                     .hasBeenStopped();
@@ -76,6 +79,27 @@ class ObservationInvocationInterceptorTests {
                             .hasLowCardinalityKeyValue("outcome", e.code().name())
                             .hasError()
                             .hasBeenStopped());
+        });
+    }
+
+    @Test
+    void theHasteOfACallerIsObservedAsTheCallersFault(@TempDir Path directory) throws Exception {
+        runner(directory).run(context -> {
+            try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
+                    Fence never = timeline.at(1)) {
+                CompletableFuture<Results> call = context.getBean(InvocationService.class)
+                        .request("adding.add")
+                        .inputs(1, 2)
+                        .after(never)
+                        .deadline(Duration.ofNanos(1000))
+                        .invokeAsync();
+                assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
+                TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                        .hasObservationWithNameEqualTo("iree.invocations")
+                        .that()
+                        .hasLowCardinalityKeyValue("outcome", "DEADLINE_EXCEEDED")
+                        .hasLowCardinalityKeyValue("fault", "caller");
+            }
         });
     }
 
@@ -122,6 +146,7 @@ class ObservationInvocationInterceptorTests {
                         .hasObservationWithNameEqualTo("iree.invocations")
                         .that()
                         .hasLowCardinalityKeyValue("outcome", "CANCELLED")
+                        .hasLowCardinalityKeyValue("fault", "caller")
                         .hasBeenStopped();
             }
         });

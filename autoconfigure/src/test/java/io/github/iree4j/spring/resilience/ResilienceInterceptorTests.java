@@ -137,6 +137,44 @@ class ResilienceInterceptorTests {
     }
 
     @Test
+    void hasteOfCallersDoesNotOpenTheBreaker() {
+        program.limitCalls(Duration.ofSeconds(5));
+        CircuitBreaker breaker = breaker();
+        ResilienceInterceptor interceptor =
+                new ResilienceInterceptor(Map.of("m", new ModelProtection(breaker, null, null, null)));
+        InvocationRequest hasty = request.withOptions(CallOptions.DEFAULTS.within(Duration.ofNanos(1)));
+        for (int i = 0; i < 99; i++) {
+            answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
+            assertThat(code(interceptor.intercept(hasty, chain))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        }
+        assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+        assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();
+    }
+
+    /** A request that can never fit, or memory that others have. */
+    @Test
+    void requestsWithoutRoomDoNotOpenTheBreaker() {
+        ModelProtection protection = new ModelProtection(breaker(), null, null, null);
+        for (int i = 0; i < 3; i++) {
+            answers.add(failure(StatusCode.RESOURCE_EXHAUSTED));
+            assertThat(code(call(protection))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        }
+        assertThat(protection.circuitBreaker())
+                .extracting(CircuitBreaker::getState)
+                .isEqualTo(CircuitBreaker.State.CLOSED);
+    }
+
+    @Test
+    void timeLimitIsTheModelsAlsoForCallersWithADeadline() {
+        CircuitBreaker breaker = breaker();
+        ResilienceInterceptor interceptor =
+                new ResilienceInterceptor(Map.of("m", new ModelProtection(breaker, null, Duration.ofNanos(1), null)));
+        answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
+        interceptor.intercept(request.withOptions(CallOptions.DEFAULTS.within(Duration.ofNanos(2))), chain);
+        assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isEqualTo(1);
+    }
+
+    @Test
     void bulkheadLimitsCallsInFlight() {
         Bulkhead bulkhead = Bulkhead.of(
                 "iree.m", BulkheadConfig.custom().maxConcurrentCalls(1).build());

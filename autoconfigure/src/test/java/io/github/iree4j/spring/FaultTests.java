@@ -1,0 +1,72 @@
+package io.github.iree4j.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.CancellationException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class FaultTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private static Fault late(@Nullable Duration own, @Nullable Duration limit, Duration took) {
+        return Fault.of(new IreeException(StatusCode.DEADLINE_EXCEEDED, "late"), own, limit, took);
+    }
+
+    @Test
+    void aDeadlineBelowTheLimitIsTheCallers() {
+        Duration own = Duration.ofNanos(1_000);
+        assertThat(late(own, LIMIT, own)).isEqualTo(Fault.CALLER);
+        assertThat(late(own, null, own)).isEqualTo(Fault.CALLER);
+    }
+
+    @Test
+    void theLimitIsTheModels() {
+        assertThat(late(null, LIMIT, LIMIT)).isEqualTo(Fault.MODEL);
+        assertThat(late(LIMIT, LIMIT, LIMIT)).isEqualTo(Fault.MODEL);
+        assertThat(late(LIMIT.multipliedBy(2), LIMIT, LIMIT)).isEqualTo(Fault.MODEL);
+    }
+
+    /** A function in Java that waits for something else may say so long before. */
+    @Test
+    void whatIsLateBeforeTheCallersDeadlineIsTheModel() {
+        assertThat(late(Duration.ofSeconds(2), LIMIT, Duration.ofSeconds(1))).isEqualTo(Fault.MODEL);
+        assertThat(late(null, null, Duration.ofSeconds(1))).isEqualTo(Fault.MODEL);
+    }
+
+    @Test
+    void cancellingIsTheCallers() {
+        assertThat(Fault.of(new CancellationException(), null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
+    }
+
+    @Test
+    void whatHasNoStatusIsUnknown() {
+        assertThat(Fault.of(new IllegalStateException(), null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
+    }
+
+    /** Each status is in one row of the table of {@code docs/calls.md}; DEADLINE_EXCEEDED is in two. */
+    @Test
+    void everyStatusIsDocumentedWithItsFault() throws IOException {
+        String documentation = Files.readString(Path.of("../docs/calls.md"));
+        for (Fault fault : Fault.values()) {
+            String statuses = Arrays.stream(StatusCode.values())
+                    .filter(code -> code != StatusCode.OK && code != StatusCode.DEFERRED)
+                    .filter(code -> code != StatusCode.DEADLINE_EXCEEDED)
+                    .filter(code -> Fault.of(new IreeException(code, "no"), null, LIMIT, Duration.ZERO) == fault)
+                    .map(Enum::name)
+                    .collect(Collectors.joining(", "));
+            assertThat(documentation)
+                    .contains("| `%s` | %s".formatted(fault.name().toLowerCase(Locale.ROOT), statuses));
+        }
+    }
+}

@@ -12,7 +12,7 @@ import java.util.List;
  * @param state its state
  * @param since how long it has been in progress
  * @param waits points of timelines that were not reached at the time of the snapshot; empty when it waits for none
- * @param id ascending in the order in which calls were first described; the same in each description of a call
+ * @param id the call's number in this process, above 0: the same in each description, in recordings, and for {@link Program#cancelCall}
  * @param unchanged how long it has been in this state
  */
 public record PendingCall(

@@ -82,7 +82,7 @@ public final class Program implements AutoCloseable {
         this.loaded = loaded;
         this.name = loaded.modules().getLast().name();
         this.calls = new ProgramCalls(
-                name,
+                loaded.consumer(),
                 loaded.context(),
                 new DeviceMemory(devices, loaded.consumer()),
                 loaded.operations(),
@@ -384,6 +384,19 @@ public final class Program implements AutoCloseable {
     }
 
     /**
+     * Ends one call in progress, wherever it is, as if it was cancelled by its caller: it fails with CANCELLED. For a call that runs on the
+     * thread that made it, that thread is interrupted, and sees no interrupt after the call. Code that a device runs is not stopped, but
+     * what waits to run is withdrawn. Returns at once. Safe from any thread.
+     *
+     * @param id the {@linkplain PendingCall#id number} of the call
+     * @return false when this program has no such call in progress
+     */
+    public boolean cancelCall(long id) {
+        return calls.cancel(id)
+                || parts.stream().anyMatch(part -> part.program().cancelCall(id));
+    }
+
+    /**
      * Returns how many calls wait for their turn now, and how many have waited, for how long.
      *
      * @return a snapshot
@@ -448,10 +461,23 @@ public final class Program implements AutoCloseable {
      * program. Work that waits for a fence which is never reached keeps it loaded: {@link #close()} it in that case. Idempotent.
      */
     public void retire() {
-        if (calls.close()) {
+        refuse(null);
+    }
+
+    /**
+     * The same, with the reason that later calls fail with while there is no successor.
+     *
+     * @param why its status and message are those of the failures
+     */
+    public void retire(IreeException why) {
+        refuse(why);
+    }
+
+    private void refuse(@Nullable IreeException why) {
+        if (calls.close(why)) {
             watch.closed();
         }
-        parts.forEach(part -> part.program().retire());
+        parts.forEach(part -> part.program().refuse(why));
     }
 
     /**

@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -69,6 +70,8 @@ class EveryCallEndsTest {
         INTERRUPT,
         DEADLINE,
         CANCEL,
+        /** As an operator does, who sees the number of the call. */
+        NUMBER,
         CLOSE_PROGRAM,
         CLOSE_RUNTIME
     }
@@ -238,11 +241,7 @@ class EveryCallEndsTest {
             other = program.function("stuck.fence").invokeAsync(never);
             entered.await();
         }
-        ProgramFunction function = program.function(
-                place == Place.LINE
-                        ? "stuck.loop"
-                        : (place == Place.VMVX || place == Place.KERNEL || place == Place.MEMORY ? "work." : "stuck.")
-                                + place.name().toLowerCase());
+        ProgramFunction function = functionAt(program, place);
         @Nullable Object[] inputs = place == Place.FENCE ? new @Nullable Object[] {never} : new @Nullable Object[0];
         if (way == Way.INTERRUPT) {
             interrupted(function, inputs);
@@ -255,6 +254,14 @@ class EveryCallEndsTest {
         go.countDown();
         program.close();
         assertThat(program.activeCalls()).isZero();
+    }
+
+    private static ProgramFunction functionAt(Program program, Place place) {
+        return program.function(
+                place == Place.LINE
+                        ? "stuck.loop"
+                        : (place == Place.VMVX || place == Place.KERNEL || place == Place.MEMORY ? "work." : "stuck.")
+                                + place.name().toLowerCase());
     }
 
     /** The thread that makes the call. */
@@ -277,6 +284,55 @@ class EveryCallEndsTest {
         caller.join();
     }
 
+    /** The thread that makes it is interrupted, and does not see that. */
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void aCallThatRunsOnItsThreadIsCancelledByItsNumber(Place place) throws Exception {
+        Program program = stuck();
+        if (place == Place.MEMORY) {
+            resources.add(runtime.device().allocator().allocate(BufferParams.DEFAULT, SIZE + SIZE / 2));
+        }
+        CompletableFuture<Results> other = null;
+        if (place == Place.LINE) {
+            other = program.function("stuck.fence").invokeAsync(never);
+            entered.await();
+        }
+        ProgramFunction function = functionAt(program, place);
+        @Nullable Object[] inputs = place == Place.FENCE ? new @Nullable Object[] {never} : new @Nullable Object[0];
+        CompletableFuture<IreeException> end = new CompletableFuture<>();
+        AtomicReference<Boolean> stayed = new AtomicReference<>();
+        Thread caller = Thread.ofPlatform().start(() -> {
+            try {
+                function.invoke(inputs).close();
+                end.complete(new IreeException(StatusCode.OK, "it has returned"));
+            } catch (IreeException e) {
+                stayed.set(Thread.currentThread().isInterrupted());
+                end.complete(e);
+            }
+        });
+        entered.await();
+        int inProgress = place == Place.LINE ? 2 : 1;
+        while (program.pendingCalls(10).size() < inProgress) {
+            Thread.onSpinWait();
+        }
+        long number = program.pendingCalls(10).getLast().id();
+        assertThat(program.cancelCall(number)).isTrue();
+        assertThat(end.get(60, TimeUnit.SECONDS))
+                .hasMessageContaining("call %d of '%s' was cancelled".formatted(number, function.fullName()))
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.CANCELLED);
+        assertThat(stayed.get()).as("the thread stays interrupted").isFalse();
+        caller.join();
+        assertThat(program.cancelCall(number)).as("it has ended").isFalse();
+        if (other != null) {
+            assertThat(other).as("another call").isNotDone();
+            other.cancel(true);
+        }
+        go.countDown();
+        program.close();
+        assertThat(program.activeCalls()).isZero();
+    }
+
     private void later(Program program, ProgramFunction function, @Nullable Object[] inputs, Way way) throws Exception {
         CallOptions options =
                 way == Way.DEADLINE ? CallOptions.DEFAULTS.within(Duration.ofMillis(20)) : CallOptions.DEFAULTS;
@@ -286,6 +342,7 @@ class EveryCallEndsTest {
         }
         switch (way) {
             case CANCEL -> call.cancel(true);
+            case NUMBER -> cancelNewest(program);
             case CLOSE_PROGRAM -> closing(program::close);
             case CLOSE_RUNTIME -> closing(runtime::close);
             default -> {}
@@ -294,6 +351,11 @@ class EveryCallEndsTest {
                 .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
                 .satisfies(e -> assertThat(codeOf(e))
                         .isEqualTo(way == Way.DEADLINE ? StatusCode.DEADLINE_EXCEEDED : StatusCode.CANCELLED));
+    }
+
+    private static void cancelNewest(Program program) {
+        List<PendingCall> calls = program.pendingCalls(10);
+        assertThat(program.cancelCall(calls.getLast().id())).isTrue();
     }
 
     /** Ends by itself: at once, or when code that nothing can stop has returned. */

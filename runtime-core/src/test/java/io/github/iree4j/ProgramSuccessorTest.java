@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,6 +83,28 @@ class ProgramSuccessorTest {
                 .withMessageContaining("program 'numbers' is closed")
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.FAILED_PRECONDITION);
+    }
+
+    @Test
+    void aProgramRefusesCallsForTheReasonItRetiredWithUntilItHasASuccessor() {
+        Program held = numbered(1);
+        ProgramFunction function = held.function("number");
+        held.retire(new IreeException(StatusCode.NOT_FOUND, "program 'numbers' was unloaded"));
+        held.close();
+        for (ThrowingCallable use : List.<ThrowingCallable>of(
+                () -> function.invoke(0),
+                () -> function.invokeAsync(0),
+                () -> held.receive(ElementType.F32, new long[] {4}, memory -> memory.fill((byte) 0)))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(use)
+                    .withMessage("program 'numbers' was unloaded")
+                    .extracting(IreeException::code)
+                    .isEqualTo(StatusCode.NOT_FOUND);
+        }
+        try (Program next = numbered(2)) {
+            held.retire(next);
+            assertThat(call(function, 0)).isEqualTo(2);
+        }
     }
 
     @Test

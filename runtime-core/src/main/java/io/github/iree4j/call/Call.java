@@ -8,23 +8,41 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One call in progress: lets another thread cancel it, and only it, although invocations and threads are reused by later calls. */
 final class Call {
-    private static final AtomicLong NEXT_ID = new AtomicLong();
+    private static final VarHandle INTERRUPTION;
+
+    static {
+        try {
+            INTERRUPTION = MethodHandles.lookup().findVarHandle(Call.class, "interruption", Interruption.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Whether the thread that made a confined call was interrupted to end it. */
+    private enum Interruption {
+        NONE,
+        BEING_MADE,
+        MADE,
+        OVER
+    }
 
     private final String function;
     private final @Nullable ArgumentList arguments;
     private final MemoryHolder holder;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
+    private @Nullable Thread maker; // of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
     private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like the next
     private @Nullable Runnable onLeave;
@@ -53,7 +71,7 @@ final class Call {
 
     private long since; // published by the list, or as the call in turn; 0 before the clock is started
     private volatile long changed;
-    private volatile long id; // 0 until it is described; written under this
+    private volatile Interruption interruption = Interruption.NONE;
 
     private Call(String function, @Nullable ArgumentList arguments, MemoryHolder holder, boolean confined) {
         this.function = function;
@@ -76,7 +94,9 @@ final class Call {
 
     /** A call known only to the calling thread, so that it is cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
-        return new Call(function, arguments, arguments.holder(), true);
+        Call call = new Call(function, arguments, arguments.holder(), true);
+        call.maker = Thread.currentThread();
+        return call;
     }
 
     /** The holder of memory that the call requests. */
@@ -140,22 +160,45 @@ final class Call {
         List<PendingOperation.Wait> waits = new ArrayList<>();
         at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
         long now = System.nanoTime(); // after all that is subtracted
-        return description.of(function, at.state(), before(now, since), waits, id(), before(now, changed));
+        return description.of(function, at.state(), before(now, since), waits, number(), before(now, changed));
     }
 
     private static Duration before(long now, long then) {
         return Duration.ofNanos(then == 0 ? 0 : Math.max(0, now - then));
     }
 
-    private long id() {
-        if (id == 0) {
-            synchronized (this) {
-                if (id == 0) {
-                    id = NEXT_ID.incrementAndGet();
-                }
-            }
+    /** The number of the call, the same in recordings. */
+    long number() {
+        return holder.number();
+    }
+
+    /** Ends it soon, and no other call; false when it has ended, or is being ended. A call that was made on this thread is interrupted there. */
+    boolean cancelAlone(ProgramCalls program, IreeException cause) {
+        if (!confined || onGiveUp != null) {
+            giveUp(cause);
+            program.withdraw(this, cause);
+            return true;
         }
-        return id;
+        Thread own = maker;
+        // END-3: the thread does not leave the call before this says that it has been interrupted.
+        if (own == null || !INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.BEING_MADE)) {
+            return false;
+        }
+        own.interrupt();
+        interruption = Interruption.MADE;
+        return true;
+    }
+
+    /** A confined call has ended, on its thread: takes back the interrupt that ended it, and returns whether there was one. */
+    boolean wasInterrupted() {
+        if (INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.OVER)) {
+            return false;
+        }
+        while (interruption == Interruption.BEING_MADE) {
+            Thread.onSpinWait();
+        }
+        Thread.interrupted();
+        return true;
     }
 
     void begin(Invocation invocation) {

@@ -78,6 +78,17 @@ final class CallsUnderWay {
                 .toList();
     }
 
+    /** The call of a number; null when there is none, or only one that runs on its thread. */
+    @Nullable
+    Call find(long number) {
+        for (Call each : all()) {
+            if (each.number() == number) {
+                return each;
+            }
+        }
+        return null;
+    }
+
     /** Number of calls that wait for their turn. */
     synchronized int inLine(@Nullable Call inTurn) {
         int count = 0;

@@ -108,7 +108,18 @@ public final class FunctionCalls {
     private @Nullable Object[] run(ArgumentList arguments, MemoryHolder holder) {
         holder.calledHere(program.worksOnCaller());
         arguments.pass(true);
-        return program.run(this, Call.confined(fullName, arguments));
+        Call call = Call.confined(fullName, arguments);
+        @Nullable Object[] values;
+        try {
+            values = program.run(this, call);
+        } catch (RuntimeException | Error e) {
+            if (call.wasInterrupted()) {
+                throw ProgramCalls.cancelled(call, e);
+            }
+            throw e;
+        }
+        call.wasInterrupted();
+        return values;
     }
 
     /** The memory holder of a call that begins in its turn. */
@@ -143,7 +154,7 @@ public final class FunctionCalls {
         program.track(outside);
         try {
             if (!admission.await()) {
-                throw program.cancelled(fullName);
+                throw program.givenUp() == null ? ProgramCalls.cancelled(outside, null) : program.cancelled(fullName);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

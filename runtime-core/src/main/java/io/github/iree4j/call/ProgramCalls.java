@@ -42,6 +42,7 @@ public final class ProgramCalls {
 
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
+    private volatile @Nullable IreeException refusal; // of calls once it is closed; null for the usual
     private final HeldCalls held;
     private final UseGuard guard;
     private final ProgramEnd end;
@@ -117,12 +118,15 @@ public final class ProgramCalls {
     /**
      * Begins a use of the program, which keeps it from being freed until {@link #exit}.
      *
-     * @throws IreeException FAILED_PRECONDITION when it is closed
+     * @throws IreeException when it is closed: FAILED_PRECONDITION, or as it was closed with
      */
     public void enter() {
         if (!guard.tryEnter()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, "program '" + name + "' is closed", null, new Refusal(this));
+            IreeException why = refusal;
+            throw why == null
+                    ? new IreeException(
+                            StatusCode.FAILED_PRECONDITION, "program '" + name + "' is closed", null, new Refusal(this))
+                    : new IreeException(why.code(), why.getMessage(), why, new Refusal(this));
         }
     }
 
@@ -146,8 +150,11 @@ public final class ProgramCalls {
         return guard.uses();
     }
 
-    /** Refuses further calls; true for the first caller. */
-    public boolean close() {
+    /** Refuses further calls, as the first caller says, or with FAILED_PRECONDITION; true for the first caller. */
+    public boolean close(@Nullable IreeException why) {
+        if (!guard.isClosed()) {
+            refusal = why;
+        }
         return guard.close();
     }
 
@@ -229,6 +236,27 @@ public final class ProgramCalls {
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public <T> List<T> describe(int limit, Description<T> description) {
         return underWay.describe(limit, running.getAcquire(), description);
+    }
+
+    /**
+     * Ends one call soon, with CANCELLED.
+     *
+     * @param number as in its description
+     * @return false when no such call is in progress
+     */
+    public boolean cancel(long number) {
+        Call inTurn = running.getAcquire();
+        Call call = inTurn != null && inTurn.number() == number ? inTurn : underWay.find(number);
+        return call != null && call.cancelAlone(this, cancelled(call, null));
+    }
+
+    /** Why a call that was cancelled by its number failed. */
+    static IreeException cancelled(Call call, @Nullable Throwable cause) {
+        return new IreeException(
+                StatusCode.CANCELLED,
+                "call %d of '%s' was cancelled by its number"
+                        .formatted(call.number(), call.holder().name()),
+                cause);
     }
 
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed. */

@@ -1,0 +1,74 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls that end by themselves are cancelled at the same time. */
+@Timeout(300)
+class CancelledByNumberTest {
+    private static final String PROGRAM = """
+            vm.module @short version 0
+            vm.export @count
+            vm.func @count() -> (i32) {
+            ^bb0:
+              %i0 = vm.const.i32 0
+              %i1 = vm.const.i32 1
+              %i2 = vm.const.i32 300
+              vm.br ^bb1()
+            ^bb1:
+              %i0 = vm.add.i32 %i0, %i1
+              %i3 = vm.cmp.lt.i32.s %i0, %i2
+              vm.cond_br %i3, ^bb1(), ^bb2()
+            ^bb2:
+              vm.return %i0
+            }
+            """;
+
+    // END-3
+    @Test
+    void onlyTheCallOfThatNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {
+        Set<Long> cancelled = ConcurrentHashMap.newKeySet();
+        List<IreeException> failures = new ArrayList<>();
+        AtomicBoolean over = new AtomicBoolean();
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module("short", VmAssembler.assemble(PROGRAM))
+                        .build())) {
+            ProgramFunction count = program.function("count");
+            Thread operator = Thread.ofPlatform().start(() -> {
+                while (!over.get()) {
+                    for (PendingCall each : program.pendingCalls(2)) {
+                        if (program.cancelCall(each.id())) {
+                            cancelled.add(each.id());
+                        }
+                    }
+                }
+            });
+            for (int i = 0; i < 5_000 || failures.isEmpty(); i++) {
+                try (Results results = count.invoke()) {
+                    assertThat(results.intValue(0)).isEqualTo(300);
+                } catch (IreeException e) {
+                    failures.add(e);
+                }
+                assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            }
+            over.set(true);
+            operator.join();
+        }
+        for (IreeException each : failures) {
+            assertThat(each.code()).isEqualTo(StatusCode.CANCELLED);
+            long number = Long.parseLong(each.getMessage().replaceAll("\\D*(\\d+).*", "$1"));
+            assertThat(cancelled).contains(number);
+        }
+    }
+}

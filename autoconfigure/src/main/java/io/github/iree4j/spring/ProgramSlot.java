@@ -64,8 +64,7 @@ final class ProgramSlot {
                         failure);
             }
             if (!wanted) {
-                throw new IreeException(
-                        StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source().describe()));
+                throw programs.unloaded(source());
             }
             try {
                 return load(source(), false);
@@ -129,12 +128,14 @@ final class ProgramSlot {
     private void become(ProgramSource source, LoadedProgram fresh, Duration loadTime) {
         LoadedProgram before = loaded;
         programs.limitCalls(fresh);
+        programs.retired().remember(fresh);
         loaded = fresh;
         programs.limitCalls(fresh); // again: limits that changed before it was listed
         wanted = true;
         become(source, ProgramState.READY, loadTime, null);
         if (before != null) {
             before.retire(fresh);
+            programs.retired().end(before);
         }
         for (WeakReference<Program> each : unloaded) {
             Program held = each.get();
@@ -159,7 +160,8 @@ final class ProgramSlot {
             wanted = false;
             become(source(), ProgramState.UNLOADED, status.loadTime(), null);
             if (before != null) {
-                before.retire();
+                before.retire(programs.unloaded(source()));
+                programs.retired().end(before);
                 unloaded = before.instances().stream().map(WeakReference::new).toList();
             }
             return before != null;

@@ -36,6 +36,7 @@ public final class Programs implements AutoCloseable {
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
     private final CallsInFlight loads = new CallsInFlight();
+    private final RetiredPrograms retired;
     private final InstanceChoice choice;
     private volatile Duration loadTimeout = Duration.ZERO;
     private volatile CallLimits callLimits = CallLimits.NONE;
@@ -77,8 +78,8 @@ public final class Programs implements AutoCloseable {
             return null;
         }
 
-        void retire() {
-            instances.forEach(Program::retire);
+        void retire(IreeException why) {
+            instances.forEach(instance -> instance.retire(why));
         }
 
         /** The same; what holds an instance calls one of the other program from now on. */
@@ -158,6 +159,17 @@ public final class Programs implements AutoCloseable {
             Consumer<ProgramStatus> listener,
             Consumer<ProgramOptions.Builder> everyProgram,
             Integrity integrity) {
+        this(runtime, resources, listener, everyProgram, integrity, new RetiredPrograms());
+    }
+
+    Programs(
+            IreeRuntime runtime,
+            ResourceLoader resources,
+            Consumer<ProgramStatus> listener,
+            Consumer<ProgramOptions.Builder> everyProgram,
+            Integrity integrity,
+            RetiredPrograms retired) {
+        this.retired = retired;
         this.integrity = integrity;
         this.runtime = runtime;
         this.choice = new InstanceChoice(runtime);
@@ -189,6 +201,39 @@ public final class Programs implements AutoCloseable {
     public void limitCalls(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
         all().forEach(this::limitCalls);
+    }
+
+    /**
+     * Limits how long calls in flight may continue when their program is unloaded or replaced. Then they fail with CANCELLED.
+     *
+     * @param limit for programs that are unloaded or replaced from now on; null for no limit, the default
+     */
+    public void limitRetired(@Nullable Duration limit) {
+        retired.limit(limit);
+    }
+
+    RetiredPrograms retired() {
+        return retired;
+    }
+
+    /**
+     * Returns the name of a program, also of one that was unloaded or replaced and whose calls have not ended.
+     *
+     * @param program a program of the runtime
+     * @return the name under which its functions are called; of a program of others the name of its module
+     */
+    public String nameOf(Program program) {
+        return retired.nameOf(program);
+    }
+
+    /** Why calls of a program that was unloaded fail. */
+    IreeException unloaded(ProgramSource source) {
+        return closed
+                ? new IreeException(
+                        StatusCode.UNAVAILABLE,
+                        "program %s cannot be called: the application is stopping".formatted(source.describe()))
+                : new IreeException(
+                        StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source.describe()));
     }
 
     void limitCalls(LoadedProgram program) {

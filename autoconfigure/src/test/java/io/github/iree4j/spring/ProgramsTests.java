@@ -2,31 +2,39 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 
 /** Versions, contexts, placement, checks and states of programs. */
@@ -114,6 +122,58 @@ class ProgramsTests {
                 .withMessageContaining("was unloaded");
         programs.load("counter", null);
         assertThat(next("counter")).isEqualTo(1);
+    }
+
+    /** Whether it had found the function before or finds none now. */
+    @Test
+    void everyUseOfAnUnloadedProgramIsAnsweredAlike() {
+        programs.load(ProgramSource.of("counter", counter));
+        InvocationService invocations = new InvocationService(programs);
+        LocatedFunction found = programs.locate("counter.next");
+        programs.unload("counter", null);
+        for (ThrowingCallable use : List.<ThrowingCallable>of(
+                () -> programs.locate("counter.next"),
+                () -> invocations.request(found).invoke(),
+                () -> invocations.request(found).invokeAsync().get(),
+                () -> found.program().program().receive(ElementType.I32, new long[0], _ -> {}))) {
+            assertThatThrownBy(use).satisfies(thrown -> {
+                IreeException e = (IreeException) (thrown instanceof ExecutionException ? thrown.getCause() : thrown);
+                assertThat(e).hasMessage("program 'counter' was unloaded; load it again");
+                assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND);
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void callsOfAProgramThatWasUnloadedOrReplacedAreCancelledAtTheLimit(boolean replaced) throws Exception {
+        List<Runnable> later = new ArrayList<>();
+        RetiredPrograms retired = new RetiredPrograms(delay -> {
+            assertThat(delay).isEqualTo(Duration.ofSeconds(20));
+            return later::add;
+        });
+        retired.limit(Duration.ofSeconds(20));
+        try (Programs limited =
+                new Programs(runtime, new DefaultResourceLoader(), _ -> {}, _ -> {}, Integrity.NONE, retired)) {
+            ProgramSource spinning = ProgramSource.of(
+                    "spinning", TestModules.spinner(directory).toUri().toString());
+            LoadedProgram before = limited.load(spinning);
+            CompletableFuture<Results> call = new InvocationService(limited).invokeAsync("spinning.spin");
+            if (replaced) {
+                limited.load(spinning);
+            } else {
+                limited.unload("spinning", null);
+            }
+            assertThat(limited.nameOf(before.program())).isEqualTo("spinning");
+            assertThat(call).isNotDone();
+            assertThat(later).hasSize(1);
+            later.getFirst().run();
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(call::get)
+                    .havingCause()
+                    .withMessageContaining("program 'spinning' was closed");
+            assertThat(before.activeCalls()).isZero();
+        }
     }
 
     @Test

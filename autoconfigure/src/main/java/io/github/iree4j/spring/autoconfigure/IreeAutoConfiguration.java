@@ -224,6 +224,7 @@ public final class IreeAutoConfiguration {
                 integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
         programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());
+        programs.limitRetired(properties.invocation().drainTimeout());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {

@@ -438,7 +438,7 @@ public record IreeProperties(
      * Calls of functions.
      *
      * @param timeout Maximum duration of a call. Zero for no limit.
-     * @param drainTimeout How long calls in flight may continue when the application stops, before they are cancelled.
+     * @param drainTimeout How long calls in flight may continue when the application stops, or their program is unloaded or replaced, before they are cancelled.
      */
     public record Invocation(
             @DefaultValue("60s") Duration timeout,

@@ -12,6 +12,7 @@ import java.util.List;
  * @param chain the call, and calls in line behind it
  * @param holders who holds memory of its device; empty for none
  * @param since for how long it has done so
+ * @param call the id of the call, the oldest if there are several
  * @param hasDeadline whether it ends at a deadline
  */
 public record EndlessCall(
@@ -21,6 +22,7 @@ public record EndlessCall(
         List<String> chain,
         String holders,
         Duration since,
+        long call,
         boolean hasDeadline)
         implements Problem {
 
@@ -37,9 +39,11 @@ public record EndlessCall(
 
     @Override
     public String remedy() {
-        return (hasDeadline
-                        ? "cancel it or lower iree.invocation.timeout"
-                        : "cancel it; it has no deadline: set iree.invocation.timeout, and iree.modules.<name>.timeout if there is one, above 0")
+        return "cancel it: POST /actuator/iree/calls/" + call
+                + " with {\"action\":\"cancel\"}, which management.endpoint.iree.access=unrestricted permits; "
+                + (hasDeadline
+                        ? "a lower iree.invocation.timeout ends later calls sooner"
+                        : "it has no deadline: set iree.invocation.timeout, and iree.modules.<name>.timeout if there is one, above 0, for later calls")
                 + "; a loop in the program, in a Java function or in a kernel does not end";
     }
 }

@@ -88,6 +88,7 @@ public final class ProblemFinder {
         private final PendingOperation.@Nullable Wait wait;
         private final String cause;
         private boolean hasDeadline; // of calls that run
+        private long call; // the number of the oldest of them
         private String device = ""; // where they run
 
         // What is told of all work that waits for it, for too long.
@@ -114,16 +115,10 @@ public final class ProblemFinder {
 
     /** The calls in flight, of all programs. */
     List<ActiveCall> calls() {
-        Map<Program, String> names = new IdentityHashMap<>();
-        for (ProgramStatus status : programs.statuses()) {
-            String name = status.source().name();
-            programs.find(name, status.source().version())
-                    .ifPresent(loaded -> loaded.instances().forEach(instance -> names.put(instance, name)));
-        }
         List<ActiveCall> calls = new ArrayList<>();
         for (Program program : runtime.programs()) {
             for (PendingCall call : program.pendingCalls(Signallers.MOST)) {
-                calls.add(new ActiveCall(names.getOrDefault(program, program.name()), program, call));
+                calls.add(new ActiveCall(programs.nameOf(program), program, call));
             }
         }
         return calls;
@@ -275,6 +270,7 @@ public final class ProblemFinder {
                             root.chain,
                             holders(pools(root.device)),
                             root.since,
+                            root.call,
                             root.hasDeadline)));
             leaks(problems);
             return problems;
@@ -421,6 +417,7 @@ public final class ProblemFinder {
 
         private Root endless(ActiveCall call) {
             Root root = root(endless, subject(call));
+            root.call = root.call == 0 ? call.call.id() : root.call;
             root.device = runtime.nameOf(call.instance.devices().getFirst());
             root.hasDeadline |= call.instance.callLimit() != null
                     || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
@@ -527,7 +524,7 @@ public final class ProblemFinder {
             List<String> traces =
                     invocations == null ? List.of() : invocations.traces(work.program, work.call.function());
             return subject(work)
-                    + (traces.isEmpty() ? "" : " (trace " + traces.getFirst() + ")")
+                    + " (id " + work.call.id() + (traces.isEmpty() ? "" : ", trace " + traces.getFirst()) + ")"
                     + " is " + work.call.state() + " for " + work.call.unchanged()
                     + waits(names.waitsOf(work.call, signallers));
         }

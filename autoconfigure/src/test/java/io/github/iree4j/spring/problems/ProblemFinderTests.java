@@ -125,7 +125,8 @@ class ProblemFinderTests {
             assertThat(problem.subject()).startsWith("timeline ").endsWith(" 'speech'");
             assertThat(problem.chain().get(0)).startsWith("barrier on queue local/0");
             assertThat(problem.chain().get(1))
-                    .startsWith("call of 'waiter.wait' of program 'waiting' (trace 4bf92f3577b34da6) is SUSPENDED")
+                    .matches(
+                            "call of 'waiter.wait' of program 'waiting' \\(id \\d+, trace 4bf92f3577b34da6\\) is SUSPENDED.*")
                     .contains("'copied' to reach 1, currently 0")
                     .contains("barrier on queue local/0 will signal it and waits");
             assertThat(problem.chain().get(2)).contains("is IN_LINE");
@@ -273,8 +274,21 @@ class ProblemFinderTests {
         EndlessCall problem = only(EndlessCall.class, 2);
         assertThat(problem.subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
         assertDocumented(problem, "are in line behind it");
-        assertThat(problem.remedy()).contains("it has no deadline: set iree.invocation.timeout");
+        assertThat(problem.remedy())
+                .contains("it has no deadline: set iree.invocation.timeout")
+                .contains("/actuator/iree/calls/%d with {\"action\":\"cancel\"}".formatted(problem.call()));
+        assertThat(problem.chain().getFirst()).contains("(id %d)".formatted(problem.call()));
         behind.cancel(true);
+        assertThat(runtime.programs().getFirst().cancelCall(problem.call())).isTrue();
+        assertThat(call).failsWithin(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aCallOfAnUnloadedProgramIsListedUnderItsName() throws Exception {
+        load("spinning", TestModules.spinner(directory));
+        CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
+        programs.unload("spinning");
+        assertThat(only(EndlessCall.class, 1).subject()).isEqualTo("call of 'spinner.spin' of program 'spinning'");
         call.cancel(true);
     }
 
@@ -308,14 +322,15 @@ class ProblemFinderTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void adviceForACallWithADeadlineIsToLowerIt(boolean isConfigured) throws Exception {
+    void adviceForACallWithADeadlineIsToLowerThatOfLaterCalls(boolean isConfigured) throws Exception {
         if (isConfigured) {
             programs.limitCalls(Duration.ofHours(1), Map.of());
         }
         load("spinning", TestModules.spinner(directory));
         InvocationSpec spec = invocations.request("spinning.spin");
         CompletableFuture<Results> call = (isConfigured ? spec : spec.deadline(Duration.ofHours(1))).invokeAsync();
-        assertThat(only(EndlessCall.class, 1).remedy()).contains("lower iree.invocation.timeout");
+        assertThat(only(EndlessCall.class, 1).remedy())
+                .contains("a lower iree.invocation.timeout ends later calls sooner");
         call.cancel(true);
     }
 

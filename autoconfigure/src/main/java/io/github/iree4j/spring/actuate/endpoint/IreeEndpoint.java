@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.Program;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.FlightRecorder;
@@ -24,7 +23,6 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -48,7 +46,7 @@ import org.springframework.core.io.Resource;
  * dependencies, and recent events.
  *
  * <p>Read-only, unless {@code management.endpoint.iree.access=unrestricted} also permits loading, unloading and warming
- * programs and trimming pools. Responses contain no addresses; their size is bounded by the number of devices, queues,
+ * programs, cancelling calls and trimming pools. Responses contain no addresses; their size is bounded by the number of devices, queues,
  * programs and timelines that the application holds.
  */
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
@@ -232,10 +230,10 @@ public final class IreeEndpoint {
     }
 
     /**
-     * Returns one program or pool.
+     * Returns one program, call or pool.
      *
-     * @param part modules or pools
-     * @param name the program's name, or the device's
+     * @param part modules, calls or pools
+     * @param name the program's name, the id of the call, or the name of the device
      * @return its description, or null when there is none
      */
     @ReadOperation
@@ -247,26 +245,50 @@ public final class IreeEndpoint {
                         .filter(pool -> pool.device().equals(name))
                         .findFirst()
                         .orElse(null);
+            case "calls" -> call(name);
             default -> null;
         };
     }
 
+    private TimelinesDescriptor.@Nullable Call call(String id) {
+        QueueNames names = new QueueNames(runtime, shown());
+        return runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(Integer.MAX_VALUE).stream()
+                        .filter(call -> Long.toString(call.id()).equals(id))
+                        .map(call -> TimelinesDescriptor.call(
+                                programs.nameOf(program),
+                                call,
+                                names,
+                                new Signallers(runtime, TimelinesDescriptor.LISTED))))
+                .findFirst()
+                .orElse(null);
+    }
+
     /**
-     * Performs an action on a program or a pool.
+     * Performs an action on a program, a call or a pool.
      *
-     * @param part modules or pools
-     * @param name the program's name, or the device's
-     * @param action for modules load, unload or warm; for pools trim
+     * @param part modules, calls or pools
+     * @param name the program's name, the id of the call, or the name of the device
+     * @param action for modules load, unload or warm; for calls cancel; for pools trim
      * @param version the version of the module; the latest when absent
-     * @return its state afterwards, or null when there is none of that name
+     * @return its state afterwards, of a call the one before; null when there is no program or pool of that name
+     * @throws InvalidEndpointRequestException when there is no such action, or no such call in progress
      */
     @WriteOperation
     public @Nullable OperationResponseBody act(
             @Selector String part, @Selector String name, String action, @Nullable String version) {
-        if (one(part, name) == null) {
+        OperationResponseBody before = one(part, name);
+        if (before == null) {
+            if (part.equals("calls")) {
+                throw noSuchCall(name);
+            }
             return null;
         }
         switch (part + "/" + action) {
+            case "calls/cancel" -> {
+                cancel(Long.parseLong(name));
+                return before; // it ends soon
+            }
             case "modules/load" -> programs.load(name, version);
             case "modules/unload" -> programs.unload(name, version);
             case "modules/warm" -> programs.warm(name, version);
@@ -275,10 +297,28 @@ public final class IreeEndpoint {
             default ->
                 throw new InvalidEndpointRequestException(
                         "action '%s' of %s is not one of: %s"
-                                .formatted(action, part, part.equals("pools") ? "trim" : "load, unload, warm"),
+                                .formatted(
+                                        action,
+                                        part,
+                                        switch (part) {
+                                            case "pools" -> "trim";
+                                            case "calls" -> "cancel";
+                                            default -> "load, unload, warm";
+                                        }),
                         "no such action");
         }
         return one(part, name);
+    }
+
+    private void cancel(long id) {
+        if (runtime.programs().stream().noneMatch(program -> program.cancelCall(id))) {
+            throw noSuchCall(Long.toString(id));
+        }
+    }
+
+    /** Nothing else tells a client, which gets 204 for null. */
+    private static InvalidEndpointRequestException noSuchCall(String id) {
+        return new InvalidEndpointRequestException("there is no call '%s' in progress".formatted(id), "no such call");
     }
 
     /** The devices of the runtime, and those of other modules. */
@@ -397,16 +437,9 @@ public final class IreeEndpoint {
 
     /** The oldest calls in flight, of all programs. */
     private List<TimelinesDescriptor.Call> calls(QueueNames axes, Signallers signallers) {
-        Map<Program, String> names = new IdentityHashMap<>();
-        for (ProgramStatus status : programs.statuses()) {
-            String name = status.source().name();
-            programs.find(name, status.source().version())
-                    .ifPresent(loaded -> loaded.instances().forEach(instance -> names.put(instance, name)));
-        }
         return runtime.programs().stream()
                 .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream()
-                        .map(call -> TimelinesDescriptor.call(
-                                names.getOrDefault(program, program.name()), call, axes, signallers)))
+                        .map(call -> TimelinesDescriptor.call(programs.nameOf(program), call, axes, signallers)))
                 .sorted(Comparator.comparing(TimelinesDescriptor.Call::since).reversed())
                 .limit(TimelinesDescriptor.LISTED)
                 .toList();

@@ -104,6 +104,7 @@ public record TimelinesDescriptor(
     /**
      * A call in flight.
      *
+     * @param id its number, by which it can be cancelled; the same in recordings
      * @param program the name under which its program is configured
      * @param function the function with the name of its module
      * @param state its state
@@ -112,12 +113,14 @@ public record TimelinesDescriptor(
      * @param waits the same points, for programs
      */
     public record Call(
+            long id,
             String program,
             String function,
             PendingCall.State state,
             Duration since,
             List<String> waitsFor,
-            List<Wait> waits) {}
+            List<Wait> waits)
+            implements OperationResponseBody {}
 
     /**
      * A timeline that the application holds, or that work waits for.
@@ -154,6 +157,7 @@ public record TimelinesDescriptor(
 
     static Call call(String program, PendingCall call, QueueNames names, Signallers signallers) {
         return new Call(
+                call.id(),
                 program,
                 call.function(),
                 call.state(),

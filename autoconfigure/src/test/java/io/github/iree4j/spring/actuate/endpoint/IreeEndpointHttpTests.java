@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
@@ -10,6 +11,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.problems.ProblemEvent;
 import io.github.iree4j.spring.problems.UnsignalledFence;
@@ -27,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -323,6 +326,49 @@ class IreeEndpointHttpTests {
                             .statusCode())
                     .isEqualTo(200);
             assertThat(send(context, "iree/pools/local", "{\"action\":\"burn\"}")
+                            .statusCode())
+                    .isEqualTo(400);
+        }
+    }
+
+    /** Also one whose program was unloaded, and one that occupies the thread of its caller. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCallIsCancelledByItsId(boolean blocking) throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                "--management.endpoint.iree.access=unrestricted",
+                "--iree.modules.spinning.location=" + TestModules.spinner(directory))) {
+            InvocationService service = context.getBean(InvocationService.class);
+            CompletableFuture<Results> call = blocking
+                    ? CompletableFuture.supplyAsync(() -> service.invoke("spinning.spin"))
+                    : service.invokeAsync("spinning.spin");
+            awaitCalls(context, "RUNNING");
+            send(context, "iree/modules/spinning", "{\"action\":\"unload\"}");
+            JsonNode listed = new ObjectMapper()
+                    .readTree(send(context, "iree/timelines", null).body())
+                    .get("calls")
+                    .get(0);
+            assertThat(listed.get("program").stringValue()).isEqualTo("spinning");
+            String path = "iree/calls/" + listed.get("id").longValue();
+            assertThat(send(context, path, null).body()).contains("\"state\":\"RUNNING\"");
+            assertThat(send(context, path, "{\"action\":\"load\"}").statusCode())
+                    .isEqualTo(400);
+            HttpResponse<String> cancelled = send(context, path, "{\"action\":\"cancel\"}");
+            assertThat(cancelled.statusCode()).isEqualTo(200);
+            assertThat(cancelled.body()).contains("\"function\":\"spinner.spin\"");
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(call::join)
+                    .havingCause()
+                    .withMessageContaining(
+                            "call %d of 'spinner.spin' was cancelled",
+                            listed.get("id").longValue());
+            while (context.getBean(Programs.class).activeCalls() > 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(send(context, path, "{\"action\":\"cancel\"}").statusCode())
+                    .as("it has ended")
+                    .isEqualTo(400);
+            assertThat(send(context, "iree/calls/none", "{\"action\":\"cancel\"}")
                             .statusCode())
                     .isEqualTo(400);
         }

@@ -1,0 +1,71 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.Program;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is left of programs that were unloaded or replaced: their names, and the limit of the calls that they still make. Thread-safe. */
+final class RetiredPrograms {
+
+    private static final Logger log = LoggerFactory.getLogger(RetiredPrograms.class);
+
+    private final Map<Program, String> names = Collections.synchronizedMap(new WeakHashMap<>());
+    private final Function<Duration, Executor> after;
+    private volatile @Nullable Duration limit;
+
+    RetiredPrograms() {
+        this(delay -> CompletableFuture.delayedExecutor(
+                delay.toNanos(),
+                TimeUnit.NANOSECONDS,
+                action -> Thread.ofVirtual().name("iree4j-retired").start(action)));
+    }
+
+    /** Creates an empty set; {@code after} runs tasks after a delay, on threads that may block. */
+    RetiredPrograms(Function<Duration, Executor> after) {
+        this.after = after;
+    }
+
+    void limit(@Nullable Duration time) {
+        limit = time;
+    }
+
+    /** Notes the name of a program, before it serves calls. */
+    void remember(LoadedProgram loaded) {
+        loaded.instances()
+                .forEach(instance -> names.put(instance, loaded.source().name()));
+    }
+
+    String nameOf(Program program) {
+        return names.getOrDefault(program, program.name());
+    }
+
+    /** The program was retired: ends the calls that it has, after a while. */
+    void end(LoadedProgram before) {
+        Duration time = limit;
+        if (time != null && before.activeCalls() > 0) {
+            after.apply(time).execute(() -> close(before, time));
+        }
+    }
+
+    private static void close(LoadedProgram before, Duration time) {
+        int left = before.activeCalls();
+        if (left > 0) {
+            log.warn(
+                    "program {} was unloaded or replaced {} ago: its {} calls in flight are cancelled, see iree.invocation.drain-timeout",
+                    before.source().describe(),
+                    time,
+                    left);
+            before.instances().forEach(Program::close);
+        }
+    }
+}

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.http;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.DisconnectInterceptor;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorDecoder;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
@@ -61,6 +62,24 @@ public final class IreeHttpAutoConfiguration {
         @ConditionalOnMissingBean(name = "ireeUnreadBodies")
         WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeUnreadBodies() {
             return factory -> factory.addEngineValves(new UnreadBodyValve());
+        }
+
+        /** With Spring MVC. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnClass(DispatcherServlet.class)
+        static class DisconnectConfiguration {
+
+            @Bean
+            @ConditionalOnMissingBean(name = "ireeClientConnections")
+            WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeClientConnections() {
+                return factory -> factory.addEngineValves(new ClientConnectionValve());
+            }
+
+            @Bean
+            @ConditionalOnMissingBean
+            DisconnectInterceptor ireeDisconnectInterceptor() {
+                return new DisconnectInterceptor();
+            }
         }
     }
 

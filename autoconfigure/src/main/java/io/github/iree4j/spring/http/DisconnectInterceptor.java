@@ -1,0 +1,142 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.async.ThreadDeadlines;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+
+/**
+ * Ends calls of Spring MVC's clients that have closed their connections. While the thread that serves a request waits in a call, nothing reads
+ * its connection: this looks at it every second. Calls whose threads do not wait for them are left alone. Thread-safe.
+ */
+public final class DisconnectInterceptor implements InvocationInterceptor, Ordered {
+
+    private static final int INTERVAL_SECONDS = 1;
+
+    private final ThreadDeadlines deadlines = new ThreadDeadlines();
+    private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean armed = new AtomicBoolean();
+    private final Executor later;
+
+    /** Creates an interceptor. */
+    public DisconnectInterceptor() {
+        this(CompletableFuture.delayedExecutor(INTERVAL_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** Creates an interceptor that looks when {@code later} runs what it is given. */
+    DisconnectInterceptor(Executor later) {
+        this.later = later;
+    }
+
+    @Override
+    public int getOrder() {
+        return (OBSERVATION_ORDER + RESILIENCE_ORDER) / 2; // outside of retries
+    }
+
+    @Override
+    public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
+        ClientConnection connection = request.blocking() ? current() : null;
+        if (connection == null) {
+            return chain.proceed(request);
+        }
+        ThreadDeadlines.Deadline here = deadlines.begin(null);
+        Watch watch = new Watch(connection, here::interrupt);
+        watches.add(watch);
+        arm();
+        CompletableFuture<Results> call;
+        try {
+            call = chain.proceed(request);
+        } finally {
+            here.end();
+        }
+        if (!call.isDone()) { // made elsewhere: this thread waits for it
+            watch.instead(() -> call.completeExceptionally(failure(request, null)));
+            call.whenComplete((_, _) -> watch.end());
+            return call;
+        }
+        watch.end();
+        return watch.hasEndedIt && call.state() == CompletableFuture.State.FAILED
+                ? CompletableFuture.failedFuture(failure(request, call.exceptionNow()))
+                : call;
+    }
+
+    private static @Nullable ClientConnection current() {
+        RequestAttributes request = RequestContextHolder.getRequestAttributes();
+        return request != null
+                        && request.getAttribute(ClientConnection.ATTRIBUTE, RequestAttributes.SCOPE_REQUEST)
+                                instanceof ClientConnection connection
+                        && connection.thread().equals(Thread.currentThread())
+                ? connection
+                : null;
+    }
+
+    private static IreeException failure(InvocationRequest request, @Nullable Throwable cause) {
+        return new IreeException(
+                StatusCode.CANCELLED,
+                "call of '%s' was cancelled: its client has closed the connection"
+                        .formatted(request.function().fullName()),
+                cause);
+    }
+
+    private void arm() {
+        if (armed.compareAndSet(false, true)) {
+            later.execute(this::look);
+        }
+    }
+
+    private void look() {
+        watches.forEach(Watch::look);
+        armed.set(false); // before the check: one that begins meanwhile arms it itself
+        if (!watches.isEmpty()) {
+            arm();
+        }
+    }
+
+    /** A connection while a call is made. Its monitor keeps the thread of the request in the call during a look. */
+    private final class Watch {
+        private final ClientConnection connection;
+        private Runnable ending;
+        private boolean over;
+        private volatile boolean hasEndedIt;
+
+        Watch(ClientConnection connection, Runnable ending) {
+            this.connection = connection;
+            this.ending = ending;
+        }
+
+        synchronized void look() {
+            if (!over && !hasEndedIt && connection.isClosed()) {
+                hasEndedIt = true;
+                ending.run();
+            }
+        }
+
+        /** Sets how the call is ended from now on; ends it if that was tried before. */
+        void instead(Runnable other) {
+            synchronized (this) {
+                ending = other;
+            }
+            if (hasEndedIt) {
+                other.run();
+            }
+        }
+
+        synchronized void end() {
+            over = true;
+            watches.remove(this);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.github.iree4j.spring.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+class DisconnectInterceptorTests {
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Program program = runtime.load(ProgramOptions.builder()
+            .module(NativeModule.builder("m", 1, Object::new)
+                    .function("f", "0v_v", (state, call) -> {})
+                    .build())
+            .build());
+    private final AtomicBoolean gone = new AtomicBoolean();
+    private final Queue<Runnable> looks = new ArrayDeque<>();
+    private final DisconnectInterceptor interceptor = new DisconnectInterceptor(looks::add);
+
+    @BeforeEach
+    void serve() {
+        Thread thread = Thread.currentThread();
+        MockHttpServletRequest served = new MockHttpServletRequest();
+        served.setAttribute(ClientConnection.ATTRIBUTE, new ClientConnection() {
+            @Override
+            public Thread thread() {
+                return thread;
+            }
+
+            @Override
+            public boolean isClosed() {
+                return gone.get();
+            }
+        });
+        RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(served));
+    }
+
+    @AfterEach
+    void close() {
+        RequestContextHolder.resetRequestAttributes();
+        program.close();
+        runtime.close();
+    }
+
+    private InvocationRequest request(boolean blocking) {
+        return new InvocationRequest(
+                new LoadedProgram(ProgramSource.of("m", "m.vmfb"), List.of(program)),
+                program.function("f"),
+                List.of(),
+                CallOptions.DEFAULTS,
+                blocking);
+    }
+
+    private void look() {
+        looks.remove().run();
+    }
+
+    @Test
+    void aCallThatRunsOnTheThreadOfItsRequestIsInterruptedWhenTheClientHasGone() {
+        CompletableFuture<Results> call = interceptor.intercept(request(true), _ -> {
+            look();
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("the client is there")
+                    .isFalse();
+            gone.set(true);
+            look();
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            return CompletableFuture.failedFuture(new IreeException(StatusCode.CANCELLED, "interrupted"));
+        });
+        assertThat(Thread.interrupted()).as("afterwards").isFalse();
+        assertThat(call.exceptionNow())
+                .hasMessageContaining("its client has closed the connection")
+                .extracting(e -> ((IreeException) e).code())
+                .isEqualTo(StatusCode.CANCELLED);
+    }
+
+    @Test
+    void aCallThatRunsElsewhereIsCancelledWhenTheClientHasGone() {
+        CompletableFuture<Results> running = new CompletableFuture<>();
+        assertThat(interceptor.intercept(request(true), _ -> running)).isSameAs(running);
+        look();
+        assertThat(running).isNotDone();
+        gone.set(true);
+        look();
+        assertThat(running.exceptionNow()).hasMessageContaining("its client has closed the connection");
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void connectionsAreLookedAtOnlyDuringCallsThatTheirThreadsWaitFor() {
+        CompletableFuture<Results> running = new CompletableFuture<>();
+        interceptor.intercept(request(false), _ -> running);
+        assertThat(looks).isEmpty();
+        interceptor.intercept(request(true), _ -> running);
+        running.complete(null);
+        look();
+        assertThat(looks).as("further looks").isEmpty();
+    }
+}

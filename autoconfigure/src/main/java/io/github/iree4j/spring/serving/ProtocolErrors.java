@@ -8,10 +8,13 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import tools.jackson.core.JsonGenerator;
@@ -22,6 +25,8 @@ import tools.jackson.core.ObjectWriteContext;
  * whose body it cannot read, whatever a controller makes of that, and requests that none takes. A filter for error dispatches of all paths.
  */
 public final class ProtocolErrors implements Filter {
+
+    private static final Logger log = LoggerFactory.getLogger(ProtocolErrors.class);
 
     private final List<String> paths;
 
@@ -43,11 +48,17 @@ public final class ProtocolErrors implements Filter {
                 && isOurs(uri.substring(
                         Math.min(uri.length(), http.getContextPath().length())))) {
             answer.setContentType(MediaType.APPLICATION_JSON_VALUE);
-            try (JsonGenerator json =
-                    InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), answer.getOutputStream())) {
+            ByteArrayOutputStream body = new ByteArrayOutputStream();
+            try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), body)) {
                 json.writeStartObject();
                 json.writeStringProperty("error", describe(answer.getStatus(), request));
                 json.writeEndObject();
+            }
+            try {
+                answer.getOutputStream().write(body.toByteArray());
+                answer.flushBuffer();
+            } catch (IOException e) { // clients decide how often: the container would log it with its stack
+                log.debug("the client of '{}' is gone: {}", uri, e.toString());
             }
             return;
         }

@@ -80,9 +80,14 @@ final class ReactiveBody {
     static Mono<Void> answer(ServerWebExchange exchange, Duration limit, Reader<Inference> reader) {
         Holder holder = new Holder();
         return read(exchange.getRequest(), limit, body -> holder.keep(reader.read(body)))
-                .onErrorComplete(TimedBody.Gone.class)
+                .onErrorComplete(e -> e instanceof TimedBody.Gone || isAnswered(exchange.getResponse()))
                 .flatMap(inference -> write(inference, exchange.getResponse()))
                 .doFinally(_ -> holder.close());
+    }
+
+    /** Netty answers what it cannot decode itself: whatever became of the body, it is the answer. */
+    private static boolean isAnswered(ServerHttpResponse response) {
+        return IS_NETTY && UnreadResponses.isAnswered(response);
     }
 
     private static Mono<Void> write(Inference inference, ServerHttpResponse response) {

@@ -71,6 +71,12 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
         return ours[0]::decrementAndGet;
     }
 
+    /** Whether an answer has begun, be it Netty's own. */
+    static boolean isAnswered(ServerHttpResponse response) {
+        return ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent
+                && sent.hasSentHeaders();
+    }
+
     static AtomicInteger ours(Channel channel) {
         Attribute<AtomicInteger> attribute = channel.attr(OURS);
         attribute.setIfAbsent(new AtomicInteger());

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.local;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a recording on the calling thread, command by command. Reusable; used by one thread at a time. Allocates nothing per command. */
@@ -59,6 +60,9 @@ final class CommandRunner {
             IreeException failure = operation.stopped();
             if (failure != null) {
                 throw failure;
+            }
+            if (pins.isUnwanted()) { // the thread of the call may be this one, and nobody else withdraws the operation
+                throw new IreeException(StatusCode.CANCELLED, operation.name() + " was abandoned with its call");
             }
             int next = end - tile <= step ? end : tile + step;
             worker.enter(commands, pins, region, command);

@@ -17,6 +17,7 @@ import io.github.iree4j.task.ProcessExecutor;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -161,6 +162,22 @@ class OwnWorkTest extends TaskQueueFixture {
         call.doOwnWork();
         assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
         assertThat(threads).isEmpty();
+    }
+
+    /** What was known of its duration may be wrong. */
+    @Test
+    void aThreadThatIsInterruptedDoesNotDoTheRestOfTheWork() {
+        learn(200, 1_400);
+        AtomicInteger begun = new AtomicInteger();
+        kernel.body = (group, dispatch, worker) -> {
+            if (begun.incrementAndGet() == 1) {
+                Thread.currentThread().interrupt();
+            }
+        };
+        Fence done = inCall(null, 200, 0);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.CANCELLED);
+        assertThat(begun.get()).isLessThan(200);
     }
 
     @Test

@@ -64,7 +64,9 @@ uint32_t shim_gpu_device_count(const shim_gpu_api_t* api);
 
 typedef struct shim_gpu_device_info_t {
   char name[256];
-  uint8_t uuid[16];  // zeros where the library does not tell
+  // Zeros where the library does not tell. Older drivers of CUDA tell the same
+  // of all instances (MIG) of a device.
+  uint8_t uuid[16];
   uint64_t memory;   // bytes
 #define SHIM_GPU_FIELD(name, cuda, hip) int32_t name;
   SHIM_GPU_ATTRIBUTES(SHIM_GPU_FIELD)

@@ -212,6 +212,14 @@ static void devices_are_described(void) {
   CHECK_EQ(gpu.init(0), 0);
   CHECK_EQ(gpu.device_uuid(&one, 0), SGPU_NOT_SUPPORTED);
   close_fake();
+  open_fake("devices=2 instances");
+  CHECK_EQ(gpu.init(0), 0);
+  CHECK_EQ(gpu.device_uuid(&one, 0), 0);
+  CHECK_EQ(gpu.device_uuid(&two, 1), 0);
+  CHECK_EQ(memcmp(&one, &two, sizeof(one)), 0);
+  if (!hip) CHECK_EQ(gpu.device_uuid_of_instance(&two, 1), 0);
+  CHECK(hip || memcmp(&one, &two, sizeof(one)));
+  close_fake();
 }
 
 static void run_all(void) {

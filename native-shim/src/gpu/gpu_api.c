@@ -145,6 +145,20 @@ static int attribute(const shim_gpu_api_t* api, int cuda, int hip, int device,
   return code == SGPU_INVALID_VALUE ? 0 : code;
 }
 
+// Of an instance, which is a part of a device, the older entry point tells the
+// UUID of the whole device: it is not asked where there is the newer one, whose
+// failure leaves the UUID unknown.
+static void read_uuid(const shim_gpu_api_t* api, int device,
+                      uint8_t out_uuid[16]) {
+  const shim__gpu_table_t* table = &api->table;
+  sgpu_uuid_t uuid = {{0}};
+  int code = table->device_uuid_of_instance
+                 ? table->device_uuid_of_instance(&uuid, device)
+             : table->device_uuid ? table->device_uuid(&uuid, device)
+                                  : SGPU_NOT_SUPPORTED;
+  if (!code) memcpy(out_uuid, uuid.bytes, sizeof(uuid.bytes));
+}
+
 shim_status_t shim_gpu_device_query(const shim_gpu_api_t* api, uint32_t index,
                                     void* out_info, size_t size,
                                     shim_error_t* error) {
@@ -169,9 +183,6 @@ shim_status_t shim_gpu_device_query(const shim_gpu_api_t* api, uint32_t index,
   if (code) {
     return shim__gpu_fail(NULL, code, error, "asking about device %u", index);
   }
-  sgpu_uuid_t uuid = {{0}};
-  if (api->table.device_uuid && !api->table.device_uuid(&uuid, device)) {
-    memcpy(info->uuid, uuid.bytes, sizeof(info->uuid));
-  }
+  read_uuid(api, device, info->uuid);
   return SHIM_OK;
 }

@@ -16,6 +16,9 @@
 //   no_symbol=NAME       that entry point is missing; read when the library is
 //                        loaded, and may be given several times
 //   no_uuid              devices tell no UUID
+//   instances            devices are instances of one: cuDeviceGetUuid, and
+//                        HIP's, tells the same of all, cuDeviceGetUuid_v2 that
+//                        of each
 //   version=N            of the driver
 //   compute=8.0          compute capability; CUDA's images and PTX for another
 //                        device fail with 209
@@ -142,7 +145,7 @@ typedef struct fake_failure_t {
 
 typedef struct fake_settings_t {
   int device_count;
-  bool no_device, no_uuid, visible, peer;
+  bool no_device, no_uuid, instances, visible, peer;
   int init_error;
   int version, major, minor;
   char gfx[16];

@@ -77,17 +77,30 @@ int fake_device_name(char* out_name, int capacity, int device) {
   return fake_end(code);
 }
 
+static int uuid_of(int device, int number, sgpu_uuid_t* out_uuid) {
+  int code = check_device(device);
+  if (!code && fake_settings.no_uuid) code = SGPU_NOT_SUPPORTED;
+  if (code) return code;
+  *out_uuid = (sgpu_uuid_t){0};
+  memcpy(out_uuid->bytes, FAKE_PICK("fake CUDA", "fake HIP "), 9);
+  out_uuid->bytes[15] = (uint8_t)number;
+  return SGPU_SUCCESS;
+}
+
 int fake_device_uuid(sgpu_uuid_t* out_uuid, int device) {
   int code = fake_begin_driver(CALL_device_uuid);
-  if (!code) code = check_device(device);
-  if (!code && fake_settings.no_uuid) code = SGPU_NOT_SUPPORTED;
-  if (!code) {
-    *out_uuid = (sgpu_uuid_t){0};
-    memcpy(out_uuid->bytes, FAKE_PICK("fake CUDA", "fake HIP "), 9);
-    out_uuid->bytes[15] = (uint8_t)device;
-  }
+  int number = fake_settings.instances ? 0 : device;
+  if (!code) code = uuid_of(device, number, out_uuid);
   return fake_end(code);
 }
+
+#ifndef FAKE_HIP
+int fake_device_uuid_of_instance(sgpu_uuid_t* out_uuid, int device) {
+  int code = fake_begin_driver(CALL_device_uuid_of_instance);
+  if (!code) code = uuid_of(device, device, out_uuid);
+  return fake_end(code);
+}
+#endif
 
 static int attribute_of(int device, int attribute, int* out_value) {
   const fake_settings_t* s = &fake_settings;

@@ -208,6 +208,7 @@ static void set_word(const char* word, bool loading) {
   if (strcmp(word, #name) == 0) s->name = true
   FLAG(no_device);
   FLAG(no_uuid);
+  FLAG(instances);
   FLAG(peer);
   FLAG(visible);
 #undef FLAG

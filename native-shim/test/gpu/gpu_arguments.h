@@ -10,6 +10,7 @@
 #define ARGUMENTS_device_get (out_device, index)
 #define ARGUMENTS_device_name (out_name, capacity, device)
 #define ARGUMENTS_device_uuid (out_uuid, device)
+#define ARGUMENTS_device_uuid_of_instance (out_uuid, device)
 #define ARGUMENTS_device_attribute (out_value, attribute, device)
 #define ARGUMENTS_device_memory (out_bytes, device)
 #define ARGUMENTS_context_retain (out_context, device)

@@ -9,7 +9,8 @@ import java.util.HexFormat;
  *
  * @param index number of the device
  * @param name name of the product
- * @param uuid the device's identity in hexadecimal; zeros where the driver has none
+ * @param uuid the device's identity in hexadecimal; zeros where the driver has none; older drivers of CUDA have one for all instances (MIG) of
+ *     a device
  * @param memory bytes
  * @param maxThreads threads of a workgroup
  * @param maxBlockX size of a workgroup

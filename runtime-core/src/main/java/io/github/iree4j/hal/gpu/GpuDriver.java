@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -144,23 +145,35 @@ final class GpuDriver {
             return devices.getFirst();
         }
         String wanted = id.startsWith(name + ":") ? id.substring(name.length() + 1) : id;
-        String uuid = wanted.replaceFirst("^GPU-", "")
-                .replace("-", "")
-                .toLowerCase(Locale.ROOT); // nvidia-smi has that prefix
         for (GpuProperties each : devices) {
-            if (wanted.equals(Integer.toString(each.index())) || uuid.equals(each.uuid())) {
+            if (wanted.equals(Integer.toString(each.index()))) {
                 return each;
             }
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND,
-                "driver '%s' has no device '%s'; it has: %s"
-                        .formatted(
-                                name,
-                                id,
-                                devices.stream()
-                                        .map(each -> name + ":" + each.index() + " (" + each.name() + ")")
-                                        .collect(Collectors.joining(", "))));
+        String uuid = wanted.replaceFirst("^(GPU|MIG)-", "")
+                .replace("-", "")
+                .toLowerCase(Locale.ROOT); // nvidia-smi has these prefixes
+        List<GpuProperties> found =
+                devices.stream().filter(each -> uuid.equals(each.uuid())).toList();
+        if (found.size() > 1) { // instances of one device, or devices without a UUID
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' is the UUID of %d devices of driver '%s': %s; name one of them by its number, or update the driver"
+                            .formatted(id, found.size(), name, names(found, each -> "")));
+        }
+        if (found.isEmpty()) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "driver '%s' has no device '%s'; it has: %s"
+                            .formatted(name, id, names(devices, each -> " (" + each.name() + ")")));
+        }
+        return found.getFirst();
+    }
+
+    private String names(List<GpuProperties> some, Function<GpuProperties, String> more) {
+        return some.stream()
+                .map(each -> name + ":" + each.index() + more.apply(each))
+                .collect(Collectors.joining(", "));
     }
 
     private DeviceInfo info(GpuProperties properties) {

@@ -74,7 +74,7 @@ final class GpuBackend implements Backend {
 
     @Override
     public Participants participants() {
-        return new GpuRanks(directory, kind, "");
+        return new GpuRanks(directory, kind, GpuDrivers.AS_HARDWARE);
     }
 
     @Override

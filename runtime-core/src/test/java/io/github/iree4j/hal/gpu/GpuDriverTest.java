@@ -13,6 +13,8 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeGpu;
 import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,6 +46,36 @@ class GpuDriverTest {
         assertThatThrownBy(() -> driver.open("cuda:2", DeviceOptions.DEFAULT))
                 .hasMessageContaining("driver 'cuda' has no device 'cuda:2'; it has: cuda:0 (")
                 .hasMessageContaining("cuda:1 (");
+    }
+
+    /** Parts of one device, as NVIDIA's MIG makes them: older drivers tell the UUID of the whole. */
+    @Test
+    void instancesOfADeviceHaveEachTheirUuid() {
+        GpuDriver driver =
+                GpuDrivers.fake(directory, GpuKind.CUDA, "devices=2 instances").driver();
+        String uuid = driver.devices().get(1).details().get("uuid");
+        assertThat(driver.devices().get(0).details()).doesNotContainEntry("uuid", uuid);
+        for (String id : new String[] {"cuda:" + uuid, "MIG-" + uuid}) {
+            try (StreamDevice device = driver.open(id, DeviceOptions.DEFAULT)) {
+                assertThat(device.id()).as(id).isEqualTo("cuda:1");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aUuidOfSeveralDevicesNamesNone(GpuKind kind) {
+        GpuDriver driver = GpuDrivers.fake(directory, kind, "devices=3 instances no_symbol=cuDeviceGetUuid_v2")
+                .driver();
+        String uuid = driver.devices().getFirst().details().get("uuid");
+        assertThatThrownBy(() -> driver.open(driver.name() + ":" + uuid, DeviceOptions.DEFAULT))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION))
+                .hasMessageContaining(
+                        "is the UUID of 3 devices of driver '%1$s': %1$s:0, %1$s:1, %1$s:2;", driver.name());
+        try (StreamDevice device = driver.open("2", DeviceOptions.DEFAULT)) {
+            assertThat(device.id()).isEqualTo(driver.name() + ":2");
+        }
     }
 
     @Test

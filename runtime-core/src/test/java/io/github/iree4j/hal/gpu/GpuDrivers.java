@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * machine's.
  */
 public final class GpuDrivers implements TestDriver {
+    /** What hardware does and need not: settings of the library without hardware, for suites that run on either. */
+    static final String AS_HARDWARE = "instances";
+
     private final GpuDriver driver;
     private final @Nullable FakeGpu fake;
 
@@ -34,7 +37,7 @@ public final class GpuDrivers implements TestDriver {
 
     /** The machine's if it is named, or else one without hardware in a directory. */
     public static GpuDrivers in(Path directory, GpuKind kind) {
-        return isReal(kind) ? new GpuDrivers(new GpuDriver(kind, null), null) : fake(directory, kind, "");
+        return isReal(kind) ? new GpuDrivers(new GpuDriver(kind, null), null) : fake(directory, kind, AS_HARDWARE);
     }
 
     /** One without hardware, with settings. */

@@ -26,6 +26,8 @@
 //   attribute=N:VALUE    the device attribute N has that value; several times
 //   no_attribute=N       there is no such attribute; several times
 //   heap_mib=N           memory of each device, 256 by default
+//   alignment=N          addresses are odd multiples of N, a power of two below
+//                        65536; by default they are multiples of 65536
 //   peer                 devices can use the memory of one another
 //   visible              device memory is visible to the host; else it has no
 //                        access rights while no operation uses it
@@ -153,7 +155,7 @@ typedef struct fake_settings_t {
   int attribute_count;
   fake_failure_t failures[FAKE_MAX_FAILURES];
   int failure_count;
-  uint64_t heap_bytes, capacity, slow_us;
+  uint64_t heap_bytes, alignment, capacity, slow_us;
   uint64_t oom_allocation, launch_error, kernel_fault, lost_wait;
   int comm_error_rank;
   uint64_t comm_error_at, join_slow;

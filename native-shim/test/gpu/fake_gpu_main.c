@@ -196,6 +196,7 @@ static void set_word(const char* word, bool loading) {
   }
 #define NUMBER(name, member) \
   if (value_of(word, #name, &value)) s->member = strtoull(value, NULL, 10)
+  NUMBER(alignment, alignment);
   NUMBER(capacity, capacity);
   NUMBER(slow, slow_us);
   NUMBER(oom_allocation, oom_allocation);

@@ -94,24 +94,33 @@ static uint64_t reserve(uint64_t size) {
 
 static void* pointer(uint64_t address) { return (void*)(uintptr_t)address; }
 
-static void give_back(uint64_t address, uint64_t size) {
-  madvise(pointer(address), size, MADV_DONTNEED);
-  mprotect(pointer(address), size, PROT_NONE);
+// Where the room of a range begins, which need not be where the range does.
+static uint64_t start(uint64_t address) { return address / PAGE * PAGE; }
+
+static void give_back(uint64_t first, uint64_t size) {
+  madvise(pointer(first), size, MADV_DONTNEED);
+  mprotect(pointer(first), size, PROT_NONE);
   room_t* room = malloc(sizeof(*room));
-  *room = (room_t){.next = rooms, .address = address, .size = size};
+  *room = (room_t){.next = rooms, .address = first, .size = size};
   rooms = room;
+}
+
+static void allow(const fake_range_t* range, int rights) {
+  mprotect(pointer(start(range->address)), range->room, rights);
 }
 
 // New memory of a context, with access rights, or NULL.
 static fake_range_t* make(fake_memory_kind_t kind, sgpu_context_t context,
                           uint64_t size) {
-  uint64_t room = (size + PAGE - 1) / PAGE * PAGE;
-  uint64_t address = reserve(room);
-  if (!address) return NULL;
-  if (mprotect(pointer(address), room, PROT_READ | PROT_WRITE)) {
-    give_back(address, room);
+  uint64_t offset = fake_settings.alignment % PAGE;
+  uint64_t room = (offset + size + PAGE - 1) / PAGE * PAGE;
+  uint64_t first = reserve(room);
+  if (!first) return NULL;
+  if (mprotect(pointer(first), room, PROT_READ | PROT_WRITE)) {
+    give_back(first, room);
     return NULL;
   }
+  uint64_t address = first + offset;
   memset(pointer(address), POISON, size);
   return add((fake_range_t){.kind = kind,
                             .context = context,
@@ -132,7 +141,7 @@ static bool is_hidden(const fake_range_t* range) {
 static void release_unused(fake_range_t* range) {
   if (!range->freed || range->uses || range->open) return;
   if (range->kind != FAKE_MEMORY_REGISTERED) {
-    give_back(range->address, range->room);
+    give_back(start(range->address), range->room);
   }
   free(range);
 }
@@ -147,14 +156,12 @@ void fake_release(fake_range_t* range) {
 void fake_open(fake_range_t* range) {
   if (range->pending) fake_complain("memory is used before it is allocated");
   if (range->open++ == 0 && is_hidden(range)) {
-    mprotect(pointer(range->address), range->room, PROT_READ | PROT_WRITE);
+    allow(range, PROT_READ | PROT_WRITE);
   }
 }
 
 void fake_close(fake_range_t* range) {
-  if (--range->open == 0 && is_hidden(range)) {
-    mprotect(pointer(range->address), range->room, PROT_NONE);
-  }
+  if (--range->open == 0 && is_hidden(range)) allow(range, PROT_NONE);
   release_unused(range);
 }
 
@@ -289,8 +296,7 @@ static fake_range_t* make_hidden(sgpu_context_t context, uint64_t size,
   fake_range_t* range = make(FAKE_MEMORY_DEVICE, context, size);
   if (!range) return NULL;
   used[context->device] += size;
-  if (is_hidden(range))
-    mprotect(pointer(range->address), range->room, PROT_NONE);
+  if (is_hidden(range)) allow(range, PROT_NONE);
   return range;
 }
 

@@ -97,6 +97,24 @@ static void addresses_are_used_again_at_once(void) {
   end();
 }
 
+static void addresses_are_aligned_no_better_than_is_said(void) {
+  begin("alignment=512");
+  uint64_t memory = new_memory(65536);
+  uint8_t* host = new_pinned(100);
+  CHECK_EQ(memory % 1024, 512);
+  CHECK_EQ(address(host) % 1024, 512);
+  CHECK(!is_readable(memory) && !is_readable(memory + 65535));
+  CHECK_EQ(gpu.fill_8(memory, 5, 65536, stream), 0);
+  CHECK_EQ(copy(stream, address(host), memory + 65436, 100), 0);
+  CHECK_EQ(finish(stream), 0);
+  CHECK_EQ(host[99], 5);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(new_memory(65400), memory);
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(gpu.host_free(host), 0);
+  end();
+}
+
 static void memory_that_is_in_use_is_not_freed(void) {
   begin("");
   uint64_t memory = new_memory(64);
@@ -284,6 +302,7 @@ void test_gpu_memory(void) {
   RUN(only_known_memory_is_filled_and_copied);
   RUN(memory_is_hidden_from_the_host);
   RUN(addresses_are_used_again_at_once);
+  RUN(addresses_are_aligned_no_better_than_is_said);
   RUN(memory_that_is_in_use_is_not_freed);
   RUN(memory_is_limited);
   RUN(memory_of_the_host_is_registered_once);

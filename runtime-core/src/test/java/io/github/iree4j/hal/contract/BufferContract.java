@@ -74,6 +74,19 @@ public abstract class BufferContract extends DeviceContract {
         }
     }
 
+    /** However a driver aligns what it allocates. */
+    @Test
+    void memoryIsAlignedAsAskedFor() {
+        for (long alignment : new long[] {64, 512, 1024, 4096, 65536}) {
+            BufferParams aligned = new BufferParams(
+                    PARAMS.memoryType(), PARAMS.usage(), PARAMS.access(), PARAMS.affinity(), alignment);
+            Buffer buffer = closed(device.allocator().allocate(aligned, 100));
+            assertThat(buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).address() % alignment)
+                    .as("aligned to %d", alignment)
+                    .isZero();
+        }
+    }
+
     @Test
     void refusesImpossibleParameters() {
         assertFails(

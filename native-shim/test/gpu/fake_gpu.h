@@ -34,6 +34,10 @@
 //   capacity=N           operations of a stream, 1024 by default; a call that
 //                        finds it full blocks
 //   slow=N               each operation takes N microseconds more
+//   implicit_sync        a call that makes, frees, registers or unregisters
+//                        memory other than that of pools, loads or unloads a
+//                        module, or makes an executable graph, returns once
+//                        what the streams of its context had is over
 //   oom_allocation=N     the N-th allocation, of any memory, fails,
 //                        counted from 1
 //   launch_error=N       the N-th launch returns 1
@@ -147,7 +151,7 @@ typedef struct fake_failure_t {
 
 typedef struct fake_settings_t {
   int device_count;
-  bool no_device, no_uuid, instances, visible, peer;
+  bool no_device, no_uuid, instances, visible, peer, implicit_sync;
   int init_error;
   int version, major, minor;
   char gfx[16];
@@ -355,6 +359,7 @@ typedef enum fake_op_kind_t {
 
 typedef struct fake_op_t {
   struct fake_op_t* next;
+  uint64_t number;  // of all that were ever enqueued
   fake_op_kind_t kind;
   uint64_t target, source, size;  // fills and copies, in bytes
   uint32_t value, element;        // fills: pattern and its size
@@ -423,6 +428,10 @@ void fake_use(fake_op_t* op, uint64_t address, uint64_t size);
 int fake_run(sgpu_context_t context, fake_op_t* op);
 
 bool fake_has_work(sgpu_context_t context);
+
+// With implicit_sync waits until what the streams of a context have now is over,
+// or the context is dead. Ends a call: others change everything meanwhile.
+void fake_await_work(sgpu_context_t context);
 
 // Whether an enqueued operation runs code of the program.
 struct fake_program_t;

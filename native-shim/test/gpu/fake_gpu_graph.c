@@ -336,6 +336,7 @@ int fake_graph_instantiate(sgpu_graph_exec_t* out_exec, sgpu_graph_t graph,
     exec->nodes = graph->nodes;
     ++exec->nodes->references;
     *out_exec = exec;
+    fake_await_work(context);
   }
   return fake_end(code);
 }

@@ -209,6 +209,7 @@ static void set_word(const char* word, bool loading) {
   if (strcmp(word, #name) == 0) s->name = true
   FLAG(no_device);
   FLAG(no_uuid);
+  FLAG(implicit_sync);
   FLAG(instances);
   FLAG(peer);
   FLAG(visible);
@@ -289,7 +290,7 @@ int fake_begin_driver(fake_call_t call) {
 
 bool fake_stays(int code) {
   static const int codes[] = {4,   46,  214, 220, 226, 700, 702, 709, 710, 714,
-                              715, 716, 717, 718, 719, 721, 999};
+                              715, 716, 717, 718, 719, 721, 805, 806, 810, 999};
   for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i) {
     if (codes[i] == code) return true;
   }

@@ -316,6 +316,7 @@ int fake_memory_allocate(uint64_t* out_address, size_t size) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_memory_allocate, &context);
   if (!code) code = allocate(context, size, out_address);
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -344,6 +345,7 @@ int fake_memory_free(uint64_t address) {
         free_range(context, FAKE_MEMORY_DEVICE, address, SGPU_INVALID_VALUE);
     if (!code) code = own;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -361,6 +363,7 @@ int fake_memory_managed(uint64_t* out_address, size_t size, unsigned flags) {
     if (range) *out_address = range->address;
     if (!range) code = SGPU_OUT_OF_MEMORY;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -394,6 +397,7 @@ int fake_host_allocate(void** out_address, size_t size, unsigned flags) {
   int code = fake_begin(CALL_host_allocate, &context);
   if (!code && flags & ~7u) code = SGPU_INVALID_VALUE;
   if (!code) code = allocate_host(context, size, out_address);
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -406,6 +410,7 @@ int fake_host_free(void* address) {
                          SGPU_INVALID_VALUE);
     if (!code) code = own;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -427,6 +432,7 @@ int fake_host_register(void* address, size_t size, unsigned flags) {
                        .address = begin,
                        .size = size});
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -439,6 +445,7 @@ int fake_host_unregister(void* address) {
                          FAKE_HOST_MEMORY_NOT_REGISTERED);
     if (!code) code = own;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 

@@ -285,6 +285,7 @@ int fake_module_load(sgpu_module_t* out_module, const void* image,
     module->program = program;
     *out_module = module;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 
@@ -379,6 +380,7 @@ int fake_module_unload(sgpu_module_t module) {
     }
     if (!code) code = own;
   }
+  if (!code) fake_await_work(context);
   return fake_end(code);
 }
 

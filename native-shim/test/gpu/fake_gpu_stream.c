@@ -8,6 +8,7 @@
 
 static fake_queue_t* queues;
 static int queue_count;  // ever made
+static uint64_t op_count;  // ever enqueued
 
 //===--------------------------------------------------------------------===//
 // Operations
@@ -176,6 +177,22 @@ bool fake_has_work(sgpu_context_t context) {
   return false;
 }
 
+static bool has_work_up_to(sgpu_context_t context, uint64_t number) {
+  for (const fake_queue_t* queue = queues; queue; queue = queue->next) {
+    if (queue->context == context && queue->head &&
+        queue->head->number <= number) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void fake_await_work(sgpu_context_t context) {
+  if (!fake_settings.implicit_sync) return;
+  const uint64_t last = op_count;
+  while (!fake_error(context) && has_work_up_to(context, last)) fake_pause();
+}
+
 bool fake_is_pending(const struct fake_program_t* program) {
   for (const fake_queue_t* queue = queues; queue; queue = queue->next) {
     for (const fake_op_t* op = queue->head; op; op = op->next) {
@@ -252,6 +269,7 @@ int fake_submit(sgpu_stream_t stream, fake_op_t value) {
     return code;
   }
   use_memory(op);
+  op->number = ++op_count;
   *(queue->tail ? &queue->tail->next : &queue->head) = op;
   queue->tail = op;
   ++queue->count;

@@ -183,6 +183,49 @@ static void memory_of_the_host_is_registered_once(void) {
   end();
 }
 
+static sgpu_event_t begin_work(uint64_t memory) {
+  sgpu_event_t event = new_event();
+  CHECK_EQ(gpu.fill_8(memory, 1, 1, stream), 0);
+  CHECK_EQ(gpu.event_record(event, stream), 0);
+  return event;
+}
+
+static void check_over(sgpu_event_t work) {
+  CHECK_EQ(gpu.event_query(work), 0);
+  CHECK_EQ(gpu.event_destroy(work), 0);
+}
+
+static void calls_wait_for_the_device_where_it_is_said(void) {
+  begin("implicit_sync slow=2000");
+  uint64_t memory = new_memory(64), more = 0;
+  uint8_t own[64];
+  void* host = NULL;
+  sgpu_event_t work = begin_work(memory);
+  CHECK_EQ(gpu.memory_allocate(&more, 64), 0);
+  check_over(work);
+  work = begin_work(memory);
+  CHECK_EQ(gpu.memory_free(more), 0);
+  check_over(work);
+  work = begin_work(memory);
+  CHECK_EQ(gpu.host_allocate(&host, 64, 0), 0);
+  check_over(work);
+  work = begin_work(memory);
+  CHECK_EQ(gpu.host_free(host), 0);
+  check_over(work);
+  work = begin_work(memory);
+  CHECK_EQ(gpu.host_register(own, 64, 0), 0);
+  check_over(work);
+  work = begin_work(memory);
+  CHECK_EQ(gpu.host_unregister(own), 0);
+  check_over(work);
+  work = begin_work(memory);
+  make_file(".lost");  // which ends the wait
+  CHECK_EQ(gpu.memory_allocate(&more, 64), SGPU_LAUNCH_FAILED);
+  remove_file(".lost");
+  CHECK_EQ(gpu.event_destroy(work), SGPU_LAUNCH_FAILED);
+  end_dead(SGPU_LAUNCH_FAILED);
+}
+
 static sgpu_pool_t new_pool(void) {
   const sgpu_pool_params_t params = {.type = SGPU_POOL_PINNED,
                                      .location = SGPU_LOCATION_DEVICE};
@@ -306,6 +349,7 @@ void test_gpu_memory(void) {
   RUN(memory_that_is_in_use_is_not_freed);
   RUN(memory_is_limited);
   RUN(memory_of_the_host_is_registered_once);
+  RUN(calls_wait_for_the_device_where_it_is_said);
   RUN(pools_give_and_take_in_the_order_of_a_stream);
   RUN(pools_keep_what_was_given_back);
   RUN(memory_is_of_one_device_unless_it_is_a_peer);

@@ -7,14 +7,20 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Makes graphs of commands that are executed repeatedly, which the driver launches with one call. They are captured on dedicated streams; the
  * commands of a region become branches of the graph. Safe from any thread.
+ *
+ * <p>GPU-6: one maker at a time has the streams that it captures on, and makes the graph under no lock, since the driver may make one only once
+ * the device has done all that it has.
  */
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);
@@ -26,10 +32,14 @@ final class GpuGraphs implements AutoCloseable {
     private final AtomicLong launches = new AtomicLong();
     private volatile boolean unsupported; // the driver has no graphs
     private final AtomicBoolean told = new AtomicBoolean(); // that one was not made
-    private final MemorySegment branches = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
-    private int
-            handles; // number of handles in `branches`, streams and events alternately; guarded by this, like the next
+    private final ArrayDeque<Branches> idle = new ArrayDeque<>(); // guarded by itself, like the next
     private boolean closed;
+
+    /** What one graph at a time is captured on. */
+    private static final class Branches {
+        final MemorySegment handles = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2 * BRANCHES);
+        int count; // of handles, streams and events alternately
+    }
 
     GpuGraphs(GpuDevice device) {
         this.device = device;
@@ -42,29 +52,70 @@ final class GpuGraphs implements AutoCloseable {
      * @param graph 0 for a new one
      * @return the graph; 0 if the driver has none, or does not make this one now; the given one is then released
      */
-    synchronized long make(GpuWords words, long graph) {
-        if (unsupported || closed) {
+    long make(GpuWords words, long graph) {
+        Branches branches = unsupported ? null : take();
+        if (branches == null) {
             return graph == 0 ? 0 : dropped(graph);
         }
         try {
+            return make(words, graph, branches);
+        } finally {
+            giveBack(branches);
+        }
+    }
+
+    private long make(GpuWords words, long graph, Branches branches) { // GPU-6
+        try {
             int branching = words.hasBranches() ? BRANCHES : 1;
-            for (; handles < 2 * branching; handles++) {
-                branches.setAtIndex(
+            for (; branches.count < 2 * branching; branches.count++) {
+                branches.handles.setAtIndex(
                         ValueLayout.JAVA_LONG,
-                        handles,
-                        handles % 2 == 0 ? device.createStream() : device.createEvent());
+                        branches.count,
+                        branches.count % 2 == 0 ? device.createStream() : device.createEvent());
             }
-            return device.makeGraph(branches.asSlice(0, 2L * branching * Long.BYTES), words.segment(), graph);
+            return device.makeGraph(branches.handles.asSlice(0, 2L * branching * Long.BYTES), words.segment(), graph);
         } catch (IreeException e) {
             if (graph != 0) { // it cannot be updated to these commands
                 dropped(graph);
-                return make(words, 0);
+                return make(words, 0, branches);
             }
             unsupported = e.code() == StatusCode.UNIMPLEMENTED;
             if (!unsupported && !device.isLost() && told.compareAndSet(false, true)) {
                 LOG.warn("commands are given one by one, since the driver made no graph of them: {}", e.getMessage());
             }
             return 0;
+        }
+    }
+
+    /** Takes branches that no other maker has; null when this is closed. */
+    private @Nullable Branches take() {
+        synchronized (idle) {
+            if (closed) {
+                return null;
+            }
+            Branches found = idle.pollLast();
+            return found == null ? new Branches() : found;
+        }
+    }
+
+    private void giveBack(Branches branches) {
+        synchronized (idle) {
+            if (!closed) {
+                idle.addLast(branches);
+                return;
+            }
+        }
+        release(branches);
+    }
+
+    private void release(Branches branches) {
+        for (; branches.count > 0; branches.count--) {
+            long handle = branches.handles.getAtIndex(ValueLayout.JAVA_LONG, branches.count - 1);
+            if (branches.count % 2 == 0) {
+                device.releaseEvent(handle);
+            } else {
+                device.releaseStream(handle);
+            }
         }
     }
 
@@ -85,15 +136,13 @@ final class GpuGraphs implements AutoCloseable {
 
     /** Makes no more graphs; existing ones remain until they are released. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        for (; handles > 0; handles--) {
-            long handle = branches.getAtIndex(ValueLayout.JAVA_LONG, handles - 1);
-            if (handles % 2 == 0) {
-                device.releaseEvent(handle);
-            } else {
-                device.releaseStream(handle);
-            }
+    public void close() {
+        List<Branches> unused;
+        synchronized (idle) {
+            closed = true;
+            unused = List.copyOf(idle);
+            idle.clear();
         }
+        unused.forEach(this::release);
     }
 }

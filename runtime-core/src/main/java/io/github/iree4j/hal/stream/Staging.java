@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Staging memory: visible to host and device, for bytes that only one of them sees. {@value #SLOTS} slots of {@value #SLOT}
  * bytes, lent for one transfer each; small transfers share a slot. A requester that finds none waits in line, so a device's
- * staging memory is bounded, regardless of the number of transfers. Allocated from the driver on first use. Safe from any thread.
+ * staging memory is bounded, regardless of the number of transfers. Allocated from the driver for the first requester, on its thread; others
+ * wait in line meanwhile. Safe from any thread.
  *
  * <p>Lent only to operations that are being issued: those end by themselves, so every wait ends.
  */
@@ -29,11 +30,14 @@ final class Staging {
     /*
      * STAGE-1: bytes are lent to one borrower at a time: a slot is reused once all of its leases are closed.
      * STAGE-2: a requester in line gets its bytes, or has left: returned bytes are offered to the line under the same lock.
+     * STAGE-3: the driver is called without the lock, since it may allocate only once the device has done all that it has: the requester
+     * that sets `opening` allocates, and serves or refuses the line afterwards.
      */
     private final Source source;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
     private final ArrayDeque<Request> line = new ArrayDeque<>();
     private StreamMemory.@Nullable Block memory;
+    private boolean opening; // a requester has the driver allocate it
     private @Nullable Slot shared; // small transfers go into it until it is full
     private int lent;
     private boolean closed;
@@ -80,7 +84,7 @@ final class Staging {
     }
 
     /** A request in line. */
-    private record Request(int size, Consumer<Lease> granted) {}
+    private record Request(int size, Consumer<Lease> granted, Consumer<IreeException> refused) {}
 
     /** Creates a ring without memory. */
     Staging(Source source) {
@@ -104,26 +108,39 @@ final class Staging {
     }
 
     /**
-     * Lends bytes as soon as some are free.
+     * Lends bytes as soon as some are free. May take long where there is no memory yet.
      *
      * @param size how many, up to {@link #SLOT}
      * @param granted notified once, at once if some are free, as a callback of {@link HeldCallbacks}
+     * @param refused notified instead when no memory can be allocated: RESOURCE_EXHAUSTED when the device has none, FAILED_PRECONDITION when it is
+     *     closed meanwhile; as such a callback
      * @return a cancellation that leaves the line
-     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for that; FAILED_PRECONDITION when it is closed
+     * @throws IreeException FAILED_PRECONDITION when the device is closed
      */
-    Cancellation lease(int size, Consumer<Lease> granted) {
-        Request request = new Request(size, granted);
-        Lease lease;
+    Cancellation lease(int size, Consumer<Lease> granted, Consumer<IreeException> refused) {
+        Request request = new Request(size, granted, refused);
+        Lease lease = null;
+        boolean opens;
         synchronized (this) {
-            open();
-            lease = line.isEmpty() ? find(size) : null;
+            if (closed) {
+                throw closed();
+            }
+            opens = memory == null && !opening;
+            opening |= opens;
+            if (memory != null && line.isEmpty()) {
+                lease = find(size);
+            }
             if (lease == null) {
                 line.add(request);
             }
         }
         if (lease != null) {
-            HeldCallbacks.run(() -> granted.accept(lease));
+            Lease found = lease;
+            HeldCallbacks.run(() -> granted.accept(found));
             return Cancellation.OVER;
+        }
+        if (opens) {
+            open();
         }
         return () -> {
             synchronized (this) {
@@ -132,25 +149,68 @@ final class Staging {
         };
     }
 
-    /** Under the lock: allocates the memory: all slots, or as many as there is room for. */
+    private static IreeException closed() {
+        return new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed");
+    }
+
+    /** Without the lock: allocates the memory, or refuses who waits for it. */
     private void open() {
-        if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed");
+        StreamMemory.Block made = null;
+        IreeException cause;
+        try {
+            made = allocate();
+            cause = closed(); // if it is by now
+        } catch (IreeException e) {
+            cause = e;
+        } catch (RuntimeException | Error e) {
+            cause = new IreeException(StatusCode.INTERNAL, "staging memory is not allocated: " + e, e);
         }
-        int slots = SLOTS;
-        while (memory == null) {
-            try {
-                memory = source.take((long) slots * SLOT);
-            } catch (IreeException e) {
-                if (e.code() != StatusCode.RESOURCE_EXHAUSTED || slots == 1) {
-                    throw e;
+        opened(made, cause);
+    }
+
+    /** Allocates all slots, or one where there is no room for all. */
+    private StreamMemory.Block allocate() { // STAGE-3
+        try {
+            return source.take((long) SLOTS * SLOT);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
+                throw e;
+            }
+            return source.take(SLOT);
+        }
+    }
+
+    private void opened(StreamMemory.@Nullable Block made, IreeException otherwise) {
+        ArrayDeque<Runnable> due = new ArrayDeque<>();
+        StreamMemory.Block unused = null;
+        synchronized (this) {
+            opening = false;
+            if (made == null || closed) {
+                unused = made;
+                line.forEach(each -> due.add(() -> each.refused.accept(otherwise)));
+                line.clear();
+            } else {
+                memory = made;
+                for (long at = 0; at < made.storage().length(); at += SLOT) {
+                    free.add(new Slot(at));
                 }
-                slots = 1;
-                continue;
+                serve(due);
             }
-            for (int i = 0; i < slots; i++) {
-                free.add(new Slot((long) i * SLOT));
+        }
+        due.forEach(HeldCallbacks::run);
+        release(unused);
+    }
+
+    /** Under the lock: lends what is free to the line. */
+    private void serve(ArrayDeque<Runnable> due) {
+        for (Request first; (first = line.peek()) != null; ) { // STAGE-2
+            Lease lease = find(first.size);
+            if (lease == null) {
+                break;
             }
+            line.remove();
+            Request served = first;
+            due.add(() -> served.granted.accept(lease));
         }
     }
 
@@ -184,15 +244,7 @@ final class Staging {
                 if (slot != shared) {
                     free.add(slot);
                 }
-                for (Request first; (first = line.peek()) != null; ) { // STAGE-2
-                    Lease lease = find(first.size);
-                    if (lease == null) {
-                        break;
-                    }
-                    line.remove();
-                    Request served = first;
-                    due.add(() -> served.granted.accept(lease));
-                }
+                serve(due);
             }
             if (closed && lent == 0) {
                 unused = memory;

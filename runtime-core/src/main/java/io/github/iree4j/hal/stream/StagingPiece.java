@@ -33,13 +33,20 @@ final class StagingPiece {
     }
 
     void lease(Staging staging, Consumer<@Nullable IreeException> done) {
-        Cancellation line = staging.lease(size, granted -> {
-            if (keep(granted)) {
-                done.accept(null);
-            } else {
-                granted.close();
-            }
-        });
+        Cancellation line = staging.lease(
+                size,
+                granted -> {
+                    if (keep(granted)) {
+                        done.accept(null);
+                    } else {
+                        granted.close();
+                    }
+                },
+                refused -> {
+                    if (!isOver()) {
+                        done.accept(refused);
+                    }
+                });
         boolean late;
         synchronized (this) {
             waiting = line;
@@ -48,6 +55,10 @@ final class StagingPiece {
         if (late) {
             line.cancel();
         }
+    }
+
+    private synchronized boolean isOver() {
+        return over;
     }
 
     private synchronized boolean keep(Staging.Lease granted) {

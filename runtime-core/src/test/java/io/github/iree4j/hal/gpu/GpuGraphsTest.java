@@ -26,6 +26,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,9 +67,13 @@ class GpuGraphsTest {
     }
 
     private static void execute(StreamDevice device, CommandBuffer commands, @Nullable BindingTable table) {
+        execute(device, 0, commands, table);
+    }
+
+    private static void execute(StreamDevice device, int queue, CommandBuffer commands, @Nullable BindingTable table) {
         try (TimelineSemaphore semaphore = device.createSemaphore(0, 0);
                 Fence done = Fence.at(semaphore, 1)) {
-            device.queue(0).execute(null, done, commands, table, 0);
+            device.queue(queue).execute(null, done, commands, table, 0);
             done.await();
         }
     }
@@ -229,6 +237,51 @@ class GpuGraphsTest {
             assertThat(fake.calls("graph_instantiate")).isEqualTo(2);
             assertThat(fake.calls("graph_launch")).isGreaterThan(2);
         });
+    }
+
+    /** GPU-6: a driver may make a graph only once the device has done all that it has, which holds up no other commands. */
+    @ParameterizedTest
+    @EnumSource
+    void aGraphThatWaitsForTheDeviceHoldsUpNoOther(GpuKind kind) throws Exception {
+        GpuDrivers driver = GpuDrivers.fake(directory, kind, "implicit_sync");
+        FakeGpu fake = Objects.requireNonNull(driver.library());
+        StreamDevice device = driver.open(DeviceOptions.builder().queueCount(3));
+        try (device;
+                ExecutorService threads = Executors.newCachedThreadPool();
+                Executable kernels = GpuKernels.load(device);
+                Buffer first = device.allocator().allocate(PARAMS, 4);
+                Buffer second = device.allocator().allocate(PARAMS, 4);
+                CommandBuffer waiting = increments(device, kernels, BufferRef.of(first));
+                CommandBuffer updated = increments(device, kernels, BufferRef.slot(0, 0, 4));
+                TimelineSemaphore busy = device.createSemaphore(0, 0);
+                Fence held = Fence.at(busy, 1)) {
+            execute(device, waiting, null);
+            execute(device, updated, BindingTable.of(first));
+            execute(device, updated, BindingTable.of(first));
+            execute(device, updated, BindingTable.of(second));
+            second.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).set(ValueLayout.JAVA_INT, 0, 0);
+            driver.hang(0);
+            Future<?> made;
+            try {
+                device.queue(0).fill(null, held, first, 0, 4, 0, 4, 0);
+                made = threads.submit(() -> execute(device, 1, waiting, null));
+                while (fake.calls("graph_instantiate") < 2) {
+                    Thread.onSpinWait();
+                }
+                threads.submit(() -> execute(device, 2, updated, BindingTable.of(second)))
+                        .get(30, TimeUnit.SECONDS);
+                assertThat(fake.calls("graph_update")).isEqualTo(1);
+                assertThat(read(second)).isEqualTo(DISPATCHES);
+                assertThat(held.isReached()).isFalse();
+                assertThat(made.isDone()).isFalse();
+            } finally {
+                driver.goOn();
+            }
+            held.await();
+            made.get();
+        }
+        driver.assertNothingToComplainOf();
+        GpuDrivers.assertNothingLeft(device);
     }
 
     @ParameterizedTest

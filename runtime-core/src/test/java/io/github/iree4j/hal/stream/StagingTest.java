@@ -13,7 +13,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +29,9 @@ class StagingTest {
     private final AtomicInteger taken = new AtomicInteger();
     private final AtomicInteger given = new AtomicInteger();
     private long most = Long.MAX_VALUE;
+    private Runnable meanwhile = () -> {}; // while the driver allocates
     private final Staging staging = new Staging(size -> {
+        meanwhile.run();
         if (size > most) {
             throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no " + size + " bytes");
         }
@@ -41,8 +47,29 @@ class StagingTest {
 
     private Staging.Lease lease(int size) {
         List<Staging.Lease> granted = new ArrayList<>();
-        staging.lease(size, granted::add);
+        List<IreeException> refused = new ArrayList<>();
+        staging.lease(size, granted::add, refused::add);
+        if (!refused.isEmpty()) {
+            throw refused.getFirst();
+        }
         return granted.getFirst();
+    }
+
+    private static void unexpected(Staging.Lease granted) {
+        throw new AssertionError(granted + " is granted");
+    }
+
+    private static void unexpected(IreeException refused) {
+        throw new AssertionError(refused);
+    }
+
+    /** Runs on another thread, which is not to wait for this one. */
+    private static void elsewhere(Runnable action) {
+        try {
+            CompletableFuture.runAsync(action).get(30, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
@@ -54,7 +81,7 @@ class StagingTest {
         }
         assertThat(staging.tryLease(1)).isNull();
         for (int i = 0; i < 100; i++) {
-            staging.lease(Staging.SLOT, late::add);
+            staging.lease(Staging.SLOT, late::add, StagingTest::unexpected);
         }
         assertThat(late).isEmpty();
         held.removeFirst().close();
@@ -69,9 +96,9 @@ class StagingTest {
             held.add(lease(Staging.SLOT));
         }
         List<String> served = new ArrayList<>();
-        staging.lease(Staging.SLOT, lease -> served.add("first"));
-        Cancellation second = staging.lease(Staging.SLOT, lease -> served.add("second"));
-        staging.lease(Staging.SLOT, lease -> served.add("third"));
+        staging.lease(Staging.SLOT, lease -> served.add("first"), StagingTest::unexpected);
+        Cancellation second = staging.lease(Staging.SLOT, lease -> served.add("second"), StagingTest::unexpected);
+        staging.lease(Staging.SLOT, lease -> served.add("third"), StagingTest::unexpected);
         assertThat(second.cancel()).isTrue();
         assertThat(second.cancel()).isFalse();
         held.get(0).close();
@@ -114,6 +141,41 @@ class StagingTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
     }
 
+    // STAGE-3: the driver may wait for all that the device does, and then only its caller waits.
+    @Test
+    void whileTheDriverAllocatesOthersWaitInLine() {
+        List<Staging.Lease> late = new ArrayList<>();
+        meanwhile = () -> elsewhere(() -> {
+            assertThat(staging.tryLease(1)).isNull();
+            staging.lease(Staging.SLOT, late::add, StagingTest::unexpected);
+            assertThat(staging.lease(1, late::add, StagingTest::unexpected).cancel())
+                    .isTrue();
+            assertThat(late).isEmpty();
+        });
+        lease(5);
+        assertThat(late).hasSize(1);
+        assertThat(taken).hasValue(1);
+    }
+
+    @Test
+    void whoWaitsForMemoryThatTheDriverHasNotIsRefused() {
+        most = 0;
+        List<StatusCode> refused = new ArrayList<>();
+        meanwhile = () -> elsewhere(() -> staging.lease(5, StagingTest::unexpected, e -> refused.add(e.code())));
+        assertThatThrownBy(() -> lease(1)).isInstanceOf(IreeException.class);
+        assertThat(refused).containsOnly(StatusCode.RESOURCE_EXHAUSTED).hasSize(2); // one slot was asked for, too
+        most = Long.MAX_VALUE;
+        meanwhile = () -> {};
+        lease(1);
+    }
+
+    @Test
+    void memoryThatComesWhenItIsClosedGoesBack() {
+        meanwhile = () -> elsewhere(staging::close);
+        assertThatThrownBy(() -> lease(5)).hasMessageContaining("closed");
+        assertThat(given).hasValue(1);
+    }
+
     @Test
     void memoryGoesBackWithTheLastLeaseAfterClosing() {
         Staging.Lease held = lease(5);
@@ -140,19 +202,22 @@ class StagingTest {
                 for (int round = 0; round < rounds; round++) {
                     int size = random.nextInt(4) == 0 ? Staging.SLOT : 1 + random.nextInt(Staging.SLOT);
                     int mark = thread * rounds + round;
-                    staging.lease(size, lease -> {
-                        MemorySegment bytes = lease.storage.mapped();
-                        if (size > 4) {
-                            bytes.set(ValueLayout.JAVA_INT_UNALIGNED, 0, mark);
-                        }
-                        bytes.set(ValueLayout.JAVA_BYTE, size - 1, (byte) mark);
-                        Thread.onSpinWait();
-                        boolean whole = bytes.get(ValueLayout.JAVA_BYTE, size - 1) == (byte) mark
-                                && (size < 5 || bytes.get(ValueLayout.JAVA_INT_UNALIGNED, 0) == mark);
-                        damaged.addAndGet(whole ? 0 : 1);
-                        lease.close();
-                        served.countDown();
-                    });
+                    staging.lease(
+                            size,
+                            lease -> {
+                                MemorySegment bytes = lease.storage.mapped();
+                                if (size > 4) {
+                                    bytes.set(ValueLayout.JAVA_INT_UNALIGNED, 0, mark);
+                                }
+                                bytes.set(ValueLayout.JAVA_BYTE, size - 1, (byte) mark);
+                                Thread.onSpinWait();
+                                boolean whole = bytes.get(ValueLayout.JAVA_BYTE, size - 1) == (byte) mark
+                                        && (size < 5 || bytes.get(ValueLayout.JAVA_INT_UNALIGNED, 0) == mark);
+                                damaged.addAndGet(whole ? 0 : 1);
+                                lease.close();
+                                served.countDown();
+                            },
+                            StagingTest::unexpected);
                 }
             }));
         }

@@ -140,9 +140,12 @@ shim_status_t shim_gpu_host_allocate(shim_gpu_device_t* device, uint64_t size,
 void shim_gpu_host_free(shim_gpu_device_t* device, uint64_t host);
 
 // Lets the device use memory of the caller. No byte of its pages may be
-// registered already.
+// registered already. |read_only| if the device only reads it, for pages that
+// are mapped so: drivers that have no such registration may refuse those
+// (INVALID_ARGUMENT), and systems may have them refuse pages of files.
 shim_status_t shim_gpu_host_register(shim_gpu_device_t* device, void* host,
-                                     uint64_t size, uint64_t* out_address,
+                                     uint64_t size, int32_t read_only,
+                                     uint64_t* out_address,
                                      shim_error_t* error);
 void shim_gpu_host_unregister(shim_gpu_device_t* device, void* host);
 

@@ -211,7 +211,7 @@ static char own[4096];
 static shim_status_t memory_is_registered(void) {
   uint64_t address = 7;
   shim_status_t status = FAILING(shim_gpu_host_register(
-      gpu, own, sizeof(own), &address, failing_error));
+      gpu, own, sizeof(own), 1, &address, failing_error));
   CHECK_EQ(address == 0, status != SHIM_OK);
   if (!status) shim_gpu_host_unregister(gpu, own);
   return status;
@@ -219,7 +219,7 @@ static shim_status_t memory_is_registered(void) {
 
 static shim_status_t memory_is_unregistered(void) {
   uint64_t address = 0;
-  CHECK_OK(shim_gpu_host_register(gpu, own, sizeof(own), &address, &error));
+  CHECK_OK(shim_gpu_host_register(gpu, own, sizeof(own), 1, &address, &error));
   FAILING_VOID(shim_gpu_host_unregister(gpu, own));
   return FAILING_HAS_NO_STATUS;
 }

@@ -272,16 +272,31 @@ void shim_gpu_host_free(shim_gpu_device_t* device, uint64_t host) {
   SHIM__GPU_FREE(device, HOST_MEMORY, host_free((void*)(uintptr_t)host));
 }
 
+// Whether the library has a registration for memory that is only read.
+static int ask_read_only(shim_gpu_device_t* device, int* out_has) {
+  *out_has = 0;
+  if (device->api->kind != SHIM_GPU_CUDA) return SGPU_SUCCESS;
+  int code =
+      SHIM__GPU_TABLE(device)->device_attribute(out_has, 113, device->device);
+  if (code) *out_has = 0;
+  // A driver that is older than the attribute does not have what it is about.
+  return code == SGPU_INVALID_VALUE ? SGPU_SUCCESS : code;
+}
+
 shim_status_t shim_gpu_host_register(shim_gpu_device_t* device, void* host,
-                                     uint64_t size, uint64_t* out_address,
+                                     uint64_t size, int32_t read_only,
+                                     uint64_t* out_address,
                                      shim_error_t* error) {
   *out_address = 0;
   shim_status_t status = shim__gpu_enter(device, error);
   if (status) return status;
   const shim__gpu_table_t* table = SHIM__GPU_TABLE(device);
   uint64_t address = 0;
-  int code = table->host_register(
-      host, size, SGPU_HOST_REGISTER_PORTABLE | SGPU_HOST_REGISTER_MAPPED);
+  unsigned flags = SGPU_HOST_REGISTER_PORTABLE | SGPU_HOST_REGISTER_MAPPED;
+  int code = SGPU_SUCCESS, has_read_only = 0;
+  if (read_only) code = ask_read_only(device, &has_read_only);
+  if (has_read_only) flags |= SGPU_HOST_REGISTER_READ_ONLY;
+  if (!code) code = table->host_register(host, size, flags);
   if (!code) {
     code = table->host_address(&address, host, 0);
     if (code) table->host_unregister(host);

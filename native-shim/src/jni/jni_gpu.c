@@ -106,10 +106,11 @@ static void jni_host_free(JNIEnv* env, jclass cls, jlong device, jlong host) {
 }
 
 static jint jni_host_register(JNIEnv* env, jclass cls, jlong device, jlong host,
-                              jlong size, jlong out, jlong error) {
+                              jlong size, jint read_only, jlong out,
+                              jlong error) {
   (void)env, (void)cls;
-  return shim_gpu_host_register(DEVICE, HANDLE(void, host), (uint64_t)size, OUT,
-                                ERROR);
+  return shim_gpu_host_register(DEVICE, HANDLE(void, host), (uint64_t)size,
+                                read_only, OUT, ERROR);
 }
 
 static void jni_host_unregister(JNIEnv* env, jclass cls, jlong device,
@@ -285,7 +286,7 @@ const JNINativeMethod shim__gpu_methods[] = {
     SHIM__METHOD("memoryCheck", "(JJJJ)I", jni_memory_check),
     SHIM__METHOD("hostAllocate", "(JJJJ)I", jni_host_allocate),
     SHIM__METHOD("hostFree", "(JJ)V", jni_host_free),
-    SHIM__METHOD("hostRegister", "(JJJJJ)I", jni_host_register),
+    SHIM__METHOD("hostRegister", "(JJJIJJ)I", jni_host_register),
     SHIM__METHOD("hostUnregister", "(JJ)V", jni_host_unregister),
     SHIM__METHOD("moduleLoad", "(JJJJJJ)I", jni_module_load),
     SHIM__METHOD("link", "(JJJJJ)I", jni_link),

@@ -25,6 +25,7 @@
 //   gfx=gfx90a           the device of HIP; images for others fail with 209
 //   attribute=N:VALUE    the device attribute N has that value; several times
 //   no_attribute=N       there is no such attribute; several times
+//   no_files             memory of files that are mapped is not registered
 //   heap_mib=N           memory of each device, 256 by default
 //   alignment=N          addresses are odd multiples of N, a power of two below
 //                        65536; by default they are multiples of 65536
@@ -64,6 +65,10 @@
 // Freed handles and addresses are reused at once. Misuse is reported to stderr
 // and counted; see the functions below. What a context has left when its last
 // reference is released is reported too, unless it is dead.
+//
+// Memory of the host is registered by pages: each must be mapped, with the
+// rights to read and to write, or only to read with the flag for that where the
+// device has attribute 113; none may be registered already.
 //
 // Stricter than the drivers: there is no default stream and no pageable memory
 // in copies, and HIP has no current context unless one was pushed.
@@ -151,7 +156,8 @@ typedef struct fake_failure_t {
 
 typedef struct fake_settings_t {
   int device_count;
-  bool no_device, no_uuid, instances, visible, peer, implicit_sync;
+  bool no_device, no_uuid, instances, no_files, visible, peer;
+  bool implicit_sync;
   int init_error;
   int version, major, minor;
   char gfx[16];
@@ -262,6 +268,9 @@ struct sgpu_context {
 int fake_current(sgpu_context_t* out_context);
 bool fake_has_contexts(void);
 
+// The value of an attribute of a device. Holds the lock.
+int fake_attribute_of(int device, int attribute, int* out_value);
+
 // The context of a device, or NULL. Holds the lock.
 sgpu_context_t fake_primary(int device);
 
@@ -294,6 +303,7 @@ typedef struct fake_range_t {
   int uses;       // by enqueued operations
   int open;       // by running operations
   bool freed;     // but still used
+  bool read_only;    // operations may not write it
   sgpu_pool_t pool;  // it came from, or NULL
   bool pending;      // its stream has not come to the allocation
   bool leaving;      // it goes back to the pool

@@ -34,6 +34,7 @@ static const struct {
     {89, 9, 0},                      // the same, concurrent
     {91, 4, 1},                      // host pointers of registered memory
     {99, 90, 1},                     // host memory can be registered
+    {113, -2, 1},                    // the same, read-only: CUDA alone
     {115, 88, 1},                    // memory pools
     {20, 6, 0},                      // compute mode: default
     {13, 5, 1000000},                // clock, kHz
@@ -102,7 +103,7 @@ int fake_device_uuid_of_instance(sgpu_uuid_t* out_uuid, int device) {
 }
 #endif
 
-static int attribute_of(int device, int attribute, int* out_value) {
+int fake_attribute_of(int device, int attribute, int* out_value) {
   const fake_settings_t* s = &fake_settings;
   for (int i = 0; i < s->attribute_count; ++i) {
     if (s->attributes[i][0] == attribute) {
@@ -136,7 +137,7 @@ static int attribute_of(int device, int attribute, int* out_value) {
 int fake_device_attribute(int* out_value, int attribute, int device) {
   int code = fake_begin_driver(CALL_device_attribute);
   if (!code) code = check_device(device);
-  if (!code) code = attribute_of(device, attribute, out_value);
+  if (!code) code = fake_attribute_of(device, attribute, out_value);
   return fake_end(code);
 }
 

@@ -63,22 +63,26 @@ static bool holds(const fake_range_t* range, uint64_t address, uint64_t size) {
   return offset < range->size && size <= range->size - offset;
 }
 
-static bool is_open(access_t* access, uint64_t address, uint64_t size) {
+// A range that holds the bytes and may be written if they are.
+static bool is_open(access_t* access, uint64_t address, uint64_t size,
+                    bool write) {
   uint32_t count = __atomic_load_n(&access->count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; ++i) {
-    if (holds(access->ranges[i], address, size)) return true;
+    if (holds(access->ranges[i], address, size)) {
+      return !write || !access->ranges[i]->read_only;
+    }
   }
   return false;
 }
 
 static bool check(void* user, uint64_t address, uint64_t size, bool write) {
-  (void)write;
   access_t* access = user;
-  if (is_open(access, address, size)) return true;
+  if (is_open(access, address, size, write)) return true;
   pthread_mutex_lock(&fake_lock);
-  bool allowed = is_open(access, address, size);
+  bool allowed = is_open(access, address, size, write);
   fake_range_t* range = allowed ? NULL : fake_find(address, size);
-  if (range && fake_reaches(access->context, range)) {
+  if (range && fake_reaches(access->context, range) &&
+      (!write || !range->read_only)) {
     if (access->count == MAX_RANGES) {
       fake_complain("a kernel uses more than %d allocations", MAX_RANGES);
     } else {

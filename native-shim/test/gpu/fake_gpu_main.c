@@ -208,6 +208,7 @@ static void set_word(const char* word, bool loading) {
 #define FLAG(name) \
   if (strcmp(word, #name) == 0) s->name = true
   FLAG(no_device);
+  FLAG(no_files);
   FLAG(no_uuid);
   FLAG(implicit_sync);
   FLAG(instances);

@@ -1,9 +1,11 @@
 // Memory of the fakes: a table of the address ranges that operations can use.
 // Device memory lies in this process, but without access rights while no
 // operation uses it. Addresses last freed are first reused.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "fake_gpu.h"
 
@@ -47,6 +49,24 @@ static bool overlaps(uint64_t address, uint64_t size) {
     return true;
   }
   return after < table_count && table[after]->address - address < size;
+}
+
+static uint64_t page_of(uint64_t address) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  return address / page * page;
+}
+
+// Whether pages, of which |first| and |last| are addresses, have registered
+// memory, or bytes of other memory.
+static bool overlaps_pages(uint64_t first, uint64_t last) {
+  first = page_of(first);
+  last = page_of(last);
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  if (overlaps(first, last - first + page)) return true;
+  size_t after = position(first);
+  const fake_range_t* before = after ? table[after - 1] : NULL;
+  return before && before->kind == FAKE_MEMORY_REGISTERED &&
+         page_of(before->address + before->size - 1) == first;
 }
 
 static fake_range_t* add(fake_range_t value) {
@@ -414,6 +434,40 @@ int fake_host_free(void* address) {
   return fake_end(code);
 }
 
+// Whether the pages of some bytes are mapped so that they can be registered.
+static bool is_mapped(uint64_t first, uint64_t last, bool written) {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  if (!maps) return false;
+  char line[512];
+  uint64_t at = page_of(first);
+  while (at <= last && fgets(line, sizeof(line), maps)) {
+    unsigned long long begin = 0, end = 0, inode = 0;
+    char rights[8] = "";
+    if (sscanf(line, "%llx-%llx %7s %*s %*s %llu", &begin, &end, rights,
+               &inode) != 4 ||
+        end <= at) {
+      continue;
+    }
+    if (begin > at || rights[0] != 'r' || (written && rights[1] != 'w') ||
+        (inode && fake_settings.no_files)) {
+      break;
+    }
+    at = end;
+  }
+  fclose(maps);
+  return at > last;
+}
+
+static int check_register(sgpu_context_t context, uint64_t first, uint64_t last,
+                          bool read_only) {
+  int can = 0;
+  if (read_only && (fake_attribute_of(context->device, 113, &can) || !can)) {
+    return SGPU_NOT_SUPPORTED;
+  }
+  if (overlaps_pages(first, last)) return SGPU_HOST_MEMORY_ALREADY_REGISTERED;
+  return is_mapped(first, last, !read_only) ? SGPU_SUCCESS : SGPU_INVALID_VALUE;
+}
+
 int fake_host_register(void* address, size_t size, unsigned flags) {
   sgpu_context_t context = NULL;
   int code = fake_begin(CALL_host_register, &context);
@@ -422,15 +476,17 @@ int fake_host_register(void* address, size_t size, unsigned flags) {
   if (!code && (!address || !size || flags & ~15u || begin + size < begin)) {
     code = SGPU_INVALID_VALUE;
   }
-  if (!code && overlaps(begin, size)) {
-    code = SGPU_HOST_MEMORY_ALREADY_REGISTERED;
+  bool read_only = flags & SGPU_HOST_REGISTER_READ_ONLY;
+  if (!code) {
+    code = check_register(context, begin, begin + size - 1, read_only);
   }
   if (!code) {
     add((fake_range_t){.kind = FAKE_MEMORY_REGISTERED,
                        .context = context,
                        .device = context->device,
                        .address = begin,
-                       .size = size});
+                       .size = size,
+                       .read_only = read_only});
   }
   if (!code) fake_await_work(context);
   return fake_end(code);

@@ -403,6 +403,10 @@ static int transfer(fake_call_t call, sgpu_stream_t stream, fake_op_t op) {
       fake_complain("memory of another device is filled");
       return fake_end(SGPU_INVALID_VALUE);
     }
+    if (range && i == 0 && range->read_only) {
+      fake_complain("memory that is registered to be read is written");
+      return fake_end(SGPU_INVALID_VALUE);
+    }
     if (range) continue;
     fake_complain("%s %llu bytes at %#llx, which are not of one allocation",
                   i ? "a copy reads" : "a fill or copy writes",

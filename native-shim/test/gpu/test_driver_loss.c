@@ -22,7 +22,7 @@ static objects_t new_objects(void) {
   CHECK(objects.own);
   objects.store = function_of(objects.module, "store");
   uint64_t address = 0;
-  OK(shim_gpu_host_register(device, objects.own, 65536, &address, &error));
+  OK(shim_gpu_host_register(device, objects.own, 65536, 0, &address, &error));
   words_t words = {0};
   add_fill(&words, objects.memory, 64, 1, 4);
   OK(shim_gpu_graph_make(device, &(shim_gpu_branch_t){stream, 0}, 1, words.values, words.count,
@@ -42,7 +42,7 @@ static void check_all_calls_fail(const objects_t* objects) {
   CHECK(!out[0] && !out[1]);
   char other[16];
   out[0] = 7;
-  IS_LOST(shim_gpu_host_register(device, other, 16, out, &error));
+  IS_LOST(shim_gpu_host_register(device, other, 16, 0, out, &error));
   CHECK_EQ(out[0], 0);
   char log[8] = "x";
   out[0] = 7;
@@ -131,7 +131,7 @@ static void a_loss_is_found_in_any_call(void) {
     shim_status_t status =
         i == 0   ? shim_gpu_memory_allocate(device, 4, 0, out, error)
         : i == 1 ? shim_gpu_host_allocate(device, 4, out, error)
-        : i == 2 ? shim_gpu_host_register(device, log, 8, out, error)
+        : i == 2 ? shim_gpu_host_register(device, log, 8, 0, out, error)
         : i == 3 ? shim_gpu_module_load(device, kernels, log, 8, out, error)
         : i == 4 ? shim_gpu_module_function(device, objects.module, "store", 0,
                                             &function, error)

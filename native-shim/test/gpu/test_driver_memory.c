@@ -1,5 +1,6 @@
 // Memory of devices and of the host through the shim.
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "gpu/driver_test.h"
 
@@ -249,7 +250,7 @@ static void memory_of_the_caller_is_registered(void) {
   CHECK(own);
   memset(own, 0, 4 * PAGE);
   uint64_t address = 0;
-  OK(shim_gpu_host_register(device, own, 2 * PAGE, &address, &error));
+  OK(shim_gpu_host_register(device, own, 2 * PAGE, 0, &address, &error));
   CHECK(address);
   CHECK_EQ(live(SHIM_GPU_KIND_REGISTRATIONS), 1);
   uint64_t memory = new_memory(64);
@@ -267,25 +268,64 @@ static void memory_of_the_caller_is_registered(void) {
   end();
 }
 
+static void memory_that_is_only_read_is_registered_so(void) {
+  begin("");
+  uint32_t* own = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(own != MAP_FAILED);
+  own[1] = 5;
+  CHECK_EQ(mprotect(own, PAGE, PROT_READ), 0);
+  uint64_t address = 0;
+  if (is_fake) {
+    FAILS(shim_gpu_host_register(device, own, PAGE, 0, &address, &error),
+          SHIM_INVALID_ARGUMENT, "registration of host memory of 65536 bytes");
+  }
+  if (is_fake && hip) {  // it has no such registration
+    FAILS(shim_gpu_host_register(device, own, PAGE, 1, &address, &error),
+          SHIM_INVALID_ARGUMENT, "registration of host memory of 65536 bytes");
+  } else if (!hip) {
+    OK(shim_gpu_host_register(device, own, PAGE, 1, &address, &error));
+    uint64_t memory = new_memory(4);
+    words_t words = {0};
+    add_copy(&words, memory, address + 4, 4);
+    OK(run(&words, &error));
+    CHECK_EQ(value_at(memory), 5);
+    free_memory(memory);
+    DONE(shim_gpu_host_unregister(device, own));
+  }
+  check_only_the_stream_is_live();
+  end();
+  if (is_fake) {
+    begin("no_attribute=113");
+    FAILS(shim_gpu_host_register(device, own, PAGE, 1, &address, &error),
+          SHIM_INVALID_ARGUMENT, "registration of host memory of 65536 bytes");
+    CHECK_EQ(mprotect(own, PAGE, PROT_READ | PROT_WRITE), 0);
+    OK(shim_gpu_host_register(device, own, PAGE, 1, &address, &error));
+    DONE(shim_gpu_host_unregister(device, own));
+    end();
+  }
+  CHECK_EQ(munmap(own, PAGE), 0);
+}
+
 static void no_byte_is_registered_twice(void) {
   begin("");
   uint8_t* own = aligned_alloc(PAGE, 4 * PAGE);
   CHECK(own);
   uint64_t address = 0, other = 7;
-  OK(shim_gpu_host_register(device, own + PAGE, 2 * PAGE, &address, &error));
-  FAILS(shim_gpu_host_register(device, own + PAGE, PAGE, &other, &error),
+  OK(shim_gpu_host_register(device, own + PAGE, 2 * PAGE, 0, &address, &error));
+  FAILS(shim_gpu_host_register(device, own + PAGE, PAGE, 0, &other, &error),
         SHIM_ALREADY_EXISTS, "registration of host memory of 65536 bytes");
   CHECK_EQ(other, 0);
-  FAILS(shim_gpu_host_register(device, own + 2 * PAGE, 2 * PAGE, &other,
+  FAILS(shim_gpu_host_register(device, own + 2 * PAGE, 2 * PAGE, 0, &other,
                                &error),
         SHIM_ALREADY_EXISTS, "HOST_MEMORY_ALREADY_REGISTERED (712)");
-  FAILS(shim_gpu_host_register(device, own, 0, &other, &error),
+  FAILS(shim_gpu_host_register(device, own, 0, 0, &other, &error),
         SHIM_INVALID_ARGUMENT, "registration of host memory of 0 bytes");
   CHECK_EQ(live(SHIM_GPU_KIND_REGISTRATIONS), 1);
-  OK(shim_gpu_host_register(device, own, PAGE, &other, &error));
+  OK(shim_gpu_host_register(device, own, PAGE, 0, &other, &error));
   DONE(shim_gpu_host_unregister(device, own));
   DONE(shim_gpu_host_unregister(device, own + PAGE));
-  OK(shim_gpu_host_register(device, own, 4 * PAGE, &address, &error));
+  OK(shim_gpu_host_register(device, own, 4 * PAGE, 0, &address, &error));
   DONE(shim_gpu_host_unregister(device, own));
   free(own);
   end();
@@ -303,5 +343,6 @@ void test_driver_memory(void) {
   if (is_fake) RUN(devices_reach_one_another);
   RUN(pinned_memory_is_shared);
   RUN(memory_of_the_caller_is_registered);
+  RUN(memory_that_is_only_read_is_registered_so);
   RUN(no_byte_is_registered_twice);
 }

@@ -1,5 +1,6 @@
 // The fakes' memory, fills and copies.
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "gpu/fake_gpu_test.h"
@@ -157,12 +158,16 @@ static void memory_is_limited(void) {
 
 static void memory_of_the_host_is_registered_once(void) {
   begin("");
-  uint8_t* own = malloc(1000);
-  CHECK_EQ(gpu.host_register(own + 100, 200, SGPU_HOST_REGISTER_MAPPED), 0);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t* own = aligned_alloc(page, 4 * page);
+  CHECK(own);
+  CHECK_EQ(gpu.host_register(own + 100, page, SGPU_HOST_REGISTER_MAPPED), 0);
   CHECK_EQ(gpu.host_register(own + 50, 51, 0), 712);
-  CHECK_EQ(gpu.host_register(own + 299, 1, 0), 712);
-  CHECK_EQ(gpu.host_register(own + 50, 500, 0), 712);
-  CHECK_EQ(gpu.host_register(own + 300, 100, 0), 0);
+  CHECK_EQ(gpu.host_register(own, 10, 0), 712);  // of the same page
+  CHECK_EQ(gpu.host_register(own + page + 200, 10, 0), 712);
+  CHECK_EQ(gpu.host_register(own, 4 * page, 0), 712);
+  CHECK_EQ(gpu.host_register(own + 2 * page, 100, 0), 0);
+  CHECK_EQ(gpu.host_register(own + page + 200, page, 0), 712);
   CHECK_EQ(gpu.host_register(own, 0, 0), SGPU_INVALID_VALUE);
   uint64_t device = 0;
   CHECK_EQ(gpu.host_address(&device, own + 150, 0), 0);
@@ -173,14 +178,69 @@ static void memory_of_the_host_is_registered_once(void) {
   CHECK_EQ(own[159], 9);
   make_file(".hang");
   CHECK_EQ(gpu.fill_8(device, 9, 10, stream), 0);
-  CHECK_EQ(gpu.host_unregister(own + 300), 0);
-  CHECK_EQ(gpu.host_unregister(own + 300), 713);
+  CHECK_EQ(gpu.host_unregister(own + 2 * page), 0);
+  CHECK_EQ(gpu.host_unregister(own + 2 * page), 713);
   complained("but not such memory");
   remove_file(".hang");
   CHECK_EQ(finish(stream), 0);
   CHECK_EQ(gpu.host_unregister(own + 100), 0);
   free(own);
   end();
+}
+
+static uint8_t* map(size_t size, int rights, int flags, int file) {
+  void* mapped = mmap(NULL, size, rights, flags, file, 0);
+  CHECK(mapped != MAP_FAILED);
+  return mapped;
+}
+
+static void memory_is_registered_with_the_rights_of_its_pages(void) {
+  enum { READ_ONLY = SGPU_HOST_REGISTER_READ_ONLY };
+  begin("");
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t* own = map(3 * page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  CHECK_EQ(mprotect(own + page, page, PROT_READ), 0);
+  CHECK_EQ(gpu.host_register(own, page, 0), 0);
+  CHECK_EQ(gpu.host_unregister(own), 0);
+  CHECK_EQ(gpu.host_register(own + page, 8, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.host_register(own, 3 * page, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.host_register(own, 3 * page, READ_ONLY),
+           hip ? SGPU_NOT_SUPPORTED : 0);
+  if (!hip) {
+    uint64_t memory = new_memory(8);
+    CHECK_EQ(copy(stream, memory, address(own + page), 8), 0);
+    CHECK_EQ(finish(stream), 0);
+    CHECK_EQ(gpu.fill_8(address(own), 1, 8, stream), SGPU_INVALID_VALUE);
+    complained("registered to be read is written");
+    CHECK_EQ(gpu.memory_free(memory), 0);
+    CHECK_EQ(gpu.host_unregister(own), 0);
+  }
+  CHECK_EQ(mprotect(own + 2 * page, page, PROT_NONE), 0);
+  CHECK_EQ(gpu.host_register(own + 2 * page, 8, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(munmap(own + 2 * page, page), 0);
+  CHECK_EQ(gpu.host_register(own + 2 * page, 8, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(munmap(own, 2 * page), 0);
+  end();
+}
+
+static void files_are_registered_unless_it_is_said(void) {
+  FILE* file = tmpfile();
+  CHECK(file);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  CHECK_EQ(ftruncate(fileno(file), (off_t)page), 0);
+  uint8_t* shared = map(page, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file));
+  begin("");
+  CHECK_EQ(gpu.host_register(shared, page, 0), 0);
+  CHECK_EQ(gpu.host_unregister(shared), 0);
+  end();
+  begin("no_files no_attribute=113");
+  CHECK_EQ(gpu.host_register(shared, page, 0), SGPU_INVALID_VALUE);
+  CHECK_EQ(gpu.host_register(shared, page, SGPU_HOST_REGISTER_READ_ONLY),
+           SGPU_NOT_SUPPORTED);
+  end();
+  CHECK_EQ(munmap(shared, page), 0);
+  fclose(file);
 }
 
 static sgpu_event_t begin_work(uint64_t memory) {
@@ -349,6 +409,8 @@ void test_gpu_memory(void) {
   RUN(memory_that_is_in_use_is_not_freed);
   RUN(memory_is_limited);
   RUN(memory_of_the_host_is_registered_once);
+  RUN(memory_is_registered_with_the_rights_of_its_pages);
+  RUN(files_are_registered_unless_it_is_said);
   RUN(calls_wait_for_the_device_where_it_is_said);
   RUN(pools_give_and_take_in_the_order_of_a_stream);
   RUN(pools_keep_what_was_given_back);

@@ -141,7 +141,7 @@ final class ThreadDriver implements StreamDriver {
     }
 
     @Override
-    public DriverMemory importHost(long address, long size) {
+    public DriverMemory importHost(long address, long size, boolean readOnly) {
         return ThreadMemory.at(memory, address, size);
     }
 

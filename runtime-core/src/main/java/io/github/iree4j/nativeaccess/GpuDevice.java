@@ -196,11 +196,15 @@ public final class GpuDevice extends Resource {
     /**
      * Lets the device use memory of the host, until {@link #unregisterHostMemory}.
      *
+     * @param host first byte
+     * @param size bytes
+     * @param readOnly whether the device only reads it, as pages require that are mapped so
      * @return its address for code of the device
-     * @throws IreeException ALREADY_EXISTS when one of its pages is registered; or if the driver refuses it
+     * @throws IreeException ALREADY_EXISTS when one of its pages is registered; INVALID_ARGUMENT when the driver does not register such pages: some
+     *     are read-only and it is to be written, or the driver has no registration for that, or they are of a file; or if the driver refuses it
      */
-    public long registerHostMemory(long host, long size) {
-        return scratch.number((out, error) -> GpuShim.hostRegister(handle, host, size, out, error));
+    public long registerHostMemory(long host, long size, boolean readOnly) {
+        return scratch.number((out, error) -> GpuShim.hostRegister(handle, host, size, readOnly ? 1 : 0, out, error));
     }
 
     /** Ends {@link #registerHostMemory}. */

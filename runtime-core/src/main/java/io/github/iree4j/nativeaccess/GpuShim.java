@@ -42,7 +42,7 @@ final class GpuShim {
 
     static native void hostFree(long device, long host);
 
-    static native int hostRegister(long device, long host, long size, long out, long error);
+    static native int hostRegister(long device, long host, long size, int readOnly, long out, long error);
 
     static native void hostUnregister(long device, long host);
 

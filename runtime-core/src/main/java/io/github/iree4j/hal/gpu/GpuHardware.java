@@ -346,8 +346,8 @@ final class GpuHardware implements StreamDriver {
     }
 
     @Override
-    public DriverMemory importHost(long address, long size) {
-        return GpuMemory.registered(device, registrations, address, size);
+    public DriverMemory importHost(long address, long size, boolean readOnly) {
+        return GpuMemory.registered(device, registrations, address, size, readOnly);
     }
 
     @Override

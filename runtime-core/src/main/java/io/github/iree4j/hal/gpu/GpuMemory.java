@@ -4,6 +4,8 @@ import io.github.iree4j.hal.stream.DriverMemory;
 import io.github.iree4j.hal.stream.HostRegistrations;
 import io.github.iree4j.nativeaccess.GpuDevice;
 import io.github.iree4j.nativeaccess.GpuDevice.HostMemory;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;
 
 /** An allocation, which keeps the device open. */
@@ -37,12 +39,13 @@ final class GpuMemory extends DriverMemory {
     }
 
     /** Memory of the host that others own. */
-    static GpuMemory registered(GpuDevice device, HostRegistrations registrations, long host, long size) {
+    static GpuMemory registered(
+            GpuDevice device, HostRegistrations registrations, long host, long size, boolean readOnly) {
         HostRegistrations.Import made = registrations.register(
                 new HostRegistrations.Registrar() {
                     @Override
-                    public long register(long first, long bytes) {
-                        long address = device.registerHostMemory(first, bytes);
+                    public long register(long first, long bytes, boolean onlyRead) {
+                        long address = pinned(device, first, bytes, onlyRead);
                         device.retain();
                         return address;
                     }
@@ -54,8 +57,24 @@ final class GpuMemory extends DriverMemory {
                     }
                 },
                 host,
-                size);
+                size,
+                readOnly);
         return new GpuMemory(device, made.address(), host, _ -> made.close());
+    }
+
+    private static long pinned(GpuDevice device, long first, long size, boolean readOnly) {
+        try {
+            return device.registerHostMemory(first, size, readOnly);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.INVALID_ARGUMENT) {
+                throw e;
+            }
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "%d bytes of the host at 0x%x cannot be %s in place: %s, as drivers do for pages that are read-only or of a file; copy them"
+                            .formatted(size, first, readOnly ? "read" : "written", e.getMessage()),
+                    e);
+        }
     }
 
     @Override

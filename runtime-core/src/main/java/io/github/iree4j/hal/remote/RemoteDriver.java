@@ -256,7 +256,7 @@ final class RemoteDriver implements StreamDriver {
     }
 
     @Override
-    public DriverMemory importHost(long address, long size) {
+    public DriverMemory importHost(long address, long size, boolean readOnly) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, hostMemoryObstacle());
     }
 

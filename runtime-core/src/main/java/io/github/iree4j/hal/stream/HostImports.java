@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.schedule.BufferStorage;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Host memory of other devices, as this device uses it: a slab that a pool took from the system is imported once, as a whole, and
- * stays imported until it is returned to the system; other memory is imported while it is used. Safe from any thread.
+ * stays imported until it is returned to the system; other memory is imported while it is used. Read-only memory that the driver does not
+ * import is copied while it is used: nobody writes it. Safe from any thread.
  */
 final class HostImports implements AutoCloseable {
     private final StreamDevice device;
@@ -121,11 +123,25 @@ final class HostImports implements AutoCloseable {
         long alignment = device.driver().limits().hostAlignment();
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
-        DriverMemory allocation = memory.takeOutside(
-                () -> device.driver().importHost(first, end - first),
-                end - first,
-                memory.kinds().readback());
-        return new Import(bytes, whole, allocation, first);
+        MemoryKind kind = memory.kinds().readback();
+        try {
+            DriverMemory allocation = memory.takeOutside(
+                    () -> device.driver().importHost(first, end - first, bytes.isReadOnly()), end - first, kind);
+            return new Import(bytes, whole, allocation, first);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.UNIMPLEMENTED || !bytes.isReadOnly()) {
+                throw e;
+            }
+            return copied(bytes, kind);
+        }
+    }
+
+    private Import copied(MemorySegment bytes, MemoryKind kind) {
+        DriverMemory allocation = memory.takeOutside(Math.max(1, bytes.byteSize()), kind, false);
+        try (Arena arena = Arena.ofConfined()) {
+            StreamSlab.bytes(allocation.host(), bytes.byteSize(), arena).copyFrom(bytes);
+        }
+        return new Import(bytes, false, allocation, bytes.address());
     }
 
     /** Ends a use: the hardware is done with the memory. */

@@ -19,10 +19,11 @@ public final class HostRegistrations {
          *
          * @param host first byte
          * @param size bytes
+         * @param readOnly whether devices only read them
          * @return their address for code of devices
          * @throws IreeException if the driver refuses it
          */
-        long register(long host, long size);
+        long register(long host, long size, boolean readOnly);
 
         /**
          * Unregisters pages.
@@ -38,13 +39,15 @@ public final class HostRegistrations {
         final long first;
         final long end;
         final long address; // of the first byte for code of devices, the same for all
+        final boolean readOnly;
         int users;
 
-        Range(Registrar owner, long first, long end, long address) {
+        Range(Registrar owner, long first, long end, long address, boolean readOnly) {
             this.owner = owner;
             this.first = first;
             this.end = end;
             this.address = address;
+            this.readOnly = readOnly;
         }
     }
 
@@ -88,10 +91,12 @@ public final class HostRegistrations {
      * @param device the device that registers them
      * @param host first byte, at the beginning of a page
      * @param size bytes of whole pages
+     * @param readOnly whether devices only read the range
      * @return the registered memory
-     * @throws IreeException if the driver refuses it, or the range is not contiguous for devices
+     * @throws IreeException if the driver refuses it; UNIMPLEMENTED when the range is not contiguous for devices, or is to be written and has pages
+     *     that are registered to be read
      */
-    public synchronized Import register(Registrar device, long host, long size) {
+    public synchronized Import register(Registrar device, long host, long size, boolean readOnly) {
         List<Range> parts = new ArrayList<>(1);
         boolean done = false;
         try {
@@ -100,7 +105,12 @@ public final class HostRegistrations {
                 Range found = before != null && before.getValue().end > at ? before.getValue() : null;
                 if (found == null) {
                     Long next = ranges.ceilingKey(at);
-                    found = make(device, at, next == null ? host + size : Math.min(next, host + size));
+                    found = make(device, at, next == null ? host + size : Math.min(next, host + size), readOnly);
+                } else if (found.readOnly && !readOnly) {
+                    throw new IreeException(
+                            StatusCode.UNIMPLEMENTED,
+                            "%d bytes of the host at 0x%x are to be written, and share a page with memory that is imported to be read; copy them, or keep it in pages of its own"
+                                    .formatted(size, host));
                 }
                 found.users++;
                 parts.add(found);
@@ -124,8 +134,8 @@ public final class HostRegistrations {
         }
     }
 
-    private Range make(Registrar device, long first, long end) {
-        Range made = new Range(device, first, end, device.register(first, end - first));
+    private Range make(Registrar device, long first, long end, boolean readOnly) {
+        Range made = new Range(device, first, end, device.register(first, end - first, readOnly), readOnly);
         ranges.put(first, made);
         addresses.put(made.address, made);
         return made;

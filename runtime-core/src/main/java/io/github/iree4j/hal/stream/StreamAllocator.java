@@ -76,8 +76,8 @@ final class StreamAllocator implements Allocator {
         // Drivers import whole pages: those that contain the bytes. Their other bytes are not accessed.
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
-        DriverMemory allocation =
-                memory.takeOutside(() -> device.driver().importHost(first, end - first), end - first, kind);
+        DriverMemory allocation = memory.takeOutside(
+                () -> device.driver().importHost(first, end - first, bytes.isReadOnly()), end - first, kind);
         long offset = bytes.address() - first;
         long address = allocation.deviceAddress();
         StreamStorage storage = new StreamStorage(

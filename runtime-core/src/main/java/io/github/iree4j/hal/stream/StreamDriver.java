@@ -165,10 +165,11 @@ public interface StreamDriver extends AutoCloseable {
      *
      * @param address first byte, a multiple of {@link DriverLimits#hostAlignment}
      * @param size bytes, a multiple of the same
+     * @param readOnly whether the device will only read it
      * @return the allocation, which the caller closes before the memory is freed
-     * @throws IreeException if the driver refuses it
+     * @throws IreeException UNIMPLEMENTED when the driver does not take such memory, which is to be copied; or if it refuses it
      */
-    DriverMemory importHost(long address, long size);
+    DriverMemory importHost(long address, long size, boolean readOnly);
 
     /**
      * Returns why code of this device cannot use memory of another in place.

@@ -129,7 +129,7 @@ final class VulkanHardware implements StreamDriver {
     }
 
     @Override
-    public DriverMemory importHost(long address, long size) {
+    public DriverMemory importHost(long address, long size, boolean readOnly) {
         return new NativeMemory(handle.importHost(address, size));
     }
 

@@ -27,6 +27,9 @@ public enum Capability {
     /** Memory of the host can be used in place. */
     HOST_IMPORTS("this device does not see memory of the host"),
 
+    /** So can pages of the host that may be read only. Others are refused, and callers copy them. */
+    READ_ONLY_IMPORTS("this device does not see read-only memory of the host"),
+
     /** Devices create channels, and execute collectives. */
     COLLECTIVES("this device has no collectives");
 

@@ -53,7 +53,30 @@ public abstract class ConstantContract extends DeviceContract {
         assume(Capability.HOST_IMPORTS);
         SealedMemory memory = closed(SealedMemory.create(LENGTH * 4L));
         MemorySegment.copy(ORIGINAL, 0, memory.writable(), INT, 0, LENGTH);
-        return closed(device.allocator().importHost(CONSTANT, memory.seal(), null));
+        MemorySegment bytes = backend.has(Capability.READ_ONLY_IMPORTS)
+                ? memory.seal()
+                : memory.writable().asReadOnly();
+        return closed(device.allocator().importHost(CONSTANT, bytes, null));
+    }
+
+    @Test
+    void pagesThatMayBeReadOnlyAreUsedInPlaceOrRefused() {
+        assume(Capability.HOST_IMPORTS);
+        SealedMemory memory = closed(SealedMemory.create(4096));
+        memory.writable().fill((byte) 7);
+        if (!backend.has(Capability.READ_ONLY_IMPORTS)) {
+            assertFails(
+                    StatusCode.UNIMPLEMENTED,
+                    "copy them",
+                    () -> device.allocator().importHost(CONSTANT, memory.seal(), null));
+            return;
+        }
+        Buffer constant = closed(device.allocator().importHost(CONSTANT, memory.seal(), null));
+        Buffer target = ints(new int[1024]);
+        Fence done = fence();
+        queue.copy(null, done, constant, 0, target, 0, 4096, 0);
+        done.await();
+        assertThat(read(target)).containsOnly(0x07070707);
     }
 
     private static MemoryHolder call(String name) {

@@ -51,6 +51,9 @@ final class GpuBackend implements Backend {
                 Capability.BINDING_LENGTHS,
                 Capability.CONCURRENT_HOST_CALLS,
                 Capability.GATHERED_COMPLETIONS);
+        if (kind == GpuKind.HIP) {
+            lacks.add(Capability.READ_ONLY_IMPORTS);
+        }
         if (GpuDrivers.isReal(kind)) {
             lacks.add(Capability.FAILING_KERNELS);
         }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
@@ -15,23 +16,32 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.GpuKind;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Memory of the host that overlaps in pages, which drivers register once for all their devices. */
@@ -53,7 +63,11 @@ class GpuImportsTest {
     private long value;
 
     private void open(GpuKind kind, int count) {
-        GpuDrivers made = GpuDrivers.fake(directory, kind, "devices=2");
+        open(kind, count, "");
+    }
+
+    private void open(GpuKind kind, int count, String settings) {
+        GpuDrivers made = GpuDrivers.fake(directory, kind, "devices=2 " + settings);
         fake = made;
         for (int i = 0; i < count; i++) {
             devices.add(made.driver().open(Integer.toString(i % 2), DeviceOptions.DEFAULT));
@@ -84,7 +98,8 @@ class GpuImportsTest {
     }
 
     private static Buffer imported(Device device, MemorySegment bytes) {
-        return device.allocator().importHost(OF_HOST, bytes, null);
+        int access = bytes.isReadOnly() ? MemoryAccess.READ : MemoryAccess.ALL;
+        return device.allocator().importHost(OF_HOST.withAccess(access), bytes, null);
     }
 
     @ParameterizedTest
@@ -127,6 +142,101 @@ class GpuImportsTest {
                     .containsOnly(0x1122334455667788L);
             second.close();
             third.close();
+        }
+    }
+
+    /** Memory of a file that may be read only, with a number in each place. */
+    private MemorySegment readOnlyFile() throws IOException {
+        int[] numbers = IntStream.range(0, (int) (2 * PAGE / Integer.BYTES)).toArray();
+        Path path = directory.resolve("constant");
+        Files.write(path, MemorySegment.ofArray(numbers).toArray(ValueLayout.JAVA_BYTE));
+        try (FileChannel file = FileChannel.open(path)) {
+            return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), Arena.ofAuto());
+        }
+    }
+
+    private static void assertRefusedWithRemedy(Device device, MemorySegment bytes) {
+        assertThatThrownBy(() -> imported(device, bytes))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
+                .hasMessageContaining("%d bytes of the host at 0x%x".formatted(2 * PAGE, bytes.address() & -PAGE))
+                .hasMessageContaining("copy them");
+    }
+
+    @Test
+    void memoryThatMayBeReadOnlyIsImportedToBeRead() throws IOException {
+        open(GpuKind.CUDA, 1);
+        StreamDevice device = devices.getFirst();
+        try (Executable kernels = GpuKernels.load(device);
+                Buffer constant = imported(device, readOnlyFile());
+                Buffer result = device.allocator().allocate(OF_HOST, 2 * PAGE)) {
+            device.queue(0)
+                    .dispatch(
+                            null,
+                            next(),
+                            kernels,
+                            JavaKernels.SCALE,
+                            DispatchConfig.of(2048, 1, 1),
+                            new int[] {3, 1},
+                            BindingTable.of(constant, result),
+                            0);
+            await();
+            assertThat(result.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT))
+                    .startsWith(1, 4, 7)
+                    .endsWith(3 * 2047 + 1);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CUDA, no_attribute=113", "CUDA, no_files", "HIP, ''"})
+    void memoryThatTheDriverDoesNotRegisterIsRefusedWithARemedy(GpuKind kind, String settings) throws IOException {
+        open(kind, 1, settings);
+        assertRefusedWithRemedy(devices.getFirst(), readOnlyFile());
+    }
+
+    /** A constant of a CPU, which is used in place or, where the driver refuses that, copied. */
+    @ParameterizedTest
+    @CsvSource({"CUDA, ''", "CUDA, no_attribute=113", "CUDA, no_files", "HIP, ''"})
+    void constantsOfACpuAreUsedWhateverTheDriverRegisters(GpuKind kind, String settings) throws IOException {
+        open(kind, 1, settings);
+        StreamDevice device = devices.getFirst();
+        BufferParams immutable = new BufferParams(
+                MemoryType.HOST_LOCAL, BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.SHARING_IMMUTABLE);
+        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+                Buffer constant =
+                        cpu.allocator().importHost(immutable.withAccess(MemoryAccess.READ), readOnlyFile(), null);
+                Buffer result = device.allocator().allocate(OF_HOST, PAGE)) {
+            for (int i = 0; i < 3; i++) {
+                long from = i * 1024L;
+                device.queue(0).copy(null, next(), constant, from, result, 0, PAGE, 0);
+                await();
+                assertThat(result.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT))
+                        .startsWith((int) from / 4, (int) from / 4 + 1)
+                        .endsWith((int) (from + PAGE) / 4 - 1);
+            }
+        }
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+    }
+
+    /** Pages are registered once, with one kind of access. */
+    @Test
+    void memoryThatIsImportedToBeReadIsNotWrittenThroughAnotherImport() {
+        open(GpuKind.CUDA, 2);
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment all = arena.allocate(2 * PAGE, PAGE);
+            Buffer read = imported(devices.getFirst(), all.asSlice(0, 1024).asReadOnly());
+            assertRefusedWithRemedy(devices.getLast(), all.asSlice(2048, PAGE));
+            Buffer other = imported(devices.getLast(), all.asSlice(1024, 1024).asReadOnly());
+            read.close();
+            other.close();
+            try (Buffer written = imported(devices.getLast(), all.asSlice(2048, PAGE));
+                    Buffer readToo =
+                            imported(devices.getFirst(), all.asSlice(0, 1024).asReadOnly())) {
+                devices.getLast().queue(0).fill(null, next(), written, 0, PAGE, 6, 4, 0);
+                await();
+                assertThat(readToo.access() & MemoryAccess.WRITE).isZero();
+            }
+            assertThat(all.get(INT, 2048)).isEqualTo(6);
         }
     }
 

@@ -538,7 +538,7 @@ final class ScriptedDriver implements StreamDriver {
 
     @Override
     @SuppressWarnings("restricted")
-    public DriverMemory importHost(long address, long size) {
+    public DriverMemory importHost(long address, long size, boolean readOnly) {
         enter("importHost");
         return new Memory(
                 Arena.ofShared(),

@@ -178,7 +178,8 @@ typedef struct shim_gpu_function_t {
   int32_t largest_parameter;  // in bytes
 } shim_gpu_function_t;
 
-// Finds a function, and lets it have |dynamic_shared_bytes| of shared memory.
+// Finds a function, loads it, and lets it have |dynamic_shared_bytes| of shared
+// memory. May block, until the device has done what it has.
 shim_status_t shim_gpu_module_function(shim_gpu_device_t* device,
                                        uint64_t module, const char* name,
                                        uint32_t dynamic_shared_bytes,

@@ -393,6 +393,9 @@ static int function_of(shim_gpu_device_t* device, uint64_t module,
   sgpu_function_t function = NULL;
   int code = table->module_function(&function,
                                     (sgpu_module_t)(uintptr_t)module, name);
+  // Not by its first launch, which would wait for what the device does, and that
+  // perhaps for the launch. Drivers without this load a function that is found.
+  if (!code && table->function_load) code = table->function_load(function);
   int value = 0;
   if (!code) {
     code = table->function_attribute(&value, SGPU_FUNCTION_MAX_THREADS,

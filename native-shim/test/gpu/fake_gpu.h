@@ -39,6 +39,10 @@
 //                        memory other than that of pools, loads or unloads a
 //                        module, or makes an executable graph, returns once
 //                        what the streams of its context had is over
+//   lazy                 functions of CUDA are not loaded with their module: a
+//                        launch of one that function_load was not called for,
+//                        or its capture, is misuse, and waits like the calls of
+//                        implicit_sync; so does function_load with that
 //   oom_allocation=N     the N-th allocation, of any memory, fails,
 //                        counted from 1
 //   launch_error=N       the N-th launch returns 1
@@ -157,7 +161,7 @@ typedef struct fake_failure_t {
 typedef struct fake_settings_t {
   int device_count;
   bool no_device, no_uuid, instances, no_files, visible, peer;
-  bool implicit_sync;
+  bool implicit_sync, lazy;
   int init_error;
   int version, major, minor;
   char gfx[16];
@@ -439,8 +443,10 @@ int fake_run(sgpu_context_t context, fake_op_t* op);
 
 bool fake_has_work(sgpu_context_t context);
 
-// With implicit_sync waits until what the streams of a context have now is over,
-// or the context is dead. Ends a call: others change everything meanwhile.
+// Waits until what the streams of a context have now is over, or the context is
+// dead: always, or with implicit_sync, at the end of a call. Others change
+// everything meanwhile.
+void fake_await_all(sgpu_context_t context);
 void fake_await_work(sgpu_context_t context);
 
 // Whether an enqueued operation runs code of the program.
@@ -476,6 +482,7 @@ struct sgpu_function {
   struct fake_program_t* program;
   const struct ptx_function_t* kernel;  // NULL: cannot run
   int max_dynamic_bytes;
+  bool loaded;
   char name[200];
 };
 

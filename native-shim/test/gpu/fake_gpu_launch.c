@@ -208,6 +208,16 @@ static int launch_function(sgpu_function_t function, const uint32_t grid[3],
                                                         shared_bytes, params)});
 }
 
+// What a launch does with a function that is not loaded.
+static int load_late(sgpu_context_t context, sgpu_function_t function) {
+  if (function->loaded) return SGPU_SUCCESS;
+  fake_complain("function '%s' is loaded by its launch", function->name);
+  function->loaded = true;
+  int code = fake_refuse_capture();
+  if (!code) fake_await_all(context);
+  return code ? code : fake_error(context);
+}
+
 int fake_launch(sgpu_function_t function, unsigned grid_x, unsigned grid_y,
                 unsigned grid_z, unsigned block_x, unsigned block_y,
                 unsigned block_z, unsigned shared_bytes, sgpu_stream_t stream,
@@ -218,6 +228,7 @@ int fake_launch(sgpu_function_t function, unsigned grid_x, unsigned grid_y,
   int code = fake_begin(CALL_launch, &context);
   if (!code) code = fake_check(FAKE_FUNCTION, function, context);
   if (!code) code = fake_check(FAKE_STREAM, stream, context);
+  if (!code) code = load_late(context, function);
   if (!code) {
     code = launch_function(function, grid, block, shared_bytes, stream, params,
                            extra);

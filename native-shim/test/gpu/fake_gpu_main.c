@@ -207,6 +207,7 @@ static void set_word(const char* word, bool loading) {
 #undef NUMBER
 #define FLAG(name) \
   if (strcmp(word, #name) == 0) s->name = true
+  FLAG(lazy);
   FLAG(no_device);
   FLAG(no_files);
   FLAG(no_uuid);

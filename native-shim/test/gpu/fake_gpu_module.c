@@ -415,6 +415,7 @@ static int find_function(sgpu_module_t module, const char* name,
   function->module = module;
   function->program = module->program;
   function->kernel = kernel;
+  function->loaded = FAKE_PICK(!fake_settings.lazy, true);
   function->max_dynamic_bytes = FAKE_MAX_SHARED_BYTES;
   if (kernel) {
     function->max_dynamic_bytes -= (int)ptx_function_shared_bytes(kernel);
@@ -469,6 +470,18 @@ int fake_function_attribute(int* out_value, int attribute,
 }
 
 #ifndef FAKE_HIP
+int fake_function_load(sgpu_function_t function) {
+  sgpu_context_t context = NULL;
+  int code = fake_begin(CALL_function_load, &context);
+  if (!code) code = fake_refuse_capture();
+  if (!code) code = fake_check(FAKE_FUNCTION, function, context);
+  if (!code && !function->loaded) {
+    function->loaded = true;
+    fake_await_work(context);
+  }
+  return fake_end(code);
+}
+
 int fake_function_set_attribute(sgpu_function_t function, int attribute,
                                 int value) {
   sgpu_context_t context = NULL;

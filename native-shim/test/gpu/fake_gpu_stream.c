@@ -188,7 +188,10 @@ static bool has_work_up_to(sgpu_context_t context, uint64_t number) {
 }
 
 void fake_await_work(sgpu_context_t context) {
-  if (!fake_settings.implicit_sync) return;
+  if (fake_settings.implicit_sync) fake_await_all(context);
+}
+
+void fake_await_all(sgpu_context_t context) {
   const uint64_t last = op_count;
   while (!fake_error(context) && has_work_up_to(context, last)) fake_pause();
 }

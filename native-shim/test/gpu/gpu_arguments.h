@@ -60,6 +60,7 @@
 #define ARGUMENTS_module_unload (module)
 #define ARGUMENTS_module_function (out_function, module, name)
 #define ARGUMENTS_function_attribute (out_value, attribute, function)
+#define ARGUMENTS_function_load (function)
 #define ARGUMENTS_function_set_attribute (function, attribute, value)
 #define ARGUMENTS_function_parameter (function, index, out_offset, out_size)
 #define ARGUMENTS_launch                                                   \

@@ -54,6 +54,7 @@ static int missing(void) {
 #define OWN_copy_cuda , SKIP
 #define OWN_copy_hip , SKIP
 #define OWN_module_function , SKIP
+#define OWN_function_load , SKIP
 #define OWN_function_set_attribute , SKIP
 #define OWN_function_parameter , SKIP
 
@@ -240,6 +241,7 @@ EXPORT int hipModuleGetFunction(sgpu_function_t* out_function,
 int hipModuleGetFunction(sgpu_function_t* out_function, sgpu_module_t module,
                          const char* name) {
   int code = CALL(module_function, (out_function, module, name));
+  if (!code && table.function_load) code = table.function_load(*out_function);
   if (!code) give_shared_memory(*out_function);
   return code;
 }

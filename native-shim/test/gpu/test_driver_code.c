@@ -106,6 +106,30 @@ static void modules_of_other_devices_are_refused(void) {
   end();
 }
 
+// Before work of which a launch would have to wait for the end.
+static void functions_are_loaded_when_they_are_found(void) {
+  begin("lazy");
+  uint64_t module = new_module();
+  uint64_t store = function_of(module, "store");
+  uint64_t memory = new_memory(4);
+  words_t words = {0};
+  add_store(&words, store, memory, 5);
+  OK(run(&words, &error));
+  CHECK_EQ(value_at(memory), 5);
+  free_memory(memory);
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+  if (hip) return;
+  begin("fail=function_load:1:2");
+  shim_gpu_function_t function;
+  module = new_module();
+  FAILS(shim_gpu_module_function(device, module, "store", 0, &function, &error),
+        SHIM_RESOURCE_EXHAUSTED, "finding kernel 'store' with ");
+  OK(shim_gpu_module_function(device, module, "store", 0, &function, &error));
+  DONE(shim_gpu_module_unload(device, module));
+  end();
+}
+
 static void functions_are_found_and_described(void) {
   begin("");
   uint64_t module = new_module();
@@ -229,6 +253,7 @@ void test_driver_code(void) {
   RUN(code_is_compiled_for_later);
   RUN(what_is_no_module_is_refused);
   if (is_fake) RUN(modules_of_other_devices_are_refused);
+  if (is_fake) RUN(functions_are_loaded_when_they_are_found);
   RUN(functions_are_found_and_described);
   RUN(functions_get_shared_memory);
   RUN(kernels_run);

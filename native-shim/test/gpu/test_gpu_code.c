@@ -358,7 +358,36 @@ static void launches_are_captured(void) {
   end();
 }
 
+static void functions_are_loaded_late_where_it_is_said(void) {
+  begin("lazy slow=2000");
+  sgpu_module_t module = new_module();
+  sgpu_function_t store = function_of(module, "store");
+  uint64_t memory = new_memory(4), value = 5;
+  void* params[] = {&memory, &value};
+  for (int i = 0; i < 2; ++i) {
+    sgpu_event_t before = new_event();
+    CHECK_EQ(gpu.fill_8(memory, 1, 1, stream), 0);
+    CHECK_EQ(gpu.event_record(before, stream), 0);
+    CHECK_EQ(launch(store, 1, 1, 0, params), 0);
+    if (i == 0 && !hip) {
+      complained("function 'store' is loaded by its launch");
+      CHECK_EQ(gpu.event_query(before), 0);
+    }
+    CHECK_EQ(gpu.event_destroy(before), 0);
+  }
+  CHECK_EQ(finish(stream), 0);
+  if (!hip) {
+    CHECK_EQ(gpu.function_load(function_of(module, "shared")), 0);
+    CHECK_EQ(gpu.function_load((sgpu_function_t)7), 400);
+    complained("is no function");
+  }
+  CHECK_EQ(gpu.memory_free(memory), 0);
+  CHECK_EQ(gpu.module_unload(module), 0);
+  end();
+}
+
 void test_gpu_code(void) {
+  RUN(functions_are_loaded_late_where_it_is_said);
   RUN(images_are_checked);
   RUN(code_of_devices_is_read_but_does_not_run);
   RUN(kernels_run);

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GpuDrivers implements TestDriver {
     /** What hardware does and need not: settings of the library without hardware, for suites that run on either. */
-    static final String AS_HARDWARE = "instances alignment=512 implicit_sync";
+    static final String AS_HARDWARE = "instances alignment=512 implicit_sync lazy";
 
     private final GpuDriver driver;
     private final @Nullable FakeGpu fake;

@@ -27,8 +27,8 @@ class CpuWithGpusRandomGraphTest extends RandomGraphContract {
         private final GpuDrivers hip;
 
         CpuWithGpus(Path directory) {
-            this.cuda = GpuDrivers.fake(directory, GpuKind.CUDA, "capacity=32", 16);
-            this.hip = GpuDrivers.fake(directory, GpuKind.HIP, "", 2);
+            this.cuda = GpuDrivers.fake(directory, GpuKind.CUDA, GpuDrivers.AS_HARDWARE + " capacity=32", 16);
+            this.hip = GpuDrivers.fake(directory, GpuKind.HIP, GpuDrivers.AS_HARDWARE, 2);
         }
 
         @Override

@@ -132,8 +132,8 @@ public record IreeProperties(
      *     another node. The device's name when not set.
      * @param queueCount Number of queues, at least as many as 'iree.queues' refers to. Zero for the device's own
      *     number: one on the CPU, elsewhere one for each hardware queue.
-     * @param inlineWork Longest work that the submitting thread may run inline when nothing else is queued. Zero for
-     *     none, as event loops require.
+     * @param inlineWork Longest work that any submitting thread may run inline when nothing else is queued. A thread that
+     *     waits for its call also runs what workers would not end earlier. Zero for none, as event loops require.
      * @param gpu What applies to devices of CUDA and HIP alone.
      * @param channel Which participant of collectives the device is.
      */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param workers threads that run compiled code, 1 to 64; 0 for one for each core that the process may use; unused with an executor
  * @param executor the executor whose workers run the work, borrowed: close it after the device; null for the device's own, or the one of the
  *     runtime that opens the device
- * @param inlineNanos work that is likely to take up to this many nanoseconds may run on the submitting thread, when nothing is waiting; 0
- *     for never, for event loops
+ * @param inlineNanos work that is likely to take up to this many nanoseconds may run on any submitting thread, when nothing is waiting. Unless this is 0,
+ *     a thread that waits for its call also runs work of the call that workers would not end earlier; 0 is for event loops
  * @param loaders loaders of executables to try before those that the service loader finds
  * @param sharers devices, this one included, that divide the default memory limit evenly; unused with a {@code memoryLimit}. A runtime sets
  *     it to the number of its own
@@ -71,10 +71,10 @@ public record CpuOptions(
     }
 
     /**
-     * Returns options with another bound of the work that may run on the submitting thread, when nothing is waiting.
+     * Returns options with another bound of the work that may run on any submitting thread, when nothing is waiting.
      *
-     * @param longest the longest likely duration of such work, up to a second; zero for none, else microseconds: longer work is better done
-     *     by workers
+     * @param longest the longest likely duration of such work, up to a second; zero for none, also on threads that wait for their calls; else
+     *     microseconds: longer work is better done by workers
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */

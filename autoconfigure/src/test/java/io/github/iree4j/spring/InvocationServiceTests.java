@@ -229,14 +229,15 @@ class InvocationServiceTests {
     }
 
     @Test
-    void callOfAnUnloadedProgramReportsItAsClosed() {
+    void callOfAProgramThatIsUnloadedMeanwhileSaysSo() {
         InvocationService slow = new InvocationService(programs, List.of((request, chain) -> {
             programs.unload("adder");
             return chain.proceed(request);
         }));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> slow.invoke("adder.add", 1, 2))
-                .withMessageContaining("closed");
+                .withMessageContaining("program 'adder' was unloaded")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
     }
 
     @Test

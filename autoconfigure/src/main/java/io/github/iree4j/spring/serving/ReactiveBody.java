@@ -25,7 +25,7 @@ final class ReactiveBody {
     /** Reactor Netty takes up to 128 parts before any is sent. */
     private static final int CHUNK = 1 << 14;
 
-    private static final boolean IS_NETTY =
+    static final boolean IS_NETTY =
             ClassUtils.isPresent("reactor.netty.http.server.HttpServerResponse", ReactiveBody.class.getClassLoader());
 
     private static final Executor THREADS =
@@ -60,14 +60,18 @@ final class ReactiveBody {
         });
     }
 
-    /** Reads the body of a request as a blocking stream, of which no part may take longer than a limit. */
+    /**
+     * Reads the body of a request as a blocking stream, of which no part may take longer than a limit. Empty where the client goes meanwhile: there
+     * is nobody to answer.
+     */
     static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
-        return blocking(() -> {
+        Mono<T> result = blocking(() -> {
             // Operators in between, such as timeout(), would drop buffers that arrive after a cancellation unreleased.
             try (InputStream body = new TimedBody(request.getBody(), limit, Schedulers.parallel())) {
                 return reader.read(body);
             }
         });
+        return result.onErrorComplete(TimedBody.Gone.class);
     }
 
     /**
@@ -80,7 +84,7 @@ final class ReactiveBody {
     static Mono<Void> answer(ServerWebExchange exchange, Duration limit, Reader<Inference> reader) {
         Holder holder = new Holder();
         return read(exchange.getRequest(), limit, body -> holder.keep(reader.read(body)))
-                .onErrorComplete(e -> e instanceof TimedBody.Gone || isAnswered(exchange.getResponse()))
+                .onErrorComplete(_ -> isAnswered(exchange.getResponse()))
                 .flatMap(inference -> write(inference, exchange.getResponse()))
                 .doFinally(_ -> holder.close());
     }

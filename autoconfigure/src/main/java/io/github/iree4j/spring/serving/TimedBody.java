@@ -110,7 +110,7 @@ final class TimedBody extends InputStream {
             read = body.read(target, offset, Math.min(wanted, PART));
         } catch (RuntimeException e) {
             Throwable cause = Exceptions.unwrap(e);
-            if (cause instanceof IOException) {
+            if (cause instanceof IOException || ReactiveBody.IS_NETTY && UnreadResponses.isOfClosedConnection(cause)) {
                 throw new Gone(cause);
             }
             throw e;

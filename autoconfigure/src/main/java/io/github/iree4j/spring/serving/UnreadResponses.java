@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
+import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerResponse;
 
 /**
@@ -75,6 +76,11 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
     static boolean isAnswered(ServerHttpResponse response) {
         return ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent
                 && sent.hasSentHeaders();
+    }
+
+    /** Whether a failure says that the connection is closed: Netty's own is no failure of input and output. */
+    static boolean isOfClosedConnection(Throwable failure) {
+        return failure instanceof AbortedException;
     }
 
     static AtomicInteger ours(Channel channel) {

@@ -92,7 +92,7 @@ class IreeNamedBeansTests {
                     programs.unload("one", null);
                     assertThatExceptionOfType(IreeException.class)
                             .isThrownBy(holder::sum)
-                            .withMessageContaining("is closed");
+                            .withMessageContaining("program 'one' was unloaded");
                     programs.load("one", null);
                     assertThat(holder.sum()).isEqualTo(42);
                 });

@@ -6,14 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.channel.AbortedException;
 
 /** Bodies as streams that are limited in time. */
 @Timeout(60)
@@ -51,9 +55,14 @@ class TimedBodyTests {
         }
     }
 
-    @Test
-    void theEndOfTheConnectionIsDistinguished() throws IOException {
-        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.error(new IOException("reset")));
+    static List<Exception> endsOfConnections() {
+        return List.of(new IOException("reset"), new AbortedException("closed before it was read"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("endsOfConnections")
+    void theEndOfTheConnectionIsDistinguished(Exception end) throws IOException {
+        Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.error(end));
         try (TimedBody body = new TimedBody(buffers, LONG, Schedulers.parallel())) {
             assertThat(body.readNBytes(3)).hasSize(3);
             assertThatExceptionOfType(TimedBody.Gone.class).isThrownBy(body::read);

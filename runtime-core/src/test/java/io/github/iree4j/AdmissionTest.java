@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
@@ -57,7 +58,8 @@ class AdmissionTest {
                         .withMessageContaining("'add' holds 0 bytes transient, 128 persistent")
                         .withMessageContaining("it does not fit beside what its own call holds")
                         .withMessageContaining("raise the limit")
-                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                        .satisfies(e -> assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(16)));
                 assertThat(live(runtime)).isZero();
                 assertThat(pending(runtime)).isZero();
             }
@@ -281,7 +283,8 @@ class AdmissionTest {
                         .isThrownBy(() -> outer.function("main").invoke(4, FOUR))
                         .withMessageContaining("waits for memory that no running work will free")
                         .withMessageContaining("calls that wait for this one hold what it lacks")
-                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                        .satisfies(e -> assertThat(e.detail(NeverFits.class)).isNull());
                 assertThat(live(runtime)).isZero();
                 nested.set(false);
                 try (Results results = outer.function("main").invoke(4, FOUR)) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -45,10 +46,9 @@ public enum Fault {
                     case INTERNAL -> MODEL;
                     case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : MODEL;
                     case ABORTED, UNAVAILABLE -> DEVICE;
-                    // Memory lacks for a large request, for others, for a small budget; what is closed is an input or
-                    // the program;
-                    // what may not be used is the caller's object or the program's.
-                    case UNKNOWN, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, OK, DEFERRED -> UNKNOWN;
+                    case RESOURCE_EXHAUSTED -> e.detail(NeverFits.class) == null ? UNKNOWN : CALLER;
+                    // What is closed is an input or the program; what may not be used is the caller's or the program's.
+                    case UNKNOWN, PERMISSION_DENIED, FAILED_PRECONDITION, OK, DEFERRED -> UNKNOWN;
                 };
             case CancellationException _ -> CALLER;
             default -> UNKNOWN;

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -47,6 +48,12 @@ class FaultTests {
     @Test
     void cancellingIsTheCallers() {
         assertThat(Fault.of(new CancellationException(), null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
+    }
+
+    @Test
+    void aCallThatIsTooLargeIsTheCallers() {
+        IreeException failure = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
+        assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
     }
 
     @Test

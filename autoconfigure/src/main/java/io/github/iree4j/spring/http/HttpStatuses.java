@@ -1,5 +1,7 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.springframework.http.HttpStatus;
 
@@ -31,12 +33,25 @@ public final class HttpStatuses {
     }
 
     /**
+     * Returns the HTTP status of a failure.
+     *
+     * @param failure the failure
+     * @return as for its code; 413 when the call needs more memory than there can be
+     */
+    public static HttpStatus of(IreeException failure) {
+        return failure.detail(NeverFits.class) != null ? HttpStatus.CONTENT_TOO_LARGE : of(failure.code());
+    }
+
+    /**
      * Returns whether the same request may succeed later.
      *
-     * @param code the code of the failure
+     * @param failure the failure
      * @return true if a client should wait and retry
      */
-    public static boolean isTransient(StatusCode code) {
-        return code == StatusCode.RESOURCE_EXHAUSTED || code == StatusCode.UNAVAILABLE || code == StatusCode.ABORTED;
+    public static boolean isTransient(IreeException failure) {
+        StatusCode code = failure.code();
+        return code == StatusCode.RESOURCE_EXHAUSTED && failure.detail(NeverFits.class) == null
+                || code == StatusCode.UNAVAILABLE
+                || code == StatusCode.ABORTED;
     }
 }

@@ -29,7 +29,7 @@ public final class IreeProblemAdvice {
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> failed(IreeException failure) {
-        HttpStatus status = HttpStatuses.of(failure.code());
+        HttpStatus status = HttpStatuses.of(failure);
         ProblemDetail problem = ProblemDetail.forStatus(status);
         problem.setTitle("Call failed");
         problem.setProperty("code", failure.code().name());
@@ -39,7 +39,7 @@ public final class IreeProblemAdvice {
             problem.setDetail(failure.getMessage());
         }
         HttpHeaders headers = new HttpHeaders();
-        if (HttpStatuses.isTransient(failure.code())) {
+        if (HttpStatuses.isTransient(failure)) {
             headers.set(HttpHeaders.RETRY_AFTER, "1");
         }
         return new ResponseEntity<>(problem, headers, status);

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.resilience;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.TransferredTensor;
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
@@ -127,7 +128,8 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
 
     private static boolean passes(Throwable failure) {
         return failure instanceof IreeException e
-                && (e.code() == StatusCode.UNAVAILABLE || e.code() == StatusCode.RESOURCE_EXHAUSTED);
+                && (e.code() == StatusCode.UNAVAILABLE
+                        || e.code() == StatusCode.RESOURCE_EXHAUSTED && e.detail(NeverFits.class) == null);
     }
 
     private static CompletableFuture<Results> refused(StatusCode code, String message) {

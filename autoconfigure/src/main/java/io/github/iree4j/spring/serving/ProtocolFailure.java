@@ -26,7 +26,7 @@ record ProtocolFailure(String error) {
     /** The response to a failed request. */
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
-            case IreeException e -> answer(HttpStatuses.of(e.code()), HttpStatuses.isTransient(e.code()), message(e));
+            case IreeException e -> answer(HttpStatuses.of(e), HttpStatuses.isTransient(e), message(e));
             case ProgramLoadException e ->
                 answer(
                         e.getCause() instanceof IreeException cause

@@ -7,6 +7,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
+import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.ProgramSource;
@@ -149,6 +150,14 @@ class ResilienceInterceptorTests {
         }
         assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
         assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();
+    }
+
+    @Test
+    void callsThatCanNeverFitAreNotRepeated() {
+        answers.add(CompletableFuture.failedFuture(
+                new IreeException(StatusCode.RESOURCE_EXHAUSTED, "too large", null, new NeverFits(1 << 30))));
+        assertThat(code(call(new ModelProtection(null, null, null, retry())))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(calls).hasValue(1);
     }
 
     /** A request that can never fit, or memory that others have. */

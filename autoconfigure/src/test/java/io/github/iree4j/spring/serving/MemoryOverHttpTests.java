@@ -279,6 +279,27 @@ class MemoryOverHttpTests {
         }
     }
 
+    @Test
+    void aRequestThatCannotFitBesideItsOwnInputsIsTooLargeAndNotToBeRepeated() throws Exception {
+        int rows = 4 * ROWS; // 20.5 MB, and as much again
+        String head =
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [%d, %d], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": %d}}]}"
+                        .formatted(rows, COLUMNS, 4 * BYTES);
+        HttpResponse<String> answer = http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/heavy/infer"))
+                        .header("Inference-Header-Content-Length", Integer.toString(head.length()))
+                        .header("Content-Type", "application/octet-stream")
+                        .POST(BodyPublishers.concat(
+                                BodyPublishers.ofString(head), BodyPublishers.ofByteArray(new byte[4 * BYTES])))
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(413);
+        assertThat(answer.headers().firstValue("Retry-After")).isEmpty();
+        assertThat(answer.body())
+                .contains(
+                        "allocation of " + 4 * BYTES + " bytes", "of 35651584 bytes", "beside what its own call holds");
+    }
+
     /** How many requests the server has, whether their bodies are awaited or their calls made. */
     private int underWay() {
         return limits.awaited() + programs.activeCalls();

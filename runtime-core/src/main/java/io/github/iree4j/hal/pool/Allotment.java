@@ -119,7 +119,7 @@ final class Allotment {
         long length = pool.store.lengthFor(request.size());
         if (length > limit(pool, account(request))) {
             pool.failed();
-            throw exhausted(shortage.never(pool, request, account(request)));
+            throw exhausted(shortage.never(pool, request, account(request)), new NeverFits(request.size()));
         }
         return length;
     }
@@ -355,11 +355,13 @@ final class Allotment {
             String text = verdict.late()
                     ? shortage.late(waiter, now - waiter.since)
                     : verdict.helped() == null ? shortage.inVain(waiter) : shortage.forAnother(waiter);
+            boolean isOwnFault = !verdict.late() && verdict.helped() == null && shortage.isOwnFault(waiter);
+            NeverFits never = isOwnFault ? new NeverFits(waiter.request.size()) : null;
             if (line.remove(waiter)) { // POOL-2
                 LOG.warn("{}; {}", text, shortage.holders());
                 left(waiter);
                 waiter.pool.failed();
-                end(waiter, null, exhausted(text));
+                end(waiter, null, exhausted(text, never));
             }
         }
         serve();
@@ -426,11 +428,11 @@ final class Allotment {
         if (shortage.mayLog(clock.getAsLong())) {
             LOG.warn("{}; {}", text, shortage.holders());
         }
-        return exhausted(text);
+        return exhausted(text, null);
     }
 
-    private static IreeException exhausted(String text) {
-        return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text);
+    private static IreeException exhausted(String text, @Nullable NeverFits never) {
+        return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text, null, never);
     }
 
     PoolSetStatistics statistics() {

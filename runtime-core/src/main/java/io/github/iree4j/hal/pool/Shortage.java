@@ -157,6 +157,12 @@ final class Shortage {
                 : "it does not fit beside what its own call holds";
     }
 
+    /** Whether a request would not fit if all memory but that of its own call was free. */
+    boolean isOwnFault(Waiter waiter) {
+        Stake own = waiter.stake;
+        return !fits(waiter.pool, waiter.request, waiter.account, block -> !isOf(block, own));
+    }
+
     private boolean fits(Pool pool, ReservationRequest request, Account account, Predicate<Block> gone) {
         return resolution.fits(pool, request, account, gone);
     }

@@ -111,8 +111,10 @@ class MemoryLimitsTest extends MemoryLine {
         ask(set, "first", 64); // else it would fail since there is nothing to wait for
         for (long size : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 63, 1L << 62, (1L << 47) + 1}) {
             assertThatThrownBy(() -> ask(set, "huge", size))
-                    .isInstanceOfSatisfying(
-                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                    .isInstanceOfSatisfying(IreeException.class, e -> {
+                        assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+                        assertThat(e.detail(NeverFits.class)).isEqualTo(new NeverFits(size));
+                    })
                     .hasMessageContaining("allocation of " + size + " bytes exceeds the memory limit and can never fit")
                     .hasMessageContaining("the system has at most " + (1L << 47) + " bytes");
         }

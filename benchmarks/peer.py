@@ -53,7 +53,7 @@ def small(tools):
     cache = [f"1x4x{32}x16xf32=0.1"] * 4
     return [
         ("add", compiled(tools, programs / "add.mlir"), [], "add", ["4xf32=1", "4xf32=2"]),
-        ("matmul", compiled(tools, programs / "matmul_f32.mlir"), [], "matmul", ["4x8xf32=1", "8x3xf32=1"]),
+        ("matmul", compiled(tools, programs / "matmul_f32.mlir"), [], "matmul", ["8x16xf32=1", "16x12xf32=1"]),
         ("state", compiled(tools, programs / "state_tensor.mlir"), [], "add", ["4xf32=1"]),
         ("six functions", compiled(tools, HERE / "src/main/mlir/six_functions.mlir"), [], "math", ["6xf32=0.5"]),
         ("perceptron", compiled(tools, HERE / "src/main/mlir/perceptron.mlir"), [], "classify", ["8x128xf32=0.1"]),

@@ -103,17 +103,23 @@ final class FenceImports {
         }
         // A deferred call is resumed when ready or timed out; if it is not ready now, it has timed out.
         if (timeoutMillis == 0 || call.resumed()) {
+            handOnOwnWork();
             call.returnI32(StatusCode.DEADLINE_EXCEEDED.number());
             return;
         }
         call.defer(new FenceWait(pending, timeoutMillis));
     }
 
-    private static void query(HalState state, VmCall call) {
+    /** LANE-4: a program that looks at a fence may do so until it is reached, and never come to wait. */
+    private static void handOnOwnWork() {
         MemoryHolder holder = MemoryHolder.current();
         if (holder != null && holder.isWorkedOnHere()) {
-            holder.handOnOwnWork(); // LANE-4: the program may ask until the fence is reached
+            holder.handOnOwnWork();
         }
+    }
+
+    private static void query(HalState state, VmCall call) {
+        handOnOwnWork();
         call.returnI32(call.required(Fence.class).query().number());
     }
 

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Fences as programs see them. */
 class HalFenceImportsTest {
@@ -41,8 +43,9 @@ class HalFenceImportsTest {
     }
 
     /** Else a program that asks until the fence is reached would ask for ever. */
-    @Test
-    void whoAsksForAFenceHandsOnWhatTheThreadOfTheCallWasLeft() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoLooksAtAFenceHandsOnWhatTheThreadOfTheCallWasLeft(boolean waits) {
         List<String> done = new ArrayList<>();
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
         call.calledHere(true);
@@ -58,7 +61,12 @@ class HalFenceImportsTest {
                 done.add("handed on");
             }
         });
-        query(hal.fence());
+        if (waits) {
+            assertThat(hal.<Integer>one("fence.await", AWAIT, 0, 0L, List.of(List.of(hal.fence()))))
+                    .isEqualTo(StatusCode.DEADLINE_EXCEEDED.number());
+        } else {
+            query(hal.fence());
+        }
         call.leave(before);
         call.doOwnWork();
         assertThat(done).containsExactly("handed on");

@@ -80,7 +80,8 @@ class QueueProgramsTest {
         // The test proves nothing unless these cases occurred.
         assertThat(verdicts.values()).hasSize(3).allMatch(n -> n > count);
         assertThat(present).allMatch(b -> backends.getOrDefault(b, 0) > count / 20);
-        assertThat(waited).as("requests that waited for memory").isGreaterThan(count / 8);
+        // Fewer wait the faster the devices are: 5 to 20 in 50 programs.
+        assertThat(waited).as("requests that waited for memory").isGreaterThan(count / 25);
     }
 
     private void run(QueueProgram program, ProgramDevices devices) throws Exception {

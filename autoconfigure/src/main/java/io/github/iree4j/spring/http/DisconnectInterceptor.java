@@ -59,6 +59,9 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         CompletableFuture<Results> call;
         try {
             call = chain.proceed(request);
+        } catch (RuntimeException | Error e) {
+            watch.end(); // the container uses the connection for other requests
+            throw e;
         } finally {
             here.end();
         }

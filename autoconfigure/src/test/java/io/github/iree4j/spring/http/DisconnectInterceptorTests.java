@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
@@ -113,6 +114,16 @@ class DisconnectInterceptorTests {
         assertThat(looks).isEmpty();
         interceptor.intercept(request(true), _ -> running);
         running.complete(null);
+        look();
+        assertThat(looks).as("further looks").isEmpty();
+    }
+
+    @Test
+    void aConnectionWhoseCallThrewIsNotLookedAtAnyMore() {
+        assertThatThrownBy(() -> interceptor.intercept(request(true), _ -> {
+                    throw new IllegalStateException("an interceptor further in");
+                }))
+                .hasMessage("an interceptor further in");
         look();
         assertThat(looks).as("further looks").isEmpty();
     }

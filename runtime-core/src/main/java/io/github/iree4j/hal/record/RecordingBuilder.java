@@ -16,6 +16,7 @@ import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,7 @@ final class RecordingBuilder {
 
     private static final AtomicReference<@Nullable RecordingBuilder> SPARE = new AtomicReference<>();
 
-    private RecordingBackend backend;
+    private @Nullable RecordingBackend backend; // null while it is spare: a backend may be of a closed device
     private int regionLimit;
     private long[] code = new long[64];
     private int length;
@@ -74,6 +75,10 @@ final class RecordingBuilder {
         spare.backend = backend;
         spare.regionLimit = backend.regionLimit();
         return spare;
+    }
+
+    private RecordingBackend backend() {
+        return Objects.requireNonNull(backend);
     }
 
     /** Ends the region, so that later commands run after it; an empty region only on request. */
@@ -130,7 +135,7 @@ final class RecordingBuilder {
             @Nullable BufferRef workgroupCount,
             int[] constants,
             List<BufferRef> bindings) {
-        backend.checkDispatch(executable, export, config, workgroupCount);
+        backend().checkDispatch(executable, export, config, workgroupCount);
         if (workgroupCount == null
                 && (config.workgroupCountX() == 0 || config.workgroupCountY() == 0 || config.workgroupCountZ() == 0)) {
             executable.retain(); // a closed one is refused
@@ -140,7 +145,7 @@ final class RecordingBuilder {
         int index = index(executable); // retained before the backend does anything with it
         use(workgroupCount);
         bindings.forEach(this::use);
-        int flags = backend.flags(executable, export, bindings);
+        int flags = backend().flags(executable, export, bindings);
         begin(workgroupCount == null ? Recording.DISPATCH : Recording.INDIRECT, flags);
         emit(pair(index, export));
         emit(pair(config.workgroupCountX(), config.workgroupCountY()));
@@ -204,6 +209,7 @@ final class RecordingBuilder {
         updates.clear();
         updateBytes = 0;
         usedSlots.clear();
+        backend = null;
         SPARE.set(this);
     }
 
@@ -278,7 +284,7 @@ final class RecordingBuilder {
     }
 
     private int fixedIndex(Buffer buffer) {
-        StoredBuffer<?> used = backend.usable(buffer);
+        StoredBuffer<?> used = backend().usable(buffer);
         Integer known = bufferIndex.get(used);
         if (known != null) {
             return known;

@@ -338,9 +338,9 @@ public final class ProgramCalls {
             track(call);
         }
         try {
+            call.holder().doOwnWork();
             // Outside the turn, so that the next call may be submitted; and without a reference, so that the wait
             // fails, instead of hanging, if the program drops the fence without signalling it.
-            call.holder().doOwnWork();
             timeline.await(1);
         } catch (RuntimeException | Error e) {
             withdraw(call, e instanceof IreeException cause ? cause : null);

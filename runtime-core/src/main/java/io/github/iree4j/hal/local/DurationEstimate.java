@@ -24,9 +24,11 @@ final class DurationEstimate {
     /** Longer than anything that counts as short. */
     private static final long LONG_NANOS = 10_000_000;
 
+    private final @Nullable BindingTable table;
     private long nanos = HostOperation.UNKNOWN;
     private long shared = HostOperation.UNKNOWN;
     private boolean isGuess;
+    private long undivided; // of a region: the longest part that only one thread can do
 
     /**
      * Estimates from earlier durations of the workgroups of its dispatches, otherwise from their number and the bytes bound to them.
@@ -36,24 +38,22 @@ final class DurationEstimate {
      * @param workers that may share the work
      */
     DurationEstimate(Recording recording, int from, int to, @Nullable BindingTable table, int workers) {
+        this.table = table;
         long alone = 0;
         long together = 0;
         int[] commands = recording.commands();
         for (int i = from; i < to; i++) {
             long sum = 0;
-            long longest = 0; // what only one thread can do
+            undivided = 0;
             for (int j = recording.firstCommand(i); j < recording.firstCommand(i + 1); j++) {
-                int at = commands[j];
-                long one = command(recording, at, table);
-                isGuess |= recording.opcode(at) == Recording.DISPATCH && measured(recording, at) == 0;
+                long one = command(recording, commands[j]);
                 if (one >= LONG_NANOS) {
                     return;
                 }
                 sum += one;
-                longest = Math.max(longest, one / parts(recording, at, table));
             }
             alone += sum;
-            together += Math.min(sum, Math.max(longest, sum / workers) + MEETING_NANOS);
+            together += Math.min(sum, Math.max(undivided, sum / workers) + MEETING_NANOS);
             if (alone >= LONG_NANOS) {
                 return;
             }
@@ -72,53 +72,45 @@ final class DurationEstimate {
         return nanos == HostOperation.UNKNOWN || (isGuess ? nanos > GUESS_NANOS : nanos - shared > wakeNanos);
     }
 
-    private static long command(Recording recording, int at, @Nullable BindingTable table) {
+    private long command(Recording recording, int at) {
         return switch (recording.opcode(at)) {
-            case Recording.FILL, Recording.UPDATE, Recording.COPY ->
-                TRANSFER_NANOS + bytes(recording, at + 1, table) / BYTES_PER_NANO;
-            case Recording.DISPATCH -> dispatch(recording, at, table);
+            case Recording.FILL, Recording.UPDATE, Recording.COPY -> transfer(bytes(recording, at + 1));
+            case Recording.DISPATCH -> dispatch(recording, at);
             default -> HostOperation.UNKNOWN; // the count comes from a buffer
         };
     }
 
-    /** In how many parts a command can be cut. */
-    private static long parts(Recording recording, int at, @Nullable BindingTable table) {
-        if (recording.opcode(at) != Recording.DISPATCH) {
-            return (bytes(recording, at + 1, table) >>> Region.PIECE_SHIFT) + 1;
-        }
-        LocalExecutable program = LocalExecutable.of(recording, at);
-        return program.export(recording.export(at)).isSequential() ? 1 : Math.max(1, workgroups(recording, at));
+    private long transfer(long bytes) {
+        return divided(TRANSFER_NANOS + bytes / BYTES_PER_NANO, (bytes >>> Region.PIECE_SHIFT) + 1);
     }
 
-    private static int measured(Recording recording, int at) {
-        long groups = workgroups(recording, at);
-        return LocalExecutable.of(recording, at).nanos(recording.export(at), groups, groups);
-    }
-
-    private static long workgroups(Recording recording, int at) {
-        return Integer.toUnsignedLong(recording.workgroupCount(at, 0))
+    private long dispatch(Recording recording, int at) {
+        long groups = Integer.toUnsignedLong(recording.workgroupCount(at, 0))
                 * Integer.toUnsignedLong(recording.workgroupCount(at, 1))
                 * recording.workgroupCount(at, 2);
+        LocalExecutable program = LocalExecutable.of(recording, at);
+        int export = recording.export(at);
+        long sum = program.nanos(export, groups, groups);
+        if (sum == 0) {
+            isGuess = true;
+            if (groups > LONG_NANOS) {
+                return HostOperation.UNKNOWN;
+            }
+            sum = groups * WORKGROUP_NANOS;
+            int range = recording.bindings(at);
+            for (int i = recording.bindingCount(at); i > 0; i--, range += Recording.RANGE_WORDS) {
+                sum += bytes(recording, range) / BYTES_PER_NANO;
+            }
+        }
+        return divided(DISPATCH_NANOS + sum, program.export(export).isSequential() ? 1 : Math.max(1, groups));
     }
 
-    private static long dispatch(Recording recording, int at, @Nullable BindingTable table) {
-        long groups = workgroups(recording, at);
-        int known = measured(recording, at);
-        if (known != 0) {
-            return DISPATCH_NANOS + known;
-        }
-        if (groups > LONG_NANOS) {
-            return HostOperation.UNKNOWN;
-        }
-        long nanos = DISPATCH_NANOS + groups * WORKGROUP_NANOS;
-        int range = recording.bindings(at);
-        for (int i = recording.bindingCount(at); i > 0; i--, range += Recording.RANGE_WORDS) {
-            nanos += bytes(recording, range, table) / BYTES_PER_NANO;
-        }
-        return nanos;
+    private long divided(long sum, long parts) {
+        undivided = Math.max(undivided, sum / parts);
+        return sum;
     }
 
-    private static long bytes(Recording recording, int range, @Nullable BindingTable table) {
+    private long bytes(Recording recording, int range) {
         long recorded = recording.code()[range + 2];
         if (recorded != Buffer.WHOLE || table == null) {
             return recorded;

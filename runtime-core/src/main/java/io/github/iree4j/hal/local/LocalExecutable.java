@@ -23,8 +23,8 @@ final class LocalExecutable extends Executable {
     /** Numbers of workgroups for which an export has durations of their own; others displace them. A power of two. */
     private static final int SHAPES = 4;
 
-    /** A hundred times what reading the clock twice takes. */
-    private static final long SHORT_NANOS = 4_000;
+    /** 4 us, a hundred times what reading the clock twice takes. */
+    private static final long SHORT = 4_000 << FRACTION_BITS;
 
     private static final int HASH = 0x9E3779B9;
 
@@ -80,7 +80,7 @@ final class LocalExecutable extends Executable {
     /** Returns whether some workgroups of an export are known to take so little time that reading the clock would count. */
     boolean isShort(int export, long all, long workgroups) {
         long duration = shapeDuration(export, all);
-        return duration != 0 && workgroups < (SHORT_NANOS << FRACTION_BITS) / duration;
+        return duration != 0 && workgroups < SHORT && workgroups * duration < SHORT;
     }
 
     /**

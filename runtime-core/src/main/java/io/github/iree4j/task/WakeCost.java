@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How long a sleeping worker takes until it runs, once it is woken: a few microseconds on some machines, ten times that where idle processors
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * it. Safe from any thread; a lost update does not matter.
  */
 final class WakeCost {
+    private static final Logger LOG = LoggerFactory.getLogger(WakeCost.class);
+
     /** Until there is a measurement. */
     static final long ASSUMED_NANOS = 5_000;
 
@@ -40,7 +44,15 @@ final class WakeCost {
         if (given != null) {
             nanos = Math.clamp(given.toNanos(), 1, MOST_NANOS);
         } else if (measured && BEGUN.compareAndSet(false, true)) {
-            Thread.ofPlatform().name("iree4j-wake-cost").daemon().start(new Measurement());
+            start(new Measurement());
+        }
+    }
+
+    private static void start(Measurement measurement) {
+        try {
+            Thread.ofPlatform().name("iree4j-wake-cost").daemon().start(measurement);
+        } catch (OutOfMemoryError e) { // out of threads: the cost stays unknown until a worker has been woken
+            LOG.debug("the cost of waking a thread is not measured: {}", e.toString());
         }
     }
 

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * Makes graphs of commands that are executed repeatedly, which the driver launches with one call. They are captured on dedicated streams; the
  * commands of a region become branches of the graph. Safe from any thread.
  *
- * <p>GPU-6: one maker at a time has the streams that it captures on, and makes the graph under no lock, since the driver may make one only once
- * the device has done all that it has.
+ * <p>GPU-6: each maker has capturing streams for itself, and makes the graph under no lock: a driver may first wait for all work of the
+ * device.
  */
 final class GpuGraphs implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GpuGraphs.class);

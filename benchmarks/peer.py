@@ -50,7 +50,7 @@ def imported(tools, name):
 def small(tools):
     """Programs most of which are done before another thread has woken."""
     programs = HERE.parent / "fixtures/programs"
-    cache = [f"1x4x{32}x16xf32=0.1"] * 4
+    cache = ["1x4x32x16xf32=0.1"] * 4
     return [
         ("add", compiled(tools, programs / "add.mlir"), [], "add", ["4xf32=1", "4xf32=2"]),
         ("matmul", compiled(tools, programs / "matmul_f32.mlir"), [], "matmul", ["8x16xf32=1", "16x12xf32=1"]),

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,43 @@ class CancelledByNumberTest {
               vm.return %i0
             }
             """;
+
+    private static final String WAITING = """
+            vm.module @waiting version 0
+            vm.export @forever
+            vm.func @forever() -> () {
+            ^bb0:
+              vm.br ^bb1()
+            ^bb1:
+              vm.yield ^bb1()
+            }
+            """;
+
+    @Test
+    void aCallThatGoesOnAgainAndAgainIsSeenAllTheTime() throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module("waiting", VmAssembler.assemble(WAITING))
+                        .build())) {
+            CompletableFuture<Void> call = CompletableFuture.runAsync(
+                    () -> program.function("forever").invoke().close());
+            while (program.pendingCalls(2).isEmpty()) {
+                Thread.onSpinWait();
+            }
+            long number = program.pendingCalls(2).getFirst().id();
+            for (int i = 0; i < 200_000; i++) {
+                assertThat(program.pendingCalls(2))
+                        .as("look %d", i)
+                        .extracting(PendingCall::id)
+                        .containsExactly(number);
+            }
+            assertThat(program.cancelCall(number)).isTrue();
+            assertThat(call)
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableThat()
+                    .withMessageContaining("call " + number);
+        }
+    }
 
     // END-3
     @Test

@@ -13,7 +13,6 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +37,7 @@ final class Call {
     }
 
     private final String function;
-    private final @Nullable ArgumentList arguments;
+    private final ArgumentList arguments;
     private final MemoryHolder holder;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
@@ -73,28 +72,21 @@ final class Call {
     private volatile long changed;
     private volatile Interruption interruption = Interruption.NONE;
 
-    private Call(String function, @Nullable ArgumentList arguments, MemoryHolder holder, boolean confined) {
+    private Call(String function, ArgumentList arguments, boolean confined) {
         this.function = function;
         this.arguments = arguments;
         this.confined = confined;
-        this.holder = holder;
+        this.holder = arguments.holder();
     }
 
     /** A call that other threads may cancel. */
     Call(String function, ArgumentList arguments) {
-        this(function, arguments, arguments.holder(), false);
-    }
-
-    /** Stands for a call that waits for memory before it has read its inputs. */
-    static Call beforeMemory(String function, MemoryHolder holder) {
-        Call call = new Call(function, null, holder, true);
-        call.place = Place.FOR_MEMORY;
-        return call;
+        this(function, arguments, false);
     }
 
     /** A call known only to the calling thread, so that it is cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
-        Call call = new Call(function, arguments, arguments.holder(), true);
+        Call call = new Call(function, arguments, true);
         call.maker = Thread.currentThread();
         return call;
     }
@@ -105,7 +97,7 @@ final class Call {
     }
 
     ArgumentList arguments() {
-        return Objects.requireNonNull(arguments);
+        return arguments;
     }
 
     /** Sets the thread that may be interrupted; one of the runtime's, never the caller's. */
@@ -174,7 +166,7 @@ final class Call {
 
     /** Ends it soon, and no other call; false when it has ended, or is being ended. A call that was made on this thread is interrupted there. */
     boolean cancelAlone(ProgramCalls program, IreeException cause) {
-        if (!confined || onGiveUp != null) {
+        if (!confined) {
             giveUp(cause);
             program.withdraw(this, cause);
             return true;

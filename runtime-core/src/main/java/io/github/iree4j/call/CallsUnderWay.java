@@ -2,16 +2,56 @@ package io.github.iree4j.call;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of a program in progress, for diagnostics, in order of arrival. Its monitor guards the links of its calls. */
+/**
+ * Calls of a program in progress, for diagnostics, in order of arrival. A call that runs on the thread that made it is in no list, since that
+ * would cost each call a lock. Its monitor guards the links of its calls; under it each call in progress is in one place.
+ */
 final class CallsUnderWay {
+    /** The call that runs on the thread that made it; written in turn. In release mode: late readers re-read it. */
+    private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
+
     private @Nullable Call first;
     private @Nullable Call last;
     private int lingering;
 
-    /** Adds a call that is in no list. */
+    /** The thread that made a call, and has the turn, begins to run it, or goes on; from the list, if the call is there, in one step. */
+    void runs(Call call) {
+        if (!call.linked) { // written by this thread
+            inTurn.setRelease(call);
+            return;
+        }
+        synchronized (this) {
+            inTurn.setRelease(call);
+            remove(call);
+        }
+    }
+
+    /** The call that runs is suspended, or has returned and waits for its work: enters the list in one step. */
+    synchronized void stops(Call call) {
+        add(call);
+        inTurn.setRelease(null);
+    }
+
+    /** The thread that made a call runs it no longer, and still has the turn. */
+    void leavesTurn() {
+        inTurn.setRelease(null);
+    }
+
+    /** A call that this thread made has ended. */
+    void ends(Call call) {
+        if (call.linked) { // written by this thread
+            remove(call);
+        }
+    }
+
+    /** Adds a call, unless it is in the list. */
     synchronized void add(Call call) {
+        if (call.linked) {
+            return;
+        }
         call.previous = last;
         if (last == null) {
             first = call;
@@ -54,6 +94,7 @@ final class CallsUnderWay {
         return lingering;
     }
 
+    /** Calls of the list. */
     List<Call> all() {
         return first(Integer.MAX_VALUE);
     }
@@ -67,38 +108,40 @@ final class CallsUnderWay {
     }
 
     /** Describes the state of calls, up to a limit. */
-    <T> List<T> describe(int limit, @Nullable Call inTurn, ProgramCalls.Description<T> description) {
+    <T> List<T> describe(int limit, ProgramCalls.Description<T> description) {
         List<Call> calls = new ArrayList<>();
-        if (inTurn != null && limit > 0 && !isLinked(inTurn)) { // its thread runs, and so is in no list
-            calls.add(inTurn);
+        Call running;
+        synchronized (this) {
+            running = limit > 0 ? inTurn.getAcquire() : null;
+            if (running != null) {
+                calls.add(running);
+            }
+            calls.addAll(first(limit - calls.size()));
         }
-        calls.addAll(first(limit - calls.size()));
         return calls.stream()
-                .map(each -> each.describe(each.equals(inTurn), description))
+                .map(each -> each.describe(each.equals(running), description))
                 .toList();
     }
 
-    /** The call of a number; null when there is none, or only one that runs on its thread. */
-    @Nullable
-    Call find(long number) {
-        for (Call each : all()) {
-            if (each.number() == number) {
-                return each;
-            }
+    /** The call of a number; null when there is none. */
+    synchronized @Nullable Call find(long number) {
+        Call running = inTurn.getAcquire();
+        if (running != null && running.number() == number) {
+            return running;
         }
-        return null;
+        Call each = first;
+        while (each != null && each.number() != number) {
+            each = each.next;
+        }
+        return each;
     }
 
     /** Number of calls that wait for their turn. */
-    synchronized int inLine(@Nullable Call inTurn) {
+    synchronized int inLine() {
         int count = 0;
         for (Call each = first; each != null; each = each.next) {
-            count += each.isInLine() && !each.equals(inTurn) ? 1 : 0;
+            count += each.isInLine() ? 1 : 0;
         }
         return count;
-    }
-
-    private synchronized boolean isLinked(Call call) {
-        return call.linked;
     }
 }

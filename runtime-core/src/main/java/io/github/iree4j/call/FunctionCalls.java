@@ -86,12 +86,25 @@ public final class FunctionCalls {
             @Nullable Object[] values;
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
                 InputSize size = arguments.size();
-                if (!program.isWorker()) { // else nobody would do the work that it waits for
-                    admit(holder, size, outer == null ? needs.of(size) : needs.beside(outer, size));
+                Call call = Call.confined(fullName, arguments);
+                try {
+                    if (!program.isWorker()) { // else nobody would do the work that it waits for
+                        admit(call, size, outer == null ? needs.of(size) : needs.beside(outer, size));
+                    }
+                    learn = () -> needs.failed(holder);
+                    holder.calledHere(program.worksOnCaller());
+                    arguments.pass(true);
+                    values = program.run(this, call);
+                    learn = () -> needs.learn(size, holder);
+                } catch (RuntimeException | Error e) {
+                    if (call.wasInterrupted()) {
+                        throw ProgramCalls.cancelled(call, e);
+                    }
+                    throw e;
+                } finally {
+                    program.ends(call);
                 }
-                learn = () -> needs.failed(holder);
-                values = run(arguments, holder);
-                learn = () -> needs.learn(size, holder);
+                call.wasInterrupted();
             } finally {
                 holder.end();
             }
@@ -103,23 +116,6 @@ public final class FunctionCalls {
             }
             program.exit();
         }
-    }
-
-    private @Nullable Object[] run(ArgumentList arguments, MemoryHolder holder) {
-        holder.calledHere(program.worksOnCaller());
-        arguments.pass(true);
-        Call call = Call.confined(fullName, arguments);
-        @Nullable Object[] values;
-        try {
-            values = program.run(this, call);
-        } catch (RuntimeException | Error e) {
-            if (call.wasInterrupted()) {
-                throw ProgramCalls.cancelled(call, e);
-            }
-            throw e;
-        }
-        call.wasInterrupted();
-        return values;
     }
 
     /** The memory holder of a call that begins in its turn. */
@@ -134,7 +130,7 @@ public final class FunctionCalls {
     }
 
     /** Waits until a call may hold memory, at one device after the other. */
-    private void admit(MemoryHolder holder, InputSize size, List<MemoryNeed> asks) {
+    private void admit(Call call, InputSize size, List<MemoryNeed> asks) {
         String consumer = program.memory().consumer();
         for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
@@ -142,19 +138,20 @@ public final class FunctionCalls {
             if (admission == null) {
                 admission = need.gate().join(consumer, estimate, false, null);
                 if (!admission.isAdmitted()) {
-                    await(admission, Call.beforeMemory(fullName, holder), estimate);
+                    await(admission, call, estimate);
                 }
             }
-            holder.admitted(admission);
+            call.holder().admitted(admission);
         }
     }
 
-    private void await(Admission admission, Call outside, MemoryEstimate estimate) {
-        outside.onGiveUp(_ -> admission.cancel());
-        program.track(outside);
+    private void await(Admission admission, Call call, MemoryEstimate estimate) {
+        call.waitsForMemory();
+        call.onCancel(admission::cancel); // when the program is closed
+        program.track(call);
         try {
             if (!admission.await()) {
-                throw program.givenUp() == null ? ProgramCalls.cancelled(outside, null) : program.cancelled(fullName);
+                throw program.cancelled(fullName);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -162,9 +159,8 @@ public final class FunctionCalls {
                     StatusCode.CANCELLED,
                     "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, estimate.bytes()),
                     e);
-        } finally {
-            program.untrack(outside);
         }
+        call.inLine();
     }
 
     /**

@@ -37,9 +37,6 @@ public final class ProgramCalls {
     /** The holder of the turn; written in turn. In release mode: late readers re-read it. */
     private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
 
-    /** The call that runs on the thread that made it; written in turn. In release mode, as above. */
-    private final AtomicReference<@Nullable Call> running = new AtomicReference<>();
-
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // of calls once it is closed; null for the usual
@@ -214,7 +211,7 @@ public final class ProgramCalls {
 
     /** Number of calls that wait for their turn. */
     public int inLine() {
-        return underWay.inLine(running.getAcquire());
+        return underWay.inLine();
     }
 
     /** Number of calls that have waited for their turn. */
@@ -235,7 +232,7 @@ public final class ProgramCalls {
 
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public <T> List<T> describe(int limit, Description<T> description) {
-        return underWay.describe(limit, running.getAcquire(), description);
+        return underWay.describe(limit, description);
     }
 
     /**
@@ -245,8 +242,7 @@ public final class ProgramCalls {
      * @return false when no such call is in progress
      */
     public boolean cancel(long number) {
-        Call inTurn = running.getAcquire();
-        Call call = inTurn != null && inTurn.number() == number ? inTurn : underWay.find(number);
+        Call call = underWay.find(number);
         return call != null && call.cancelAlone(this, cancelled(call, null));
     }
 
@@ -259,7 +255,7 @@ public final class ProgramCalls {
                 cause);
     }
 
-    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed. */
+    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until it is removed or runs. */
     void track(Call call) {
         call.startClock();
         underWay.add(call);
@@ -279,6 +275,11 @@ public final class ProgramCalls {
                 ? cause
                 : new IreeException(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
         memory.device().schedulingDomain().withdraw(call.holder(), given);
+    }
+
+    /** A call of this thread has ended. */
+    void ends(Call call) {
+        underWay.ends(call);
     }
 
     void untrack(Call call) {
@@ -322,7 +323,7 @@ public final class ProgramCalls {
 
     private @Nullable Object[] runToEnd(FunctionCalls function, Call call) {
         if (!function.signature().isAsynchronous()) {
-            return runHere(new ProgramCall(this, function, call, null, null));
+            return runHere(new ProgramCall(this, function, call, null, null), null);
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
         timeline.setName(call.holder());
@@ -330,12 +331,7 @@ public final class ProgramCalls {
         @Nullable Object[] values;
         try (timeline;
                 done) {
-            values = runHere(new ProgramCall(this, function, call, null, done));
-        }
-        boolean waits = !done.isReached();
-        if (waits) {
-            call.waitsFor(done, CallState.BEFORE_RESULTS);
-            track(call);
+            values = runHere(new ProgramCall(this, function, call, null, done), done);
         }
         try {
             call.holder().doOwnWork();
@@ -346,16 +342,12 @@ public final class ProgramCalls {
             withdraw(call, e instanceof IreeException cause ? cause : null);
             ResultReader.free(values);
             throw e;
-        } finally {
-            if (waits) {
-                untrack(call);
-            }
         }
         return values;
     }
 
-    /** Runs one call on this thread, which blocks while the call waits; a call of a function with fences ends before its work. */
-    private @Nullable Object[] runHere(ProgramCall steps) {
+    /** Runs one call on this thread, which blocks while the call waits; a call of a function with fences ends before its work is done. */
+    private @Nullable Object[] runHere(ProgramCall steps, @Nullable Fence done) {
         String function = steps.function().fullName();
         if (isWorker()) {
             throw new IreeException(
@@ -375,18 +367,29 @@ public final class ProgramCalls {
         try {
             lock.run();
             call.startClock();
-            running.setRelease(call);
+            underWay.runs(call);
             boolean over = steps.begin();
             while (!over) {
                 waitHere(steps);
                 over = steps.resume();
             }
-            return steps.takeValues();
+            @Nullable Object[] values = steps.takeValues();
+            if (done != null && !done.isReached()) {
+                call.waitsFor(done, CallState.BEFORE_RESULTS);
+                stops(call);
+            }
+            return values;
         } finally {
-            running.setRelease(null);
+            underWay.leavesTurn();
             steps.end();
             lock.release();
         }
+    }
+
+    /** A call in turn begins to wait. */
+    private void stops(Call call) {
+        underWay.stops(call);
+        end.giveUpIfClosed(call);
     }
 
     private void waitForTurn(Call call, String function) {
@@ -399,16 +402,13 @@ public final class ProgramCalls {
             Thread.currentThread().interrupt();
             throw new IreeException(
                     StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function), e);
-        } finally {
-            untrack(call);
         }
     }
 
     private void waitHere(ProgramCall steps) {
         Call call = steps.call();
         call.suspendedBy(steps.pendingWait());
-        running.setRelease(null);
-        track(call);
+        stops(call);
         if (overlaps) {
             lock.release();
         }
@@ -427,8 +427,7 @@ public final class ProgramCalls {
                 lock.takeUninterruptibly();
                 lock.run();
             }
-            running.setRelease(call);
-            untrack(call);
+            underWay.runs(call);
         }
     }
 

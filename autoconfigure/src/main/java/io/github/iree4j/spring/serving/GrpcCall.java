@@ -132,7 +132,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
     private void fail(Throwable failure) {
         Status status = GrpcStatuses.of(failure);
         if (failures == null) {
-            end(status);
+            end(status, GrpcStatuses.trailers(failure));
         } else {
             send(new Answer(failures.apply(status), () -> {}, () -> {}));
         }
@@ -219,6 +219,10 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
 
     /** Ends the call, unless it is over. */
     void end(Status status) {
+        end(status, new Metadata());
+    }
+
+    private void end(Status status, Metadata trailers) {
         GrpcWork ended;
         synchronized (this) {
             if (over) {
@@ -226,7 +230,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             }
             over = true;
             ended = work;
-            call.close(status, new Metadata());
+            call.close(status, trailers);
         }
         if (ended != null) {
             ended.cancel().run();

@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,49 +40,95 @@ final class GrpcInference {
 
     /** Begins an inference; the body is closed with its answer, or when it fails. */
     GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
+        protocol.line().checkRoom();
         Request request = new GrpcRequestReader(
                         models, new Charged(message, arrived, options.maxRequestSize()), Long.MAX_VALUE, arrived.body())
                 .read();
-        boolean started = false;
+        Started started = null;
         try {
-            protocol.admit(request.served(), request.inference());
-            started = true;
-            return start(request, arrived.body());
+            Duration limit =
+                    limit(request.inference().timeout(), Context.current().getDeadline());
+            started = new Started(
+                    request, arrived.body(), limit, protocol.join(request.served(), request.inference(), limit));
         } finally {
-            if (!started) {
+            if (started == null) {
                 request.inference().close();
             }
         }
+        started.begin();
+        return new GrpcWork(started.answer, started::cancel);
     }
 
-    /** Makes the call, which owns the request and the body, and leaves the protocol when it ends. */
-    private GrpcWork start(Request request, LimitedBody body) {
-        AtomicBoolean over = new AtomicBoolean();
-        Runnable end = () -> {
+    /** An inference that waits for its turn, or is made. Owns the request, the body, and the turn. */
+    private final class Started {
+        private final Request request;
+        private final LimitedBody body;
+        private final @Nullable Duration limit;
+        private final RequestLine.Turn turn;
+        private final AtomicBoolean over = new AtomicBoolean();
+        private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+        private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
+
+        Started(Request request, LimitedBody body, @Nullable Duration limit, RequestLine.Turn turn) {
+            this.request = request;
+            this.body = body;
+            this.limit = limit;
+            this.turn = turn;
+        }
+
+        void begin() {
+            if (turn.isDecided()) {
+                call();
+            } else {
+                Runnable call = Context.current().wrap(this::call);
+                turn.whenDecided(() -> Thread.ofVirtual().name("iree4j-serving").start(call));
+            }
+        }
+
+        private void call() {
+            CompletableFuture<Results> call;
+            try {
+                turn.requirePlace();
+                call = protocol.call(request.served(), request.inference(), body)
+                        .deadline(Received.left(limit, turn))
+                        .invokeAsync();
+            } catch (RuntimeException e) {
+                call = CompletableFuture.failedFuture(e);
+            }
+            CompletableFuture<Results> running = call;
+            cancelled.thenRun(() -> running.cancel(true));
+            running.whenComplete((results, failure) -> {
+                if (failure != null) {
+                    fail(failure);
+                    return;
+                }
+                try {
+                    answer.complete(answer(request, results, body, this::end));
+                } catch (RuntimeException | Error e) {
+                    answer.completeExceptionally(e);
+                }
+            });
+        }
+
+        void cancel() {
+            cancelled.complete(null);
+            if (turn.leaveLine()) {
+                fail(new CancellationException());
+            }
+        }
+
+        private void fail(Throwable failure) {
+            request.inference().close();
+            end();
+            answer.completeExceptionally(failure);
+        }
+
+        private void end() {
             if (over.compareAndSet(false, true)) {
-                protocol.leave();
+                turn.leave();
                 body.close();
             }
-        };
-        CompletableFuture<Results> call;
-        try {
-            call = protocol.call(request.served(), request.inference(), body)
-                    .deadline(limit(
-                            request.inference().timeout(), Context.current().getDeadline()))
-                    .invokeAsync();
-        } catch (RuntimeException e) {
-            call = CompletableFuture.failedFuture(e);
         }
-        CompletableFuture<Results> running = call;
-        CompletableFuture<Answer> answer = running.handle((results, failure) -> {
-            if (failure != null) {
-                request.inference().close();
-                end.run();
-                throw failure instanceof RuntimeException e ? e : new IllegalStateException(failure);
-            }
-            return answer(request, results, body, end);
-        });
-        return new GrpcWork(answer, () -> running.cancel(true));
     }
 
     private static @Nullable Duration limit(@Nullable Duration timeout, @Nullable Deadline deadline) {

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.concurrent.CancellationException;
@@ -18,6 +19,10 @@ final class GrpcStatuses {
 
     /** Trailers are headers, which clients limit to 8 KB. */
     private static final int MAX_TEXT = 1024;
+
+    /** See gRPC's proposal A6. */
+    private static final Metadata.Key<String> PUSHBACK =
+            Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER);
 
     private GrpcStatuses() {}
 
@@ -36,6 +41,16 @@ final class GrpcStatuses {
                 yield Status.INTERNAL.withDescription("internal server error; see the server log");
             }
         };
+    }
+
+    /** Tells clients of gRPC's own retries how long they should wait, where that is known. */
+    static Metadata trailers(Throwable failure) {
+        Metadata trailers = new Metadata();
+        RetryLater later = failure instanceof IreeException e ? e.detail(RetryLater.class) : null;
+        if (later != null) {
+            trailers.put(PUSHBACK, String.valueOf(later.after().toMillis()));
+        }
+        return trailers;
     }
 
     private static Status status(StatusCode code, Exception failure) {

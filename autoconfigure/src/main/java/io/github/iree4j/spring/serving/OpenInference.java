@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.Results;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
@@ -9,13 +8,12 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -44,14 +42,18 @@ final class OpenInference {
     private final InvocationService invocations;
     private final ServingOptions options;
     private final BodyLimits limits;
-    private final Semaphore permits;
+    private final RequestLine line;
 
     OpenInference(ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.models = models;
         this.invocations = invocations;
         this.options = options;
         this.limits = limits;
-        this.permits = new Semaphore(options.maxConcurrentRequests());
+        this.line = new RequestLine(options.maxConcurrentRequests(), options.maxWait());
+    }
+
+    RequestLine line() {
+        return line;
     }
 
     record ServerMetadata(String name, String version, List<String> extensions) {}
@@ -134,15 +136,16 @@ final class OpenInference {
     // Inference.
 
     /**
-     * Reads a request, makes the call and waits for it.
+     * Reads a request, which then has a turn.
      *
      * @param model the model's name
      * @param version its version; null for the latest loaded one
      * @param head the headers of the request
      * @param in its body; read as far as needed, not closed
-     * @return the response, to be closed after it is written
+     * @return the request, which makes the call when it is its turn
+     * @throws IreeException RESOURCE_EXHAUSTED also when too many wait, as a rule before anything is read
      */
-    Inference infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
+    Received infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
         return infer(
                 model,
                 version,
@@ -159,7 +162,7 @@ final class OpenInference {
      *
      * @param stream whether the response is a stream of events; there is one, since functions return once
      */
-    Inference generate(String model, @Nullable String version, boolean stream, RequestHead head, InputStream in)
+    Received generate(String model, @Nullable String version, boolean stream, RequestHead head, InputStream in)
             throws IOException {
         return infer(
                 model,
@@ -176,7 +179,7 @@ final class OpenInference {
         InferenceRequest read(Served served, LimitedBody body) throws IOException;
     }
 
-    private Inference infer(
+    private Received infer(
             String model,
             @Nullable String version,
             RequestHead head,
@@ -184,63 +187,45 @@ final class OpenInference {
             Reader reader,
             Inference.Responder responder)
             throws IOException {
+        line.checkRoom();
         Served served = models.find(model, version);
         head.requirePlain();
         LimitedBody body = limits.receive(in, head.length(), options.maxRequestSize(), MAXIMUM);
-        Inference answer = null;
-        boolean admitted = false;
+        InferenceRequest request = null;
+        Received received = null;
         try {
-            Inference.Response response;
-            try (InferenceRequest request = reader.read(served, body)) {
-                admit(served, request);
-                admitted = true;
-                try (Results results = call(served, request, body).invoke()) {
-                    response = responder.respond(served, request, results);
-                    body.charge(response.size());
-                    response.fetch();
-                }
-            }
-            body.refundAllBut(response.size());
-            answer = new Inference(body, response, this::leave);
-            return answer;
+            request = reader.read(served, body);
+            RequestLine.Turn turn = join(served, request, request.timeout());
+            received = new Received(served, request, body, turn, call(served, request, body), responder);
+            return received;
         } finally {
-            if (answer == null) {
-                body.close();
-                if (admitted) {
-                    leave();
+            if (received == null) {
+                if (request != null) {
+                    request.close();
                 }
+                body.close();
             }
         }
     }
 
     /**
-     * Admits a request to those that are computed, until {@link #leave}: not before its body has arrived, which its client
-     * decides.
+     * Lines a request up: not before its body has arrived, which its client decides.
      *
+     * @param timeout how long it may take in all; null for no limit
+     * @return its turn, which must be left
      * @throws IreeException INVALID_ARGUMENT when an output that it asks for does not exist; RESOURCE_EXHAUSTED when there
      *     are too many requests
      */
-    void admit(Served served, InferenceRequest request) {
+    RequestLine.Turn join(Served served, InferenceRequest request, @Nullable Duration timeout) {
         InferenceOutput.checkNames(request, served.function().results());
-        if (!permits.tryAcquire()) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "the limit of %d concurrent requests is reached; try again later, or raise 'iree.serving.max-concurrent-requests'"
-                            .formatted(options.maxConcurrentRequests()));
-        }
+        return line.join(timeout);
     }
 
-    /** Ends the computation of an admitted request. */
-    void leave() {
-        permits.release();
-    }
-
-    /** The call that a request asks for. */
+    /** The call that a request asks for, without its limit of time. */
     InvocationSpec call(Served served, InferenceRequest request, LimitedBody body) {
         return invocations
                 .request(served.located())
                 .inputs(ScalarArguments.of(served.function().arguments(), request.inputs()))
-                .deadline(request.timeout())
                 .priority(body.isSmall() ? 0 : LARGE);
     }
 

@@ -24,7 +24,7 @@ import tools.jackson.core.JacksonException;
  * Triton's extensions for the configuration of models and for generating. */
 @RestController
 @RequestMapping("/v2")
-public final class OpenInferenceController {
+public final class OpenInferenceController implements ServingLoad {
 
     private final OpenInference protocol;
 
@@ -39,6 +39,21 @@ public final class OpenInferenceController {
     public OpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.protocol = new OpenInference(models, invocations, options, limits);
+    }
+
+    @Override
+    public String protocol() {
+        return "http";
+    }
+
+    @Override
+    public int computed() {
+        return protocol.line().computed();
+    }
+
+    @Override
+    public int waiting() {
+        return protocol.line().waiting();
     }
 
     @GetMapping({"", "/"})
@@ -81,9 +96,7 @@ public final class OpenInferenceController {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        try (Inference inference = protocol.infer(model, version, head(request), request.getInputStream())) {
-            send(inference, response);
-        }
+        answer(request, response, () -> protocol.infer(model, version, head(request), request.getInputStream()));
     }
 
     @PostMapping({"/models/{model}/generate", "/models/{model}/versions/{version}/generate"})
@@ -93,9 +106,10 @@ public final class OpenInferenceController {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        try (Inference inference = protocol.generate(model, version, false, head(request), request.getInputStream())) {
-            send(inference, response);
-        }
+        answer(
+                request,
+                response,
+                () -> protocol.generate(model, version, false, head(request), request.getInputStream()));
     }
 
     @PostMapping({"/models/{model}/generate_stream", "/models/{model}/versions/{version}/generate_stream"})
@@ -105,8 +119,30 @@ public final class OpenInferenceController {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        try (Inference inference = protocol.generate(model, version, true, head(request), request.getInputStream())) {
-            send(inference, response);
+        answer(
+                request,
+                response,
+                () -> protocol.generate(model, version, true, head(request), request.getInputStream()));
+    }
+
+    /** Reads a request. */
+    @FunctionalInterface
+    private interface Reader {
+        Received read() throws IOException;
+    }
+
+    /** Answers a request; one that waits for its turn has no thread until it is dispatched again. */
+    private static void answer(HttpServletRequest request, HttpServletResponse response, Reader reader)
+            throws IOException {
+        Received waited = WaitingRequest.of(request);
+        Received received = waited != null ? waited : reader.read();
+        if (!received.turn().isDecided() && WaitingRequest.begin(request, received)) {
+            return;
+        }
+        try (received;
+                Inference inference = received.infer()) {
+            inference.describe(response::setHeader);
+            inference.writeTo(response.getOutputStream());
         }
     }
 
@@ -115,11 +151,6 @@ public final class OpenInferenceController {
                 request.getContentLengthLong(),
                 request.getHeader(OpenInference.HEADER_LENGTH),
                 request.getHeader(HttpHeaders.CONTENT_ENCODING));
-    }
-
-    private static void send(Inference inference, HttpServletResponse response) throws IOException {
-        inference.describe(response::setHeader);
-        inference.writeTo(response.getOutputStream());
     }
 
     @ExceptionHandler({

@@ -36,7 +36,7 @@ import org.springframework.util.ClassUtils;
  * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged as they arrive,
  * rather than when a message is complete, and calls that send or read nothing are ended.
  */
-public final class OpenInferenceGrpcService implements BindableService, AutoCloseable {
+public final class OpenInferenceGrpcService implements BindableService, ServingLoad, AutoCloseable {
 
     /** The name of the service. */
     public static final String NAME = "inference.GRPCInferenceService";
@@ -155,6 +155,21 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
      */
     public int openCalls() {
         return calls.open();
+    }
+
+    @Override
+    public String protocol() {
+        return "grpc";
+    }
+
+    @Override
+    public int computed() {
+        return protocol.line().computed();
+    }
+
+    @Override
+    public int waiting() {
+        return protocol.line().waiting();
     }
 
     @Override

@@ -26,23 +26,24 @@ record ProtocolFailure(String error) {
     /** The response to a failed request. */
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
-            case IreeException e -> answer(HttpStatuses.of(e), HttpStatuses.isTransient(e), message(e));
+            case IreeException e ->
+                answer(HttpStatuses.of(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, message(e));
             case ProgramLoadException e ->
                 answer(
                         e.getCause() instanceof IreeException cause
                                 ? HttpStatuses.of(cause.code())
                                 : HttpStatus.INTERNAL_SERVER_ERROR,
-                        false,
+                        0,
                         message(e));
             case ErrorResponseException e ->
                 answer(
                         e.getStatusCode(),
-                        e.getStatusCode().isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE),
+                        e.getStatusCode().isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE) ? 1 : 0,
                         String.valueOf(e.getBody().getDetail()));
-            case JacksonException e -> answer(HttpStatus.BAD_REQUEST, false, problem(e));
+            case JacksonException e -> answer(HttpStatus.BAD_REQUEST, 0, problem(e));
             default -> {
                 log.error("request of the open inference protocol failed", failure);
-                yield answer(HttpStatus.INTERNAL_SERVER_ERROR, false, "internal server error; see the server log");
+                yield answer(HttpStatus.INTERNAL_SERVER_ERROR, 0, "internal server error; see the server log");
             }
         };
     }
@@ -64,10 +65,16 @@ record ProtocolFailure(String error) {
                                 e.getLocation().getColumnNr());
     }
 
-    private static ResponseEntity<ProtocolFailure> answer(HttpStatusCode status, boolean later, String error) {
+    private static long seconds(IreeException failure) {
+        RetryLater later = failure.detail(RetryLater.class);
+        return later == null ? 1 : later.seconds();
+    }
+
+    /** A response that names the seconds after which to try again, unless there are none. */
+    private static ResponseEntity<ProtocolFailure> answer(HttpStatusCode status, long later, String error) {
         ResponseEntity.BodyBuilder builder = ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON);
-        if (later) {
-            builder.header(HttpHeaders.RETRY_AFTER, "1");
+        if (later > 0) {
+            builder.header(HttpHeaders.RETRY_AFTER, String.valueOf(later));
         }
         return builder.body(new ProtocolFailure(error));
     }

@@ -25,7 +25,7 @@ import tools.jackson.core.JacksonException;
  */
 @RestController
 @RequestMapping("/v2")
-public final class ReactiveOpenInferenceController {
+public final class ReactiveOpenInferenceController implements ServingLoad {
 
     /*
      * No request is answered on an event loop, even where that would not block: Reactor Netty up to 1.3.7 stops reading from a connection when a
@@ -46,6 +46,21 @@ public final class ReactiveOpenInferenceController {
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.limits = limits;
         this.protocol = new OpenInference(models, invocations, options, limits);
+    }
+
+    @Override
+    public String protocol() {
+        return "http";
+    }
+
+    @Override
+    public int computed() {
+        return protocol.line().computed();
+    }
+
+    @Override
+    public int waiting() {
+        return protocol.line().waiting();
     }
 
     @GetMapping({"", "/"})
@@ -88,7 +103,7 @@ public final class ReactiveOpenInferenceController {
             @PathVariable(required = false) @Nullable String version,
             ServerWebExchange exchange) {
         OpenInference.RequestHead head = head(exchange);
-        return ReactiveBody.answer(exchange, limits.timeout(), body -> protocol.infer(model, version, head, body));
+        return answer(exchange, body -> protocol.infer(model, version, head, body));
     }
 
     @PostMapping({"/models/{model}/generate", "/models/{model}/versions/{version}/generate"})
@@ -97,8 +112,7 @@ public final class ReactiveOpenInferenceController {
             @PathVariable(required = false) @Nullable String version,
             ServerWebExchange exchange) {
         OpenInference.RequestHead head = head(exchange);
-        return ReactiveBody.answer(
-                exchange, limits.timeout(), body -> protocol.generate(model, version, false, head, body));
+        return answer(exchange, body -> protocol.generate(model, version, false, head, body));
     }
 
     @PostMapping({"/models/{model}/generate_stream", "/models/{model}/versions/{version}/generate_stream"})
@@ -107,8 +121,15 @@ public final class ReactiveOpenInferenceController {
             @PathVariable(required = false) @Nullable String version,
             ServerWebExchange exchange) {
         OpenInference.RequestHead head = head(exchange);
-        return ReactiveBody.answer(
-                exchange, limits.timeout(), body -> protocol.generate(model, version, true, head, body));
+        return answer(exchange, body -> protocol.generate(model, version, true, head, body));
+    }
+
+    private Mono<Void> answer(ServerWebExchange exchange, ReactiveBody.Reader<Received> reader) {
+        return ReactiveBody.answer(exchange, limits.timeout(), body -> {
+            try (Received request = reader.read(body)) {
+                return request.infer();
+            }
+        });
     }
 
     private static OpenInference.RequestHead head(ServerWebExchange exchange) {

@@ -1,22 +1,25 @@
 package io.github.iree4j.spring.serving;
 
+import java.time.Duration;
+
 /**
  * Options and limits of serving.
  *
  * @param maxRequestSize maximum size of a request body in bytes
- * @param maxConcurrentRequests maximum number of concurrent inference requests; further ones are rejected with 503
+ * @param maxConcurrentRequests how many inference requests are computed at once
+ * @param maxWait how long further ones wait for that at most; zero or longer. Requests that would wait longer are refused with 503
  * @param repository whether the model repository extension is enabled and advertised
  */
-public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, boolean repository) {
+public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Duration maxWait, boolean repository) {
     /**
      * Checks ranges.
      *
-     * @throws IllegalArgumentException when a limit is not positive
+     * @throws IllegalArgumentException when a limit is not positive, or the wait negative
      */
     public ServingOptions {
-        if (maxRequestSize < 1 || maxConcurrentRequests < 1) {
-            throw new IllegalArgumentException(
-                    "limits must be positive: " + maxRequestSize + " bytes, " + maxConcurrentRequests + " requests");
+        if (maxRequestSize < 1 || maxConcurrentRequests < 1 || maxWait.isNegative()) {
+            throw new IllegalArgumentException("limits must be positive: %d bytes, %d requests, %s to wait"
+                    .formatted(maxRequestSize, maxConcurrentRequests, maxWait));
         }
     }
 }

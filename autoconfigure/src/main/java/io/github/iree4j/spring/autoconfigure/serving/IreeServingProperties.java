@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.serving;
 
 import io.github.iree4j.spring.serving.ServingOptions;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -13,7 +14,8 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled Whether to serve programs over the Open Inference Protocol under '/v2'.
  * @param maxRequestSize Maximum size of a request body.
- * @param maxConcurrentRequests Maximum number of concurrent inference requests whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
+ * @param maxConcurrentRequests Number of inference requests that are computed at once, of those whose bodies have arrived. Zero for half of the threads of a servlet container, 256 at most.
+ * @param maxWait How long further requests wait to be computed, at most. A request that would wait longer is refused with 503, by the rate at which others end, before its body is read. Zero refuses all that would wait.
  * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Function that serves a module with several functions, by module name.
  * @param strings Names of inputs and outputs that are texts in tensors of 8-bit integers, by module name. They are served as 'BYTES'.
@@ -24,6 +26,7 @@ public record IreeServingProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("64MB") DataSize maxRequestSize,
         @DefaultValue("0") int maxConcurrentRequests,
+        @DefaultValue("1s") Duration maxWait,
         @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions,
         @DefaultValue Map<String, Set<String>> strings,
@@ -64,10 +67,17 @@ public record IreeServingProperties(
             throw new InvalidConfigurationPropertyValueException(
                     "iree.serving.max-concurrent-requests", maxConcurrentRequests, "It must not be negative.");
         }
+        if (maxWait.isNegative()) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.serving.max-wait", maxWait, "It must not be negative.");
+        }
     }
 
     ServingOptions options(int requests) {
         return new ServingOptions(
-                maxRequestSize.toBytes(), maxConcurrentRequests == 0 ? requests : maxConcurrentRequests, repository);
+                maxRequestSize.toBytes(),
+                maxConcurrentRequests == 0 ? requests : maxConcurrentRequests,
+                maxWait,
+                repository);
     }
 }

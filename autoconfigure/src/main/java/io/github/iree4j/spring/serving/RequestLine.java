@@ -1,0 +1,295 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which requests are computed, and which wait for that: in order of arrival, each for a limited time. A request that would wait longer is refused
+ * when it comes, by the rate at which places have become free; where nothing is known of that, it waits until its time is over. So however many
+ * come, those that are served have waited for a limited time, and the places are never empty. Thread-safe.
+ */
+final class RequestLine {
+
+    private static final String PLACES = "iree.serving.max-concurrent-requests";
+    private static final String PATIENCE = "iree.serving.max-wait";
+
+    /** The weight of all that was measured before against the last. */
+    private static final int MEMORY = 32;
+
+    /** Runs actions later. */
+    @FunctionalInterface
+    interface Alarm {
+        /** The action must not block. Returns what cancels it. */
+        Runnable in(long nanos, Runnable action);
+    }
+
+    private final int places;
+    private final Duration patience;
+    private final LongSupplier clock;
+    private final Alarm alarm;
+
+    // Guarded by this.
+    private final ArrayDeque<Turn> line = new ArrayDeque<>();
+    private int free;
+    private double held; // how long a place is held, in nanoseconds, an average; 0 while unknown
+    private long lastFreed; // when a place became free, or the last was taken
+
+    /**
+     * Creates a line.
+     *
+     * @param places how many are computed at once
+     * @param patience how long one waits at most; zero refuses all that would wait
+     */
+    RequestLine(int places, Duration patience) {
+        this(places, patience, System::nanoTime, RequestLine::later);
+    }
+
+    RequestLine(int places, Duration patience, LongSupplier clock, Alarm alarm) {
+        this.places = places;
+        this.patience = patience;
+        this.clock = clock;
+        this.alarm = alarm;
+        this.free = places;
+    }
+
+    private static Runnable later(long nanos, Runnable action) {
+        CompletableFuture<Void> timer = new CompletableFuture<>();
+        timer.whenComplete((_, late) -> {
+            if (late instanceof TimeoutException) {
+                action.run();
+            }
+        });
+        timer.orTimeout(nanos, TimeUnit.NANOSECONDS);
+        return () -> timer.complete(null);
+    }
+
+    /** The request of one client: waits, then has a place, until it leaves. */
+    final class Turn {
+        private final long since = clock.getAsLong();
+        private final @Nullable Duration lateBy; // its own time, where that is shorter than patience
+        private final CountDownLatch decided = new CountDownLatch(1);
+
+        // Guarded by the line.
+        private boolean given;
+        private long placed; // when
+        private boolean over;
+        private @Nullable IreeException refusal;
+        private @Nullable Runnable listener;
+        private Runnable timer = () -> {};
+
+        Turn(@Nullable Duration timeout) {
+            lateBy = timeout == null || timeout.compareTo(patience) > 0 ? null : timeout;
+        }
+
+        /** Whether it has a place, or has been refused: it need not wait. */
+        boolean isDecided() {
+            return decided.getCount() == 0;
+        }
+
+        /** Runs an action, which must not block, when it need not wait any more; not if it leaves before. */
+        void whenDecided(Runnable action) {
+            synchronized (RequestLine.this) {
+                if (!isDecided()) {
+                    listener = action;
+                    return;
+                }
+            }
+            action.run();
+        }
+
+        /**
+         * Blocks until it need not wait, and checks that it has a place.
+         *
+         * @throws IreeException RESOURCE_EXHAUSTED when it has been refused, or DEADLINE_EXCEEDED if its own time is over; CANCELLED when the thread
+         *     is interrupted, which it stays
+         */
+        void requirePlace() {
+            try {
+                decided.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IreeException(StatusCode.CANCELLED, "interrupted in line", e);
+            }
+            synchronized (RequestLine.this) {
+                if (refusal != null) {
+                    throw refusal;
+                }
+                if (!given || over) {
+                    throw new IllegalStateException("it is not its turn");
+                }
+            }
+        }
+
+        /** How long it has waited, or is waiting. */
+        Duration waited() {
+            return Duration.ofNanos(clock.getAsLong() - since);
+        }
+
+        /** Gives up to wait for a place; false when that is decided. */
+        boolean leaveLine() {
+            synchronized (RequestLine.this) {
+                if (!line.remove(this)) {
+                    return false;
+                }
+                timer.run();
+                return true;
+            }
+        }
+
+        /** Gives up the place, or to wait for one. Idempotent. */
+        void leave() {
+            Turn next;
+            if (leaveLine()) {
+                return;
+            }
+            synchronized (RequestLine.this) {
+                if (!given || over) {
+                    return;
+                }
+                over = true;
+                next = free(clock.getAsLong() - placed);
+            }
+            if (next != null) {
+                next.tell();
+            }
+        }
+
+        private void refuse() {
+            synchronized (RequestLine.this) {
+                if (!line.remove(this)) {
+                    return;
+                }
+                refusal = lateBy == null
+                        ? refusal("this one has waited for %d ms".formatted(waited().toMillis()), expected(line.size()))
+                        : new IreeException(
+                                StatusCode.DEADLINE_EXCEEDED,
+                                "the request has waited for %d us, its whole timeout, since %d others are computed"
+                                        .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
+            }
+            tell();
+        }
+
+        /** Outside the lock. */
+        private void tell() {
+            Runnable told;
+            synchronized (RequestLine.this) {
+                decided.countDown();
+                told = listener;
+            }
+            if (told != null) {
+                told.run();
+            }
+        }
+    }
+
+    /** A place has become free that was held for so long: passes it on. Under the lock. */
+    private @Nullable Turn free(long nanos) {
+        held += (nanos - held) / (held == 0 ? 1 : MEMORY);
+        lastFreed = clock.getAsLong();
+        Turn next = line.pollFirst();
+        if (next == null) {
+            free++;
+        } else {
+            next.timer.run();
+            give(next);
+        }
+        return next;
+    }
+
+    private void give(Turn turn) {
+        turn.given = true;
+        turn.placed = clock.getAsLong();
+    }
+
+    /**
+     * How long one probably waits that so many are before, in nanoseconds: places become free as fast as requests leave them, on average, and less
+     * fast where none has for long. 0 also where nothing is known. Under the lock.
+     */
+    private long expected(int ahead) {
+        if (free > 0) {
+            return 0;
+        }
+        double interval = held / places;
+        double since = clock.getAsLong() - lastFreed;
+        return (long) ((ahead + 1) * (interval + Math.max(0, since - interval) / MEMORY));
+    }
+
+    /**
+     * Checks whether a request that comes now has a chance, before anything is done for it.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     */
+    synchronized void checkRoom() {
+        checkRoom(patience);
+    }
+
+    private void checkRoom(Duration limit) {
+        long expected = expected(line.size());
+        if (free == 0 && (limit.isZero() || expected > limit.toNanos())) {
+            throw refusal(
+                    expected == 0
+                            ? "none may wait"
+                            : "a further one would wait for about %d ms"
+                                    .formatted(Duration.ofNanos(expected).toMillis()),
+                    expected);
+        }
+    }
+
+    private IreeException refusal(String why, long expected) {
+        RetryLater later = new RetryLater(Duration.ofNanos(expected));
+        return new IreeException(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "%d requests are computed and %d wait; %s, and the limit is %d ms; try again in %d s, or raise '%s' or '%s'"
+                        .formatted(
+                                places - free,
+                                line.size(),
+                                why,
+                                patience.toMillis(),
+                                later.seconds(),
+                                PATIENCE,
+                                PLACES),
+                null,
+                later);
+    }
+
+    /**
+     * Takes a place, or stands in line for one.
+     *
+     * @param timeout how long the request may take in all; null for no limit of its own
+     * @return a turn that must be left
+     * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
+     */
+    synchronized Turn join(@Nullable Duration timeout) {
+        Turn turn = new Turn(timeout);
+        if (free > 0) {
+            free--;
+            lastFreed = free == 0 ? turn.since : lastFreed;
+            give(turn);
+            turn.decided.countDown();
+            return turn;
+        }
+        Duration limit = turn.lateBy == null ? patience : turn.lateBy;
+        checkRoom(limit);
+        line.addLast(turn);
+        turn.timer = alarm.in(limit.toNanos(), turn::refuse);
+        return turn;
+    }
+
+    /** How many have a place. */
+    synchronized int computed() {
+        return places - free;
+    }
+
+    /** How many wait. */
+    synchronized int waiting() {
+        return line.size();
+    }
+}

@@ -1,0 +1,143 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/** More requests than are computed at once, of which none ends before the test says so. */
+@SpringBootTest(
+        classes = GateApplication.class,
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "server.tomcat.threads.max=5",
+            "iree.serving.enabled=true",
+            "iree.serving.max-concurrent-requests=2",
+            "iree.serving.max-wait=5m",
+            "iree.serving.grpc.enabled=false",
+            "iree.serving.functions.gate=pass",
+            "iree.modules.gate.contexts=8",
+            "iree.http.max-concurrent-bodies=4",
+        })
+@Timeout(300)
+class OverloadTests {
+
+    private static final int MANY = 40;
+
+    @TempDir
+    private static Path directory;
+
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private Programs programs;
+
+    @Autowired
+    private BodyLimits limits;
+
+    @Autowired
+    private ServingLoad load;
+
+    @Autowired
+    private GateApplication application;
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        // A module must have a file; its functions come from Java, see below.
+        registry.add("iree.modules.gate.location", () -> {
+            try {
+                return TestModules.adder(directory).toString();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        application.gate.release(MANY);
+        while (runtime.leakReport().openTensors() != 0
+                || limits.inFlight() != 0
+                || programs.activeCalls() != 0
+                || load.computed() != 0
+                || load.waiting() != 0) {
+            Thread.onSpinWait();
+        }
+        application.gate.drainPermits();
+    }
+
+    private void await(int computed, int waiting) {
+        while (load.computed() != computed || load.waiting() != waiting) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private CompletableFuture<HttpResponse<String>> send(String parameters) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/models/gate/infer"))
+                .POST(BodyPublishers.ofString("""
+                        {"inputs": [{"name": "x", "shape": [], "datatype": "INT32", "data": [7]}]%s}""".formatted(parameters)))
+                .build();
+        return http.sendAsync(request, BodyHandlers.ofString());
+    }
+
+    @Test
+    void requestsWaitWithoutAThreadAndAreServedInTheirTurn() throws Exception {
+        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            answers.add(send(""));
+        }
+        await(2, MANY - 2);
+        HttpRequest alive = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/health/live"))
+                .build();
+        assertThat(http.send(alive, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+        application.gate.release(MANY);
+        for (CompletableFuture<HttpResponse<String>> each : answers) {
+            assertThat(each.get(1, TimeUnit.MINUTES).statusCode()).isEqualTo(200);
+            assertThat(each.get().body()).contains("\"data\":[7]");
+        }
+        assertThat(application.most).hasValue(2);
+    }
+
+    @Test
+    void theTimeOfARequestIncludesItsTimeInLine() throws Exception {
+        send("");
+        send("");
+        await(2, 0);
+        HttpResponse<String> late =
+                send(", \"parameters\": {\"timeout\": 20000}").get(1, TimeUnit.MINUTES);
+        assertThat(late.statusCode()).as(late.body()).isIn(503, 504); // 503 if that is known to be too short
+        assertThat(load.waiting()).isZero();
+    }
+}

@@ -1,0 +1,242 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RequestLineTests {
+
+    private static final long MILLI = 1_000_000;
+    private static final Duration PATIENCE = Duration.ofMillis(100);
+
+    private long now;
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
+    private final RequestLine line = line(2, PATIENCE);
+
+    private record Timer(long at, Runnable action, AtomicBoolean cancelled) {}
+
+    private RequestLine line(int places, Duration patience) {
+        return new RequestLine(places, patience, () -> now, (nanos, action) -> {
+            Timer timer = new Timer(now + nanos, action, new AtomicBoolean());
+            timers.add(timer);
+            return () -> timer.cancelled.set(true);
+        });
+    }
+
+    private void advance(long nanos) {
+        long end = now + nanos;
+        for (Timer next = timers.peek(); next != null && next.at <= end; next = timers.peek()) {
+            timers.remove();
+            now = next.at;
+            if (!next.cancelled.get()) {
+                next.action.run();
+            }
+        }
+        now = end;
+    }
+
+    private static @Nullable IreeException failure(RequestLine.Turn turn) {
+        try {
+            turn.requirePlace();
+            return null;
+        } catch (IreeException e) {
+            return e;
+        }
+    }
+
+    @Test
+    void asManyAsThereArePlacesAreComputedAndOthersFollowInOrderOfArrival() {
+        List<RequestLine.Turn> turns = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            turns.add(line.join(null));
+        }
+        assertThat(turns).extracting(RequestLine.Turn::isDecided).containsExactly(true, true, false, false, false);
+        turns.get(1).leave();
+        turns.get(1).leave();
+        assertThat(turns).extracting(RequestLine.Turn::isDecided).containsExactly(true, true, true, false, false);
+        turns.get(0).leave();
+        assertThat(turns.get(3).isDecided()).isTrue();
+        assertThat(line.computed()).isEqualTo(2);
+        assertThat(line.waiting()).isEqualTo(1);
+        turns.get(4).leave();
+        turns.get(3).leave();
+        turns.get(2).leave();
+        assertThat(line.computed()).isZero();
+        assertThat(line.waiting()).isZero();
+    }
+
+    @Test
+    void whileNothingIsKnownOneWaitsUntilItsTimeIsOver() {
+        line.join(null);
+        line.join(null);
+        RequestLine.Turn third = line.join(null);
+        AtomicBoolean told = new AtomicBoolean();
+        third.whenDecided(() -> told.set(true));
+        advance(PATIENCE.toNanos() - 1);
+        assertThat(told).isFalse();
+        advance(1);
+        assertThat(told).isTrue();
+        IreeException refusal = Objects.requireNonNull(failure(third));
+        assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(refusal)
+                .hasMessageContaining("2 requests are computed and 0 wait")
+                .hasMessageContaining("has waited for 100 ms")
+                .hasMessageContaining("iree.serving.max-wait");
+        assertThat(line.waiting()).isZero();
+    }
+
+    @Test
+    void aRequestThatWouldWaitForTooLongIsRefusedAtOnceAndToldHowLongOthersTake() {
+        for (int i = 0; i < 100; i++) { // each has a place for 40 ms, so that one becomes free every 20 ms
+            RequestLine.Turn turn = line.join(null);
+            advance(40 * MILLI);
+            turn.leave();
+        }
+        line.join(null);
+        line.join(null);
+        for (int i = 0; i < 5; i++) { // they will wait for 20, 40, .. 100 ms
+            line.checkRoom();
+            line.join(null);
+        }
+        assertThatThrownBy(line::checkRoom).hasMessageContaining("a further one would wait for about 120 ms");
+        assertThatThrownBy(() -> line.join(null)).isInstanceOfSatisfying(IreeException.class, e -> {
+            assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(Objects.requireNonNull(e.detail(RetryLater.class)).after())
+                    .isBetween(Duration.ofMillis(119), Duration.ofMillis(121));
+            assertThat(Objects.requireNonNull(e.detail(RetryLater.class)).seconds())
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void aRequestWhoseOwnTimeIsShorterIsLateAfterThat() {
+        line.join(null);
+        line.join(null);
+        RequestLine.Turn hasty = line.join(Duration.ofMillis(10));
+        RequestLine.Turn other = line.join(Duration.ofHours(1));
+        advance(10 * MILLI);
+        assertThat(Objects.requireNonNull(failure(hasty)).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(other.isDecided()).isFalse();
+        advance(90 * MILLI);
+        assertThat(Objects.requireNonNull(failure(other)).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void whoLeavesTheLineIsNotTold() {
+        line.join(null);
+        RequestLine.Turn second = line.join(null);
+        RequestLine.Turn third = line.join(null);
+        RequestLine.Turn fourth = line.join(null);
+        AtomicBoolean told = new AtomicBoolean();
+        third.whenDecided(() -> told.set(true));
+        assertThat(third.leaveLine()).isTrue();
+        assertThat(third.leaveLine()).isFalse();
+        second.leave();
+        advance(PATIENCE.toNanos());
+        assertThat(told).isFalse();
+        assertThat(failure(fourth)).isNull();
+        assertThat(fourth.leaveLine()).isFalse();
+    }
+
+    @Test
+    void withoutPatienceNobodyWaits() {
+        RequestLine without = line(1, Duration.ZERO);
+        RequestLine.Turn first = without.join(null);
+        assertThatThrownBy(() -> without.join(null)).hasMessageContaining("none may wait");
+        first.leave();
+        without.join(null).leave();
+    }
+
+    @Test
+    void hungRequestsAreNotTakenForFastOnes() {
+        for (int i = 0; i < 100; i++) { // fast until now
+            RequestLine.Turn turn = line.join(null);
+            advance(MILLI);
+            turn.leave();
+        }
+        line.join(null);
+        line.join(null);
+        int waiting = 0;
+        advance(PATIENCE.toNanos() * 20);
+        while (waiting < 1_000) {
+            try {
+                line.join(null);
+            } catch (IreeException e) {
+                break;
+            }
+            waiting++;
+        }
+        assertThat(waiting).isLessThan(3);
+    }
+
+    /** A server of a fixed rate, and as many clients as a multiple of it, at random moments. */
+    @ParameterizedTest
+    @CsvSource({"1, 0.5", "4, 0.9", "4, 1.5", "4, 4", "16, 4", "100, 10", "100, 1.1"})
+    void whateverComesThePlacesAreTakenAndNobodyServedHasWaitedForLongerThanPatience(int places, double load) {
+        long seed = 20261125;
+        Random random = new Random(seed);
+        RequestLine server = line(places, PATIENCE);
+        long service = places * MILLI; // a request per millisecond
+        PriorityQueue<Long> ends = new PriorityQueue<>();
+        ArrayDeque<RequestLine.Turn> computed = new ArrayDeque<>();
+        int served = 0;
+        int arrived = 0;
+        int refusedEarly = 0;
+        int refusedLate = 0;
+        long start = now;
+        long span = 20_000 * MILLI;
+        long next = now;
+        List<RequestLine.Turn> waiting = new ArrayList<>();
+        while (now - start < span) {
+            long end = ends.isEmpty() ? Long.MAX_VALUE : ends.peek();
+            advance(Math.max(0, Math.min(end, next) - now));
+            if (now >= end) {
+                ends.remove();
+                computed.remove().leave();
+                served++;
+            }
+            if (now >= next) {
+                next = now + (long) (-Math.log(1 - random.nextDouble()) * MILLI / load);
+                arrived++;
+                try {
+                    waiting.add(server.join(null));
+                } catch (IreeException e) {
+                    refusedEarly++;
+                }
+            }
+            for (RequestLine.Turn each : List.copyOf(waiting)) {
+                if (each.isDecided()) {
+                    waiting.remove(each);
+                    if (failure(each) == null) {
+                        assertThat(each.waited()).isLessThanOrEqualTo(PATIENCE);
+                        computed.add(each);
+                        ends.add(now + service);
+                    } else {
+                        refusedLate++;
+                    }
+                }
+            }
+        }
+        double rate = served / (span / (double) MILLI);
+        assertThat(rate).as("requests per ms, of %s; seed %d", load, seed).isGreaterThan(0.95 * Math.min(1, load));
+        assertThat(refusedLate).as("refused after they had waited").isLessThan(arrived / 50 + 1);
+        if (load < 1) {
+            assertThat(refusedEarly).isZero();
+        }
+    }
+}

@@ -12,6 +12,7 @@ import java.util.Locale;
 final class HttpConnection implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;
+    private byte[] body = {};
 
     HttpConnection(int port) throws IOException {
         socket = new Socket("127.0.0.1", port);
@@ -22,6 +23,15 @@ final class HttpConnection implements AutoCloseable {
 
     /** Returns the body of a response with status 200. */
     byte[] exchange(byte[] request) throws IOException {
+        int status = status(request);
+        if (status != 200) {
+            throw new IOException(status + ": " + new String(body, StandardCharsets.UTF_8));
+        }
+        return body;
+    }
+
+    /** Returns the status of a response. */
+    int status(byte[] request) throws IOException {
         socket.getOutputStream().write(request);
         String status = line();
         int length = -1;
@@ -33,11 +43,8 @@ final class HttpConnection implements AutoCloseable {
             }
             chunked |= lower.equals("transfer-encoding: chunked");
         }
-        byte[] body = chunked ? chunks() : in.readNBytes(length);
-        if (!status.contains(" 200")) {
-            throw new IOException(status + ": " + new String(body, StandardCharsets.UTF_8));
-        }
-        return body;
+        body = chunked ? chunks() : in.readNBytes(length);
+        return Integer.parseInt(status.split(" ")[1]);
     }
 
     private byte[] chunks() throws IOException {

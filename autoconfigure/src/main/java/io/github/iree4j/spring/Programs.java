@@ -6,15 +6,11 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +30,7 @@ public final class Programs implements AutoCloseable {
     private final Integrity integrity;
     private final Consumer<ProgramStatus> listener;
     private final Consumer<ProgramOptions.Builder> everyProgram;
-    private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
+    private final KnownPrograms programs = new KnownPrograms();
     private final CallsInFlight loads = new CallsInFlight();
     private final RetiredPrograms retired;
     private final InstanceChoice choice;
@@ -97,29 +93,6 @@ public final class Programs implements AutoCloseable {
      * @param function the function of one of its instances; borrowed
      */
     public record LocatedFunction(LoadedProgram program, ProgramFunction function) {}
-
-    /** The versions of one name. */
-    private static final class Versions {
-        private final NavigableMap<String, ProgramSlot> slots = new ConcurrentSkipListMap<>(NEWEST_FIRST);
-
-        /** The latest loaded version; else the latest that has not failed, or any that has; null when there is none. */
-        @Nullable
-        ProgramSlot latest() {
-            ProgramSlot best = null;
-            for (ProgramSlot slot : slots.values()) {
-                if (slot.loaded() != null) {
-                    return slot;
-                }
-                best = best == null || best.status().state() == ProgramState.FAILED ? slot : best;
-            }
-            return best;
-        }
-    }
-
-    private static final Comparator<String> NEWEST_FIRST = Comparator.comparing((String version) ->
-                    version.matches("[0-9]{1,40}") ? new BigInteger(version) : BigInteger.ONE.negate())
-            .thenComparing(Comparator.naturalOrder())
-            .reversed();
 
     /**
      * Creates an empty registry.
@@ -308,9 +281,7 @@ public final class Programs implements AutoCloseable {
     }
 
     private ProgramSlot slot(ProgramSource source) {
-        return programs.computeIfAbsent(source.name(), _ -> new Versions())
-                .slots
-                .computeIfAbsent(source.version(), _ -> new ProgramSlot(this, source));
+        return programs.define(source, defined -> new ProgramSlot(this, defined));
     }
 
     /**
@@ -383,7 +354,7 @@ public final class Programs implements AutoCloseable {
      * @throws ProgramLoadException when it cannot be loaded
      */
     public LoadedProgram load(String name, @Nullable String version) {
-        return known(name, version).reload();
+        return programs.require(name, version).reload();
     }
 
     /**
@@ -396,7 +367,7 @@ public final class Programs implements AutoCloseable {
      *     FAILED_PRECONDITION when an earlier load failed; the load failure when loading it now fails
      */
     public LoadedProgram require(String name, @Nullable String version) {
-        return known(name, version).require();
+        return programs.require(name, version).require();
     }
 
     /**
@@ -412,20 +383,6 @@ public final class Programs implements AutoCloseable {
         return opening(program.source(), ProgramOpening.Progress.NONE).warmUp(program.instances());
     }
 
-    private ProgramSlot known(String name, @Nullable String version) {
-        Versions versions = programs.get(name);
-        ProgramSlot slot = versions == null ? null : version == null ? versions.latest() : versions.slots.get(version);
-        if (slot == null) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    version == null || versions == null
-                            ? "there is no program '%s'; there are %s".formatted(name, programs.keySet())
-                            : "there is no version '%s' of program '%s'; there are %s"
-                                    .formatted(version, name, versions.slots.keySet()));
-        }
-        return slot;
-    }
-
     /**
      * Removes all versions of a program and closes them.
      *
@@ -433,12 +390,9 @@ public final class Programs implements AutoCloseable {
      * @return whether one was loaded
      */
     public boolean unload(String name) {
-        Versions removed = programs.remove(name);
         boolean any = false;
-        if (removed != null) {
-            for (ProgramSlot slot : removed.slots.values()) {
-                any |= slot.unload();
-            }
+        for (ProgramSlot slot : programs.remove(name)) {
+            any |= slot.unload();
         }
         return any;
     }
@@ -452,31 +406,26 @@ public final class Programs implements AutoCloseable {
      * @throws IreeException NOT_FOUND when none of that name and version is known
      */
     public boolean unload(String name, @Nullable String version) {
-        return known(name, version).unload();
+        return programs.require(name, version).unload();
     }
 
     private void forget(String name, String version) {
-        Versions versions = programs.get(name);
-        ProgramSlot removed = versions == null ? null : versions.slots.remove(version);
+        ProgramSlot removed = programs.remove(name, version);
         if (removed != null) {
             removed.unload();
         }
-        programs.computeIfPresent(name, (_, left) -> left.slots.isEmpty() ? null : left);
     }
 
     /** The latest loaded version of each program, sorted by name. */
     public List<LoadedProgram> all() {
         List<LoadedProgram> all = new ArrayList<>();
-        programs.keySet().forEach(name -> find(name).ifPresent(all::add));
+        programs.names().forEach(name -> find(name).ifPresent(all::add));
         return List.copyOf(all);
     }
 
     /** The status of each known program, sorted by name, the latest version first. */
     public List<ProgramStatus> statuses() {
-        return programs.values().stream()
-                .flatMap(versions -> versions.slots.values().stream())
-                .map(ProgramSlot::status)
-                .toList();
+        return programs.all().stream().map(ProgramSlot::status).toList();
     }
 
     /**
@@ -486,10 +435,7 @@ public final class Programs implements AutoCloseable {
      * @return the status of each; empty when there is no such program
      */
     public List<ProgramStatus> versions(String name) {
-        Versions versions = programs.get(name);
-        return versions == null
-                ? List.of()
-                : versions.slots.values().stream().map(ProgramSlot::status).toList();
+        return programs.versions(name).stream().map(ProgramSlot::status).toList();
     }
 
     /**
@@ -499,9 +445,7 @@ public final class Programs implements AutoCloseable {
      * @return the program; borrowed
      */
     public Optional<LoadedProgram> find(String name) {
-        Versions versions = programs.get(name);
-        ProgramSlot latest = versions == null ? null : versions.latest();
-        return Optional.ofNullable(latest == null ? null : latest.loaded());
+        return loaded(programs.find(name, null));
     }
 
     /**
@@ -512,8 +456,10 @@ public final class Programs implements AutoCloseable {
      * @return the program; borrowed
      */
     public Optional<LoadedProgram> find(String name, String version) {
-        Versions versions = programs.get(name);
-        ProgramSlot slot = versions == null ? null : versions.slots.get(version);
+        return loaded(programs.find(name, version));
+    }
+
+    private static Optional<LoadedProgram> loaded(@Nullable ProgramSlot slot) {
         return Optional.ofNullable(slot == null ? null : slot.loaded());
     }
 
@@ -559,18 +505,12 @@ public final class Programs implements AutoCloseable {
         }
         for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
             String program = name.substring(0, dot);
-            if (programs.containsKey(program)) {
+            if (programs.contains(program)) {
                 LoadedProgram loaded = require(program, version);
                 return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(dot + 1)));
             }
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND,
-                name.indexOf('.') < 0
-                        ? "'%s' is not the name of a function; name it as 'program.function', with a program of %s"
-                                .formatted(name, programs.keySet())
-                        : "no program for '%s'; there are %s, set iree.modules.<name>.location to add one"
-                                .formatted(name, programs.keySet()));
+        throw programs.noFunction(name);
     }
 
     /** The number of calls in flight on all programs, including unloaded programs whose calls have not ended. */
@@ -592,7 +532,7 @@ public final class Programs implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        for (String name : List.copyOf(programs.descendingKeySet())) {
+        for (String name : List.copyOf(programs.names().descendingSet())) {
             unload(name);
         }
     }

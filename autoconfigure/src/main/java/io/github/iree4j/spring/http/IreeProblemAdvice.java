@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.status.IreeException;
 import org.slf4j.Logger;
@@ -36,7 +37,7 @@ public final class IreeProblemAdvice {
         if (status == HttpStatus.INTERNAL_SERVER_ERROR) {
             log.error("call failed", failure);
         } else {
-            problem.setDetail(failure.getMessage());
+            problem.setDetail(ClientText.of(failure));
         }
         HttpHeaders headers = new HttpHeaders();
         if (HttpStatuses.isTransient(failure)) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -30,9 +31,11 @@ final class GrpcStatuses {
     static Status of(Throwable failure) {
         return switch (failure) {
             case CompletionException e when e.getCause() != null -> of(e.getCause());
-            case IreeException e -> status(e.code(), e);
+            case IreeException e -> status(e.code(), ClientText.of(e));
             case ProgramLoadException e ->
-                status(e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.INTERNAL, e);
+                status(
+                        e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.INTERNAL,
+                        String.valueOf(e.getMessage()));
             case ResponseStatusException e -> described(limit(e), String.valueOf(e.getReason()));
             case CancellationException _ -> Status.CANCELLED;
             case StatusRuntimeException e -> transport(e.getStatus());
@@ -53,13 +56,13 @@ final class GrpcStatuses {
         return trailers;
     }
 
-    private static Status status(StatusCode code, Exception failure) {
+    private static Status status(StatusCode code, String text) {
         Status status = switch (code) {
             case DEFERRED -> Status.UNAVAILABLE;
             case INCOMPATIBLE -> Status.FAILED_PRECONDITION;
             default -> Status.fromCode(Status.Code.valueOf(code.name()));
         };
-        return described(status, String.valueOf(failure.getMessage()));
+        return described(status, text);
     }
 
     /** Of the transport while it decompresses a message; its limit is set from our property, which it does not name. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.HttpStatuses;
 import io.github.iree4j.status.IreeException;
@@ -27,7 +28,7 @@ record ProtocolFailure(String error) {
     static ResponseEntity<ProtocolFailure> answer(Exception failure) {
         return switch (failure) {
             case IreeException e ->
-                answer(HttpStatuses.of(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, message(e));
+                answer(HttpStatuses.of(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, ClientText.of(e));
             case ProgramLoadException e ->
                 answer(
                         e.getCause() instanceof IreeException cause

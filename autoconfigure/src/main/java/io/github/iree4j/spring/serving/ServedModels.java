@@ -92,9 +92,7 @@ public final class ServedModels {
                 return name;
             }
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND,
-                "there is no model '%s'; there are %s".formatted(Datatype.shortened(model), names()));
+        throw new IreeException(StatusCode.NOT_FOUND, "there is no model '%s'".formatted(Datatype.shortened(model)));
     }
 
     /** The ready versions of a model, the newest last. */

@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.MediaType;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -221,6 +222,20 @@ class TensorBodiesOverHttpTests {
         problem(post("application/octet-stream", "application/x-npy, application/problem+json", FOUR), 415);
     }
 
+    @Test
+    void clientsThatGuessNamesLearnNone() throws Exception {
+        for (String name : new String[] {"guess", "guess.add"}) {
+            HttpResponse<byte[]> response = http.send(
+                    HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/call/" + name))
+                            .POST(BodyPublishers.noBody())
+                            .build(),
+                    BodyHandlers.ofByteArray());
+            assertThat(problem(response, 404).required("detail").stringValue())
+                    .contains("'" + name + "'")
+                    .doesNotContain("add]");
+        }
+    }
+
     @RestController
     static class Doubling {
         private final ReactiveInvocationService invocations;
@@ -232,6 +247,11 @@ class TensorBodiesOverHttpTests {
         @PostMapping("/double")
         Mono<Tensor> twice(@RequestBody Tensor input) {
             return invocations.invoke("add.add", Doubling::first, input, input);
+        }
+
+        @PostMapping("/call/{name}")
+        Mono<Tensor> call(@PathVariable String name) {
+            return invocations.invoke(name, Doubling::first);
         }
 
         private static Tensor first(Results results) {

@@ -59,6 +59,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
             "iree.serving.repository=true",
+            "iree.serving.grpc.authentication=elsewhere",
             "iree.serving.functions.values=pair",
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=text_input,text_output,words_in,words_out",
@@ -208,6 +209,20 @@ class GrpcOpenInferenceTests {
                 client.refused("RepositoryModelLoad", config),
                 Status.Code.UNIMPLEMENTED,
                 "models are loaded as they are configured");
+    }
+
+    @Test
+    void clientsThatGuessNamesLearnNone() {
+        for (String name : List.of("guess", "guess.add")) {
+            Status refused = client.inference(name).refused();
+            assertThat(refused.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(refused.getDescription()).contains("guess").doesNotContain("adder", "later", "limited");
+        }
+        byte[] load = GrpcClient.message("RepositoryModelLoadRequest", "model_name", "guess")
+                .build()
+                .toByteArray();
+        assertThat(client.refused("RepositoryModelLoad", load).getDescription())
+                .isEqualTo("there is no program 'guess'");
     }
 
     // Inference.

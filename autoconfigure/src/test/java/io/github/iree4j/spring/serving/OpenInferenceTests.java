@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
@@ -10,6 +11,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.status.IreeException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -349,6 +351,20 @@ class OpenInferenceTests {
         HttpResponse<byte[]> unknown = post("/repository/models/nothing/load", "");
         assertThat(unknown.statusCode()).isEqualTo(404);
         assertThat(error(unknown)).contains("'nothing'");
+    }
+
+    @Test
+    void clientsThatGuessNamesLearnNone() throws Exception {
+        for (String path : List.of(
+                "/models/guess/infer", "/models/guess.add/infer", "/models/guess/versions/2/infer")) {
+            assertThat(error(post(path, ADD))).contains("guess").doesNotContain("sum", "adder", "twofold");
+        }
+        for (String path : List.of("/repository/models/guess/load", "/repository/models/guess/unload")) {
+            assertThat(error(post(path, ""))).isEqualTo("there is no program 'guess'");
+        }
+        assertThatExceptionOfType(IreeException.class) // developers do
+                .isThrownBy(() -> programs.function("guess.add"))
+                .withMessageContaining("adder, mul, sum");
     }
 
     @Test

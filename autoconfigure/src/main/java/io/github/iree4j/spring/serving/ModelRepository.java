@@ -7,6 +7,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.server.ResponseStatusException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,8 +31,8 @@ final class ModelRepository {
     }
 
     /** Lists all versions of all models, or only the ready ones if the request asks for them. */
-    List<RepositoryModels.Entry> index(InputStream body) throws IOException {
-        JsonNode ready = request(body).path("ready");
+    List<RepositoryModels.Entry> index(HttpHeaders headers, InputStream body) throws IOException {
+        JsonNode ready = request(headers, body).path("ready");
         if (!ready.isMissingNode() && !ready.isBoolean()) {
             throw InferenceRequest.invalid("'ready' must be true or false");
         }
@@ -36,8 +40,8 @@ final class ModelRepository {
     }
 
     /** Loads or reloads all versions of a model from their configured locations. */
-    Map<String, String> load(String model, InputStream body) throws IOException {
-        for (String parameter : request(body).path("parameters").propertyNames()) {
+    Map<String, String> load(String model, HttpHeaders headers, InputStream body) throws IOException {
+        for (String parameter : request(headers, body).path("parameters").propertyNames()) {
             RepositoryModels.checkParameter(parameter);
         }
         models.load(model);
@@ -45,14 +49,31 @@ final class ModelRepository {
     }
 
     /** Unloads all versions of a model; calls in flight finish first. */
-    Map<String, String> unload(String model, InputStream body) throws IOException {
-        request(body); // validated only: models have no dependents, so 'unload_dependents' has no effect
+    Map<String, String> unload(String model, HttpHeaders headers, InputStream body) throws IOException {
+        request(headers, body); // validated only: models have no dependents, so 'unload_dependents' has no effect
         models.unload(model);
         return Map.of();
     }
 
+    /**
+     * Pages of other sites can have a browser send what forms send, with the address and the credentials of its user. JSON it sends only when the
+     * server allows that. Clients that are no browsers send neither header, and any content type or none.
+     */
+    private static void refuseOtherSites(HttpHeaders headers) {
+        boolean isBrowser = headers.containsHeader(HttpHeaders.ORIGIN) || headers.containsHeader("Sec-Fetch-Site");
+        String type = headers.getFirst(HttpHeaders.CONTENT_TYPE);
+        boolean isJson =
+                type != null && type.split(";", 2)[0].strip().equalsIgnoreCase(MediaType.APPLICATION_JSON_VALUE);
+        if (isBrowser && !isJson) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+                    "the repository takes only 'Content-Type: application/json' from browsers, since pages of other sites can send others");
+        }
+    }
+
     /** The object in the body; an empty object when there is no body. */
-    private JsonNode request(InputStream in) throws IOException {
+    private JsonNode request(HttpHeaders headers, InputStream in) throws IOException {
+        refuseOtherSites(headers);
         byte[] text;
         try (LimitedBody body = limits.receive(in, -1, Integer.MAX_VALUE, "")) {
             text = body.readNBytes(MAX_REQUEST + 1);

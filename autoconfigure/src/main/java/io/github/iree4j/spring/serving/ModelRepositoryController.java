@@ -8,11 +8,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
@@ -40,18 +42,20 @@ public final class ModelRepositoryController {
     }
 
     @PostMapping("/index")
-    List<RepositoryModels.Entry> index(InputStream body) throws IOException {
-        return repository.index(body);
+    List<RepositoryModels.Entry> index(@RequestHeader HttpHeaders headers, InputStream body) throws IOException {
+        return repository.index(headers, body);
     }
 
     @PostMapping("/models/{model}/load")
-    Map<String, String> load(@PathVariable String model, InputStream body) throws IOException {
-        return repository.load(model, body);
+    Map<String, String> load(@PathVariable String model, @RequestHeader HttpHeaders headers, InputStream body)
+            throws IOException {
+        return repository.load(model, headers, body);
     }
 
     @PostMapping("/models/{model}/unload")
-    Map<String, String> unload(@PathVariable String model, InputStream body) throws IOException {
-        return repository.unload(model, body);
+    Map<String, String> unload(@PathVariable String model, @RequestHeader HttpHeaders headers, InputStream body)
+            throws IOException {
+        return repository.unload(model, headers, body);
     }
 
     @ExceptionHandler({

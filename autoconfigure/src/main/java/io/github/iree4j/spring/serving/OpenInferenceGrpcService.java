@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -62,6 +63,7 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
     private final OpenInference protocol;
     private final GrpcInference inference;
     private final ServingOptions options;
+    private final BooleanSupplier authenticated;
     private final BodyLimits limits;
     private final int maxStreams;
     private final Semaphore streams;
@@ -77,6 +79,8 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
      * @param models the served models
      * @param invocations makes the calls
      * @param options the limits of serving
+     * @param authenticated whether something authenticates the clients of the server; asked at each request of the repository, which is
+     *     refused otherwise
      * @param limits the limits of bodies
      * @param maxStreams maximum number of open streams of all clients, which may be silent; further ones are refused
      * @param maxCalls maximum number of open calls of all clients, of any service; a connection that begins a further one
@@ -87,6 +91,7 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
             ServedModels models,
             InvocationService invocations,
             ServingOptions options,
+            BooleanSupplier authenticated,
             BodyLimits limits,
             int maxStreams,
             int maxCalls) {
@@ -95,6 +100,7 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
         this.protocol = new OpenInference(models, invocations, options, limits);
         this.inference = new GrpcInference(models, protocol, options);
         this.options = options;
+        this.authenticated = authenticated;
         this.limits = limits;
         this.maxStreams = maxStreams;
         this.streams = new Semaphore(maxStreams);
@@ -240,11 +246,16 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
         }
     }
 
-    /** Loading models is as opt-in as over HTTP. */
+    /** Loading models is as opt-in as over HTTP, whose security does not cover this. */
     private RepositoryModels repository() {
         if (!options.repository()) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED, "the repository is not served; set 'iree.serving.repository=true'");
+        }
+        if (!authenticated.getAsBoolean()) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "the repository is not served over gRPC without authentication; declare an 'AuthenticationProcessInterceptor' with '@GlobalServerInterceptor', or set 'iree.serving.grpc.authentication=elsewhere' where something else authenticates clients");
         }
         return repository;
     }

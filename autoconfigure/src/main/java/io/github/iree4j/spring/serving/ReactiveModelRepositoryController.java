@@ -42,17 +42,17 @@ public final class ReactiveModelRepositoryController {
 
     @PostMapping("/index")
     Mono<List<RepositoryModels.Entry>> index(ServerHttpRequest request) {
-        return read(request, repository::index);
+        return read(request, body -> repository.index(request.getHeaders(), body));
     }
 
     @PostMapping("/models/{model}/load")
     Mono<Map<String, String>> load(@PathVariable String model, ServerHttpRequest request) {
-        return read(request, body -> repository.load(model, body));
+        return read(request, body -> repository.load(model, request.getHeaders(), body));
     }
 
     @PostMapping("/models/{model}/unload")
     Mono<Map<String, String>> unload(@PathVariable String model, ServerHttpRequest request) {
-        return read(request, body -> repository.unload(model, body));
+        return read(request, body -> repository.unload(model, request.getHeaders(), body));
     }
 
     @ExceptionHandler({

@@ -9,6 +9,9 @@ import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
@@ -53,12 +56,27 @@ final class GrpcClient {
     private static final FileDescriptor FILE = new InferenceSchema().getFileDescriptor();
 
     private final ManagedChannel channel;
+    private final Channel calls;
 
     GrpcClient(int port) {
-        channel = NettyChannelBuilder.forAddress("localhost", port, InsecureChannelCredentials.create())
+        this(NettyChannelBuilder.forAddress("localhost", port, InsecureChannelCredentials.create())
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .flowControlWindow(WINDOW)
-                .build();
+                .build());
+    }
+
+    private GrpcClient(ManagedChannel channel) {
+        this(channel, channel);
+    }
+
+    private GrpcClient(ManagedChannel channel, Channel calls) {
+        this.channel = channel;
+        this.calls = calls;
+    }
+
+    /** The same client, whose calls an interceptor sees. */
+    GrpcClient with(ClientInterceptor interceptor) {
+        return new GrpcClient(channel, ClientInterceptors.intercept(channel, interceptor));
     }
 
     ManagedChannel channel() {
@@ -115,7 +133,7 @@ final class GrpcClient {
     // Calls.
 
     byte[] call(String method, CallOptions options, byte[] request) {
-        return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
+        return ClientCalls.blockingUnaryCall(calls, method(method), options, request);
     }
 
     DynamicMessage ask(String method, Object... fields) {

@@ -353,10 +353,51 @@ class OpenInferenceTests {
         assertThat(error(unknown)).contains("'nothing'");
     }
 
+    /** What pages of other sites can have a browser send without asking the server. */
+    @ParameterizedTest
+    @CsvSource({
+        "Origin,         https://elsewhere.example, text/plain",
+        "Origin,         https://elsewhere.example,",
+        "Origin,         null,                      text/plain;charset=application/json",
+        "Sec-Fetch-Site, cross-site,                text/plain",
+        "Sec-Fetch-Site, same-site,",
+    })
+    void pagesOfOtherSitesDoNotUnloadModels(String header, String value, @Nullable String type) throws Exception {
+        for (String path : List.of("/models/mul/unload", "/models/mul/load", "/index")) {
+            HttpRequest.Builder request =
+                    to("/repository" + path).header(header, value).POST(BodyPublishers.noBody());
+            if (type != null) {
+                request.header("Content-Type", type);
+            }
+            HttpResponse<byte[]> refused = send(request);
+            assertThat(refused.statusCode()).isEqualTo(415);
+            assertThat(error(refused)).contains("'Content-Type: application/json'");
+        }
+        assertThat(send(to("/models/mul/ready")).statusCode()).isEqualTo(200);
+    }
+
+    /** Of its own site, for which the browser sends JSON, and what no browser sends. */
+    @ParameterizedTest
+    @CsvSource({
+        "Origin,         http://localhost, Application/JSON ;charset=utf-8",
+        "Sec-Fetch-Site, same-origin,      application/json",
+        "User-Agent,     aiohttp,          text/plain; charset=utf-8", // tritonclient.http.aio
+        "User-Agent,     geventhttp,", // tritonclient.http
+    })
+    void pagesOfItsOwnSiteAndClientsUseTheRepository(String header, String value, @Nullable String type)
+            throws Exception {
+        HttpRequest.Builder request =
+                to("/repository/models/mul/load").header(header, value).POST(BodyPublishers.ofString("{}"));
+        if (type != null) {
+            request.header("Content-Type", type);
+        }
+        assertThat(send(request).statusCode()).isEqualTo(200);
+    }
+
     @Test
     void clientsThatGuessNamesLearnNone() throws Exception {
-        for (String path : List.of(
-                "/models/guess/infer", "/models/guess.add/infer", "/models/guess/versions/2/infer")) {
+        for (String path :
+                List.of("/models/guess/infer", "/models/guess.add/infer", "/models/guess/versions/2/infer")) {
             assertThat(error(post(path, ADD))).contains("guess").doesNotContain("sum", "adder", "twofold");
         }
         for (String path : List.of("/repository/models/guess/load", "/repository/models/guess/unload")) {

@@ -29,6 +29,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.grpc.server.port=0",
             "iree.serving.enabled=true",
             "iree.serving.repository=true",
+            "iree.serving.grpc.authentication=elsewhere",
             "iree.serving.functions.values=pair",
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=words_in,words_out",

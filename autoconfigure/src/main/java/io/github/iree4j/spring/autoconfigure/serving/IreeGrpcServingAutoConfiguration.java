@@ -8,6 +8,7 @@ import io.github.iree4j.spring.serving.OpenInferenceGrpcService;
 import io.github.iree4j.spring.serving.ServedModels;
 import io.grpc.BindableService;
 import io.grpc.ServerBuilder;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -45,18 +46,26 @@ public final class IreeGrpcServingAutoConfiguration {
     IreeGrpcServingAutoConfiguration() {}
 
     @Bean
+    @ConditionalOnMissingBean(name = "ireeGrpcAuthentication")
+    GrpcAuthentication ireeGrpcAuthentication(ListableBeanFactory beans, IreeServingProperties properties) {
+        return new GrpcAuthentication(beans, properties);
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     OpenInferenceGrpcService ireeOpenInferenceGrpcService(
             Programs programs,
             ServedModels models,
             InvocationService invocations,
             IreeServingProperties properties,
+            GrpcAuthentication authentication,
             BodyLimits limits) {
         return new OpenInferenceGrpcService(
                 programs,
                 models,
                 invocations,
                 properties.options(MANY_REQUESTS),
+                authentication::isThere,
                 limits,
                 properties.grpc().maxStreams(),
                 properties.grpc().maxCalls());

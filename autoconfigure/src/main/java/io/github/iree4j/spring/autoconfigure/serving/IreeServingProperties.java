@@ -37,12 +37,24 @@ public record IreeServingProperties(
      *
      * @param enabled Whether to serve programs over gRPC as well, where Spring Boot's gRPC server is present.
      * @param maxStreams Maximum number of open streams of all clients, which may be silent between messages.
+     * @param authentication What is expected to authenticate clients of gRPC. The repository is served over gRPC only to clients that are authenticated.
      * @param maxCalls Maximum number of open calls of all clients and services, streams and refused calls included whose status has not been sent. Clients are told to have at most a quarter of it on each connection.
      */
     public record Grpc(
             @DefaultValue("true") boolean enabled,
+            @DefaultValue("detected") Authentication authentication,
             @DefaultValue("1024") int maxStreams,
             @DefaultValue("4096") int maxCalls) {
+
+        /** What is expected to authenticate clients of gRPC. */
+        public enum Authentication {
+            /** The security of Spring gRPC if the application has it; a warning tells where only HTTP is secured. */
+            DETECTED,
+            /** The security of Spring gRPC: the application does not start without it. */
+            REQUIRED,
+            /** Something that is not known here, such as an interceptor of the application, certificates of clients, or a proxy. */
+            ELSEWHERE
+        }
 
         /** Checks ranges. */
         public Grpc {

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
+import java.util.regex.Pattern;
 
 /**
  * What clients may read of a failure whose message tells more, such as the names of other programs.
@@ -10,14 +11,24 @@ import io.github.iree4j.status.IreeException;
  */
 public record ClientText(String text) implements FailureDetail {
 
+    // Possessive, since others recurse for each directory.
+    private static final String ROOT = "(?:[a-z]+:)*+/++";
+    private static final Pattern QUOTED_PATH = Pattern.compile("'" + ROOT + "(?:[^'/]+/++)*+([^'/]+)'");
+    private static final Pattern PATH =
+            Pattern.compile("(?<![^\\s(\\[=:\"])" + ROOT + "(?:[^\\s'\"/)\\],;]+/++)++([^\\s'\"/)\\],;]+)");
+
     /**
      * Returns what clients may read of a failure.
      *
-     * @param failure the failure of a call
-     * @return its message, or the text in place of it
+     * @param failure the failure of a call, or of loading a program
+     * @return its message, or the text in place of it, with the names of files and without their directories
      */
-    public static String of(IreeException failure) {
-        ClientText text = failure.detail(ClientText.class);
-        return text == null ? failure.getMessage() : text.text();
+    public static String of(Throwable failure) {
+        ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
+        return text == null ? withoutDirectories(String.valueOf(failure.getMessage())) : text.text();
+    }
+
+    private static String withoutDirectories(String message) {
+        return PATH.matcher(QUOTED_PATH.matcher(message).replaceAll("'$1'")).replaceAll("$1");
     }
 }

@@ -23,11 +23,14 @@ final class ProgramSlot {
     private volatile ProgramStatus status; // written under the monitor, which is held only for that
     private @Nullable Report loading; // guarded by the monitor
     private boolean wanted = true; // guarded by lock: whether a call may load it
+    private @Nullable ProgramInterface last; // guarded by lock: of the last one that was loaded
+    private List<String> changes = List.of(); // guarded by lock: how that differed from the one before it
     private List<WeakReference<Program>> unloaded = List.of(); // guarded by lock: those without a successor
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;
-        this.status = new ProgramStatus(source, ProgramState.UNLOADED, "", 0, null, Instant.now(), Duration.ZERO, null);
+        this.status = new ProgramStatus(
+                source, ProgramState.UNLOADED, "", 0, null, Instant.now(), Duration.ZERO, null, List.of());
     }
 
     ProgramStatus status() {
@@ -90,9 +93,9 @@ final class ProgramSlot {
                 fresh = checked(programs.open(source, new Report(source), copy));
             } catch (RuntimeException | Error e) {
                 if (before == null) {
-                    become(source, ProgramState.FAILED, since(start), e);
+                    become(source, ProgramState.FAILED, since(start), e, List.of());
                 } else {
-                    become(before.source(), ProgramState.READY, since(start), e);
+                    become(before.source(), ProgramState.READY, since(start), e, changes);
                 }
                 throw e;
             }
@@ -132,7 +135,10 @@ final class ProgramSlot {
         loaded = fresh;
         programs.limitCalls(fresh); // again: limits that changed before it was listed
         wanted = true;
-        become(source, ProgramState.READY, loadTime, null);
+        ProgramInterface now = ProgramInterface.of(fresh.program());
+        changes = last == null ? List.of() : last.changesTo(now);
+        last = now;
+        become(source, ProgramState.READY, loadTime, null, changes);
         if (before != null) {
             before.retire(fresh);
             programs.retired().end(before);
@@ -158,7 +164,7 @@ final class ProgramSlot {
             LoadedProgram before = loaded;
             loaded = null;
             wanted = false;
-            become(source(), ProgramState.UNLOADED, status.loadTime(), null);
+            become(source(), ProgramState.UNLOADED, status.loadTime(), null, List.of());
             if (before != null) {
                 before.retire(programs.unloaded(source()));
                 programs.retired().end(before);
@@ -194,16 +200,23 @@ final class ProgramSlot {
                 }
                 ProgramStatus before = status;
                 Instant since = before.state() == state ? before.since() : Instant.now();
-                now = new ProgramStatus(source, state, step, done, parameters, since, before.loadTime(), null);
+                now = new ProgramStatus(
+                        source, state, step, done, parameters, since, before.loadTime(), null, List.of());
                 status = now;
             }
             programs.changed(now);
         }
     }
 
-    private void become(ProgramSource source, ProgramState state, Duration loadTime, @Nullable Throwable failure) {
+    private void become(
+            ProgramSource source,
+            ProgramState state,
+            Duration loadTime,
+            @Nullable Throwable failure,
+            List<String> different) {
         double done = state == ProgramState.READY ? 1 : 0;
-        ProgramStatus now = new ProgramStatus(source, state, "", done, null, Instant.now(), loadTime, failure);
+        ProgramStatus now =
+                new ProgramStatus(source, state, "", done, null, Instant.now(), loadTime, failure, different);
         synchronized (this) {
             loading = null;
             status = now;

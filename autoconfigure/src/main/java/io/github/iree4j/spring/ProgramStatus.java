@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param since when it entered this state
  * @param loadTime duration of the last load, warm-up included; zero before the first
  * @param failure why the last load failed; null when it did not
+ * @param changes how the functions of the program differ from those of the one that was loaded before under its name and version, a phrase for
+ *     each difference; empty when they do not, or there was none
  */
 public record ProgramStatus(
         ProgramSource source,
@@ -26,4 +29,10 @@ public record ProgramStatus(
         @Nullable ParameterProgress parameters,
         Instant since,
         Duration loadTime,
-        @Nullable Throwable failure) {}
+        @Nullable Throwable failure,
+        List<String> changes) {
+    /** Copies. */
+    public ProgramStatus {
+        changes = List.copyOf(changes);
+    }
+}

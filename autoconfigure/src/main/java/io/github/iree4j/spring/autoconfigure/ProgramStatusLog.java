@@ -23,7 +23,8 @@ final class ProgramStatusLog {
     /** Structured logging key; the value is name and version. */
     private static final String MODULE = "iree.module";
 
-    private record Last(ProgramState state, int quarter) {}
+    private record Last(
+            ProgramState state, int quarter, @Nullable Throwable failure) {}
 
     private final IreeEvents events;
     private final Map<String, Last> last = new ConcurrentHashMap<>();
@@ -34,9 +35,9 @@ final class ProgramStatusLog {
 
     void write(ProgramStatus status) {
         String name = status.source().name() + ":" + status.source().version();
-        Last now = new Last(status.state(), (int) (status.progress() * QUARTERS));
+        Last now = new Last(status.state(), (int) (status.progress() * QUARTERS), status.failure());
         Last before = last.put(name, now);
-        if (before == null || before.state() != now.state()) {
+        if (before == null || before.state() != now.state() || before.failure() != now.failure()) {
             note(name, status);
         } else if (isWorthIt(status.parameters())) {
             note(name, "program.parameters", status.step());
@@ -65,12 +66,22 @@ final class ProgramStatusLog {
             case READY ->
                 status.failure() == null
                         ? "ready after %d ms".formatted(status.loadTime().toMillis())
-                        : "unchanged, loading failed: " + status.failure().getMessage();
+                        : "not loaded again, stays as it was: "
+                                + status.failure().getMessage();
             case FAILED ->
                 "failed: " + (status.failure() == null ? "" : status.failure().getMessage());
         };
-        events.add("program." + status.state().name().toLowerCase(Locale.ROOT), name, message);
-        log.atLevel(status.state() == ProgramState.FAILED ? Level.WARN : Level.INFO)
+        if (!status.changes().isEmpty() && status.failure() == null) {
+            String changes = String.join("; ", status.changes());
+            events.add("program.changed", name, changes);
+            log.atWarn()
+                    .addKeyValue(MODULE, name)
+                    .log("program {} is another one than before under this name: {}", name, changes);
+        }
+        boolean reloadFailed = status.state() == ProgramState.READY && status.failure() != null;
+        String type = reloadFailed ? "reload-failed" : status.state().name().toLowerCase(Locale.ROOT);
+        events.add("program." + type, name, message);
+        log.atLevel(reloadFailed || status.state() == ProgramState.FAILED ? Level.WARN : Level.INFO)
                 .addKeyValue(MODULE, name)
                 .addKeyValue("iree.state", status.state())
                 .log("program {} {}", name, message);

@@ -27,7 +27,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  * {@code progress}.
  *
  * <p>A lost device is up but degraded while another device of the runtime works, and down otherwise. A program is down
- * when it could not be loaded, a file that it uses in place was changed, or none of its devices works, and out of service while it is being loaded; one that is
+ * when it could not be loaded, a file that it uses in place was changed, or none of its devices works, out of service while it is being loaded, and up but degraded when
+ * it could not be loaded again; one that is
  * loaded at its first call is up. A device of another machine is unknown until a program has opened it. Pools are up and report their usage. Progress is down
  * while calls are in flight and nothing advances, and up but degraded while there are other problems. Never waits for work on a device.
  */
@@ -138,7 +139,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         List<ProgramStatus> versions = programs.versions(name);
         Optional<LoadedProgram> loaded = programs.find(name);
         if (loaded.isPresent()) {
-            return loaded(loaded.get());
+            return loaded(loaded.get(), versions);
         }
         if (versions.isEmpty()) {
             return Health.unknown().build();
@@ -160,7 +161,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         return health.build();
     }
 
-    private Health loaded(LoadedProgram loaded) {
+    private Health loaded(LoadedProgram loaded, List<ProgramStatus> versions) {
         List<Device> devices = loaded.instances().stream()
                 .flatMap(instance -> instance.devices().stream())
                 .distinct()
@@ -179,6 +180,23 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             health.withDetail("reason", "it needs devices that are lost").withDetail("lostDevices", lost(devices));
         } else if (!allWork(devices)) {
             health.withDetail("degraded", true).withDetail("lostDevices", lost(devices));
+        }
+        versions.stream()
+                .filter(each -> each.source().version().equals(loaded.source().version())
+                        && !each.changes().isEmpty())
+                .findFirst()
+                .ifPresent(each -> health.withDetail("changed", each.changes()));
+        for (ProgramStatus each : versions) {
+            if (each.failure() != null) {
+                health.withDetail("degraded", true)
+                        .withDetail(
+                                "loadingFailed",
+                                "version %s: %s"
+                                        .formatted(
+                                                each.source().version(),
+                                                each.failure().getMessage()));
+                break;
+            }
         }
         List<String> warnings = loaded.instances().stream()
                 .flatMap(instance -> instance.warnings().stream())

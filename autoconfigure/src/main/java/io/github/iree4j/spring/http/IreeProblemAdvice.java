@@ -51,8 +51,10 @@ public final class IreeProblemAdvice {
         log.error("program '{}' could not be loaded", failure.source().name(), failure);
         ProblemDetail problem = ProblemDetail.forStatus(HttpStatus.SERVICE_UNAVAILABLE);
         problem.setTitle("Program not loaded");
-        problem.setDetail(
-                "program '%s' could not be loaded".formatted(failure.source().name()));
+        problem.setDetail(ClientText.of(failure));
+        if (failure.getCause() instanceof IreeException cause) {
+            problem.setProperty("code", cause.code().name());
+        }
         return problem;
     }
 }

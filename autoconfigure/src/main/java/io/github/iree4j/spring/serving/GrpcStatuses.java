@@ -32,10 +32,7 @@ final class GrpcStatuses {
         return switch (failure) {
             case CompletionException e when e.getCause() != null -> of(e.getCause());
             case IreeException e -> status(e.code(), ClientText.of(e));
-            case ProgramLoadException e ->
-                status(
-                        e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.INTERNAL,
-                        String.valueOf(e.getMessage()));
+            case ProgramLoadException e -> described(Status.FAILED_PRECONDITION, ClientText.of(e));
             case ResponseStatusException e -> described(limit(e), String.valueOf(e.getReason()));
             case CancellationException _ -> Status.CANCELLED;
             case StatusRuntimeException e -> transport(e.getStatus());

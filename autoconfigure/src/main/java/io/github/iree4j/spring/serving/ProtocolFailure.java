@@ -29,13 +29,7 @@ record ProtocolFailure(String error) {
         return switch (failure) {
             case IreeException e ->
                 answer(HttpStatuses.of(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, ClientText.of(e));
-            case ProgramLoadException e ->
-                answer(
-                        e.getCause() instanceof IreeException cause
-                                ? HttpStatuses.of(cause.code())
-                                : HttpStatus.INTERNAL_SERVER_ERROR,
-                        0,
-                        message(e));
+            case ProgramLoadException e -> answer(HttpStatus.SERVICE_UNAVAILABLE, 0, ClientText.of(e));
             case ErrorResponseException e ->
                 answer(
                         e.getStatusCode(),
@@ -47,10 +41,6 @@ record ProtocolFailure(String error) {
                 yield answer(HttpStatus.INTERNAL_SERVER_ERROR, 0, "internal server error; see the server log");
             }
         };
-    }
-
-    private static String message(Exception failure) {
-        return String.valueOf(failure.getMessage());
     }
 
     private static String problem(JacksonException e) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
@@ -36,7 +37,7 @@ final class RepositoryModels {
                     case LOADING, WARMING_UP -> "LOADING";
                     default -> "UNAVAILABLE";
                 },
-                failure == null ? "" : String.valueOf(failure.getMessage()));
+                failure == null ? "" : ClientText.of(failure));
     }
 
     /** Rejects parameters that would say where a model is. */

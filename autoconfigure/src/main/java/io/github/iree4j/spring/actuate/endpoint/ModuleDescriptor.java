@@ -31,6 +31,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
      * @param since when it entered this state
      * @param loadTime duration of the last load
      * @param failure why the last load failed; null when it did not
+     * @param changes how its functions differ from those of the program that was loaded before under its name; empty when they do not
      * @param location the location of its module
      * @param devices names of the devices that it runs on
      * @param contexts number of concurrent calls; 0 when it is not loaded
@@ -46,6 +47,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
             Instant since,
             Duration loadTime,
             @Nullable String failure,
+            List<String> changes,
             String location,
             List<String> devices,
             int contexts,
@@ -80,6 +82,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
                 status.since(),
                 status.loadTime(),
                 failure == null ? null : failure.getMessage(),
+                status.changes(),
                 status.source().location(),
                 loaded == null ? status.source().devices() : devices(loaded, runtime),
                 loaded == null ? 0 : loaded.instances().size(),

@@ -323,7 +323,8 @@ class ClusterProgramsTests {
                 null,
                 failed.since(),
                 failed.loadTime(),
-                new ProgramLoadException(failed.source(), new IreeException(StatusCode.DATA_LOSS, "not a module")));
+                new ProgramLoadException(failed.source(), new IreeException(StatusCode.DATA_LOSS, "not a module")),
+                List.of());
         reloads.onApplicationEvent(new ProgramStatusEvent(this, otherwise));
         assertThat(looks).as("it would fail again").hasSize(1);
     }

@@ -1,0 +1,47 @@
+package io.github.iree4j.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ClientTextTests {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "module: there is no file '/srv/my models/x.vmfb' | module: there is no file 'x.vmfb'",
+                "could not be loaded from 'file:/srv/models/x.vmfb': no | could not be loaded from 'x.vmfb': no",
+                "could not be loaded from 'file:///srv/x.vmfb': no | could not be loaded from 'x.vmfb': no",
+                "/srv/models/w.irpa had 5 bytes, now /srv/w2.irpa has | w.irpa had 5 bytes, now w2.irpa has",
+                "URL [jar:file:/app/a.jar!/BOOT-INF/x.vmfb] | URL [x.vmfb]",
+                "/srv/models/x.vmfb: truncated | x.vmfb: truncated",
+                "parameter 'file:1/model.vmfb' is application/json | parameter 'file:1/model.vmfb' is application/json",
+                "needs 3 / 4 of tensor<2x3xf32>, 'models/x.vmfb' | needs 3 / 4 of tensor<2x3xf32>, 'models/x.vmfb'",
+            })
+    void filesHaveNoDirectories(String message, String text) {
+        assertThat(ClientText.of(new IreeException(StatusCode.DATA_LOSS, message)))
+                .isEqualTo(text);
+        assertThat(ClientText.of(new IllegalStateException(message))).isEqualTo(text);
+    }
+
+    @Test
+    void directoriesMayBeMany() {
+        String path = "/d".repeat(100_000) + "/x.vmfb";
+        assertThat(ClientText.of(new IllegalStateException("'" + path + "' and " + path)))
+                .isEqualTo("'x.vmfb' and x.vmfb");
+    }
+
+    @Test
+    void whatIsForClientsIsFoundBehindWhatTheCallerWasDoing() {
+        IreeException failure = new IreeException(
+                StatusCode.NOT_FOUND, "there is no 'x'; there are [y]", null, new ClientText("there is no 'x'"));
+        assertThat(ClientText.of(failure.during("in a batch"))).isEqualTo("there is no 'x'");
+        assertThat(failure).hasMessageContaining("[y]");
+    }
+}

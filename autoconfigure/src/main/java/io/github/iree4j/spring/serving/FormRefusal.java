@@ -19,8 +19,17 @@ import org.springframework.web.filter.OncePerRequestFilter;
  */
 public final class FormRefusal extends OncePerRequestFilter {
 
-    /** The paths of the protocol, as patterns of servlets. */
-    public static final List<String> PATHS = List.of("/v2", "/v2/", "/v2/health/*", "/v2/models/*", "/v2/repository/*");
+    /** The paths of the protocol and its extensions, as patterns of servlets. */
+    public static final List<String> PATHS = List.of(
+            "/v2",
+            "/v2/",
+            "/v2/health/*",
+            "/v2/models/*",
+            "/v2/repository/*",
+            "/v2/systemsharedmemory/*",
+            "/v2/cudasharedmemory/*",
+            "/v2/trace/*",
+            "/v2/logging/*");
 
     private final String contentType;
     private final byte[] refusal;

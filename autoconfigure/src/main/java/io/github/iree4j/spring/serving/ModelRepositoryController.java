@@ -4,11 +4,13 @@ import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
+import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -16,7 +18,9 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
 
 /**
@@ -56,6 +60,13 @@ public final class ModelRepositoryController {
     Map<String, String> unload(@PathVariable String model, @RequestHeader HttpHeaders headers, InputStream body)
             throws IOException {
         return repository.unload(model, headers, body);
+    }
+
+    @RequestMapping(
+            path = {"/index", "/models/{model}/load", "/models/{model}/unload"},
+            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    void notPost(HttpServletRequest request) {
+        throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
     }
 
     @ExceptionHandler({

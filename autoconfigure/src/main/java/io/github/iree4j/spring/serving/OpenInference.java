@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -89,6 +90,15 @@ final class OpenInference {
                 options.repository()
                         ? List.of(BINARY_DATA, CONFIGURATION, GENERATE, MODEL_REPOSITORY)
                         : List.of(BINARY_DATA, CONFIGURATION, GENERATE));
+    }
+
+    /** Why a request is not served whose path is none of the protocol's, or of an extension that is not served. */
+    IreeException unknown(String method, String path) {
+        String request = "there is no '%s %s'".formatted(method, Datatype.shortened(path));
+        String text = path.contains("/v2/repository") && !options.repository()
+                ? request + ": the repository is not served; set 'iree.serving.repository=true'"
+                : "%s; of the extensions there are %s".formatted(request, server().extensions());
+        return new IreeException(StatusCode.NOT_FOUND, text, null, new ClientText(text)); // the path is the client's
     }
 
     Live live() {

@@ -7,9 +7,11 @@ import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -17,7 +19,9 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
 
 /** The Open Inference Protocol, version 2, over REST with Spring MVC, with the binary tensor data extension and
@@ -151,6 +155,60 @@ public final class OpenInferenceController implements ServingLoad {
                 request.getContentLengthLong(),
                 request.getHeader(OpenInference.HEADER_LENGTH),
                 request.getHeader(HttpHeaders.CONTENT_ENCODING));
+    }
+
+    @RequestMapping(
+            path = {
+                "",
+                "/",
+                "/health/live",
+                "/health/ready",
+                "/models/{model}",
+                "/models/{model}/versions/{version}",
+                "/models/{model}/ready",
+                "/models/{model}/versions/{version}/ready",
+                "/models/{model}/config",
+                "/models/{model}/versions/{version}/config"
+            },
+            method = {RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    void notGet(HttpServletRequest request) {
+        throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.GET));
+    }
+
+    @RequestMapping(
+            path = {
+                "/models/{model}/infer",
+                "/models/{model}/versions/{version}/infer",
+                "/models/{model}/generate",
+                "/models/{model}/versions/{version}/generate",
+                "/models/{model}/generate_stream",
+                "/models/{model}/versions/{version}/generate_stream"
+            },
+            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    void notPost(HttpServletRequest request) {
+        throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
+    }
+
+    /** What the protocol and its extensions have elsewhere. */
+    @RequestMapping(
+            path = {
+                "/health/**",
+                "/models/**",
+                "/repository/**",
+                "/systemsharedmemory/**",
+                "/cudasharedmemory/**",
+                "/trace/**",
+                "/logging/**"
+            },
+            method = {
+                RequestMethod.GET,
+                RequestMethod.POST,
+                RequestMethod.PUT,
+                RequestMethod.PATCH,
+                RequestMethod.DELETE
+            })
+    void unknown(HttpServletRequest request) {
+        throw protocol.unknown(request.getMethod(), request.getRequestURI());
     }
 
     @ExceptionHandler({

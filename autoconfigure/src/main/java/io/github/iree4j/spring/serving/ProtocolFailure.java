@@ -12,6 +12,7 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponseException;
+import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.StreamConstraintsException;
 
@@ -30,6 +31,12 @@ record ProtocolFailure(String error) {
             case IreeException e ->
                 answer(HttpStatuses.of(e), HttpStatuses.isTransient(e) ? seconds(e) : 0, ClientText.of(e));
             case ProgramLoadException e -> answer(HttpStatus.SERVICE_UNAVAILABLE, 0, ClientText.of(e));
+            case MethodNotAllowedException e ->
+                ResponseEntity.status(e.getStatusCode())
+                        .headers(e.getHeaders())
+                        .contentType(MediaType.APPLICATION_JSON)
+                        .body(new ProtocolFailure("method %s is not supported here; use %s"
+                                .formatted(Datatype.shortened(e.getHttpMethod()), e.getSupportedMethods())));
             case ErrorResponseException e ->
                 answer(
                         e.getStatusCode(),

@@ -6,6 +6,7 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.Map;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.ErrorResponseException;
@@ -13,7 +14,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.MethodNotAllowedException;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
 
@@ -53,6 +56,15 @@ public final class ReactiveModelRepositoryController {
     @PostMapping("/models/{model}/unload")
     Mono<Map<String, String>> unload(@PathVariable String model, ServerHttpRequest request) {
         return read(request, body -> repository.unload(model, request.getHeaders(), body));
+    }
+
+    @RequestMapping(
+            path = {"/index", "/models/{model}/load", "/models/{model}/unload"},
+            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    Mono<Void> notPost(ServerHttpRequest request) {
+        return ReactiveBody.blocking(() -> {
+            throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
+        });
     }
 
     @ExceptionHandler({

@@ -4,17 +4,22 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.status.IreeException;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
@@ -138,6 +143,66 @@ public final class ReactiveOpenInferenceController implements ServingLoad {
                 headers.getContentLength(),
                 headers.getFirst(OpenInference.HEADER_LENGTH),
                 headers.getFirst(HttpHeaders.CONTENT_ENCODING));
+    }
+
+    @RequestMapping(
+            path = {
+                "",
+                "/",
+                "/health/live",
+                "/health/ready",
+                "/models/{model}",
+                "/models/{model}/versions/{version}",
+                "/models/{model}/ready",
+                "/models/{model}/versions/{version}/ready",
+                "/models/{model}/config",
+                "/models/{model}/versions/{version}/config"
+            },
+            method = {RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    Mono<Void> notGet(ServerHttpRequest request) {
+        return ReactiveBody.blocking(() -> {
+            throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.GET));
+        });
+    }
+
+    @RequestMapping(
+            path = {
+                "/models/{model}/infer",
+                "/models/{model}/versions/{version}/infer",
+                "/models/{model}/generate",
+                "/models/{model}/versions/{version}/generate",
+                "/models/{model}/generate_stream",
+                "/models/{model}/versions/{version}/generate_stream"
+            },
+            method = {RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE})
+    Mono<Void> notPost(ServerHttpRequest request) {
+        return ReactiveBody.blocking(() -> {
+            throw new MethodNotAllowedException(request.getMethod(), List.of(HttpMethod.POST));
+        });
+    }
+
+    /** What the protocol and its extensions have elsewhere. */
+    @RequestMapping(
+            path = {
+                "/health/**",
+                "/models/**",
+                "/repository/**",
+                "/systemsharedmemory/**",
+                "/cudasharedmemory/**",
+                "/trace/**",
+                "/logging/**"
+            },
+            method = {
+                RequestMethod.GET,
+                RequestMethod.POST,
+                RequestMethod.PUT,
+                RequestMethod.PATCH,
+                RequestMethod.DELETE
+            })
+    Mono<Void> unknown(ServerHttpRequest request) {
+        return ReactiveBody.blocking(() -> {
+            throw protocol.unknown(request.getMethod().name(), request.getURI().getRawPath());
+        });
     }
 
     @ExceptionHandler({

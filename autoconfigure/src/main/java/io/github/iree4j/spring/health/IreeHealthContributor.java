@@ -30,7 +30,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  * when it could not be loaded, a file that it uses in place was changed, or none of its devices works, out of service while it is being loaded, and up but degraded when
  * it could not be loaded again; one that is
  * loaded at its first call is up. A device of another machine is unknown until a program has opened it. Pools are up and report their usage. Progress is down
- * while calls are in flight and nothing advances, and up but degraded while there are other problems. Never waits for work on a device.
+ * while calls are in flight, nothing advances and no program is known to serve new ones, and up but degraded while there are other problems. Never waits for work on a device.
  */
 public final class IreeHealthContributor implements CompositeHealthContributor {
 
@@ -109,7 +109,8 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             List<Problem> problems = dog.problems();
             Health.Builder health = dog.isStalled() ? Health.down() : Health.up();
             if (dog.isStalled()) {
-                health.withDetail("reason", "calls are in flight and nothing advances");
+                health.withDetail(
+                        "reason", "calls are in flight, nothing advances, and no program is known to serve new ones");
             } else if (!problems.isEmpty()) {
                 health.withDetail("degraded", true);
             }

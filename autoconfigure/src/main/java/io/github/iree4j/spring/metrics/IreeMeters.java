@@ -228,7 +228,7 @@ public enum IreeMeters implements MeterDocumentation {
             "iree.stalled",
             "runtimes",
             Meter.Type.GAUGE,
-            "Whether calls are in flight and nothing advances: 1, else 0."),
+            "Whether calls are in flight, nothing advances, and no program is known to serve new ones: 1, else 0."),
 
     CALLS_ACTIVE("iree.calls.active", "calls", Meter.Type.GAUGE, "Calls of functions in flight."),
 

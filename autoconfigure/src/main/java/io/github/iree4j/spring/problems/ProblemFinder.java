@@ -12,6 +12,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.Known;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -129,6 +130,11 @@ public final class ProblemFinder {
         boolean runs = runtime.executor().sleepingWorkers() < runtime.executor().workers()
                 || calls.stream().anyMatch(each -> each.call.state() == PendingCall.State.RUNNING);
         return runs && (invocations == null || !invocations.areCallsLate());
+    }
+
+    /** Whether a program can serve new calls although nothing advances. */
+    Known newCallsCanBeServed() {
+        return new NewCalls(runtime, programs).canBeServed();
     }
 
     /** Work that is complete; grows whenever something advances. */

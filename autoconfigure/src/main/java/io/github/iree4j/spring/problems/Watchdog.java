@@ -3,6 +3,7 @@ package io.github.iree4j.spring.problems;
 import io.github.iree4j.PendingCall;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.problems.ProblemFinder.ActiveCall;
+import io.github.iree4j.status.Known;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,8 +24,8 @@ import org.springframework.scheduling.TaskScheduler;
 /**
  * Looks at regular times for work that does not advance. A problem that is found becomes one {@link ProblemEvent}, one
  * entry of the {@link IreeEvents}, and one line of the log, however long it lasts and whatever waits behind it. While
- * work is in flight and nothing at all has advanced for as long, the application refuses traffic; a call that computes
- * advances until its deadline. Thread-safe.
+ * work is in flight, nothing at all has advanced for as long, and no program is known to serve new calls, the application refuses traffic;
+ * a call that computes advances until its deadline. Thread-safe.
  */
 public final class Watchdog implements SmartLifecycle {
 
@@ -82,7 +83,7 @@ public final class Watchdog implements SmartLifecycle {
         return found;
     }
 
-    /** Whether work is in flight and nothing advances. */
+    /** Whether work is in flight, nothing advances, and no program is known to serve new calls. */
     public boolean isStalled() {
         return stalled;
     }
@@ -141,12 +142,16 @@ public final class Watchdog implements SmartLifecycle {
         if (moved) {
             advanced = now;
         }
-        boolean stalls = !moved && now - advanced >= after.toNanos();
+        boolean still = !moved && now - advanced >= after.toNanos();
+        // Unknown counts as no: clients find another instance, and whatever ends here brings this one back.
+        Known serving = still ? finder.newCallsCanBeServed() : Known.YES;
+        boolean stalls = serving != Known.YES;
         if (stalls != stalled) {
             stalled = stalls;
             String text = stalls
-                    ? "nothing has advanced for %s, with %d calls in flight".formatted(after, calls.size())
-                    : "work advances again";
+                    ? "nothing has advanced for %s, with %d calls in flight, and no program %s serve new ones"
+                            .formatted(after, calls.size(), serving == Known.NO ? "can" : "is known to")
+                    : moved ? "work advances again" : "new calls can be served again";
             events.add(stalls ? "runtime.stalled" : "runtime.advances", "runtime", text);
             log.atLevel(stalls ? Level.ERROR : Level.INFO).log(text);
             AvailabilityChangeEvent.publish(

@@ -176,6 +176,7 @@ class WatchdogTests {
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
             invocations.invoke("adding.add", 1, 2).close();
+            programs.unload("adding", null);
             awaitStill(1);
             patient.look();
             clock.addAndGet(Duration.ofSeconds(20).toNanos());
@@ -192,6 +193,117 @@ class WatchdogTests {
             patient.look();
             assertThat(patient.isStalled()).isFalse();
             assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+        }
+    }
+
+    @Test
+    void theApplicationIsReadyWhileAnotherProgramCanServeCalls(CapturedOutput output) throws Exception {
+        programs.load(ProgramSource.of(
+                "waiting", TestModules.waiter(directory).toUri().toString()));
+        programs.load(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        Watchdog patient = patient();
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(3)) {
+            CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", never);
+            awaitStill(1);
+            patient.look();
+            clock.addAndGet(Duration.ofMinutes(5).toNanos());
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+            assertThat(readiness()).isEmpty();
+            programs.unload("adding", null);
+            patient.look();
+            assertThat(patient.isStalled()).isTrue();
+            assertThat(output).contains("and no program can serve new ones");
+            programs.load("adding", null);
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+            assertThat(readiness()).containsExactly(ReadinessState.REFUSING_TRAFFIC, ReadinessState.ACCEPTING_TRAFFIC);
+            timeline.semaphore().signal(3);
+            call.join().close();
+        }
+    }
+
+    @Test
+    void callsThatWaitForFencesBeforeTheyBeginHoldUpNobody() throws Exception {
+        programs.load(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        Watchdog patient = patient();
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(3)) {
+            CompletableFuture<Results> call = forgotten(never);
+            patient.look();
+            clock.addAndGet(Duration.ofMinutes(5).toNanos());
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+            timeline.semaphore().signal(3);
+            call.join().close();
+        }
+        assertThat(readiness()).isEmpty();
+    }
+
+    private CompletableFuture<Results> forgotten(Fence never) {
+        CompletableFuture<Results> call =
+                invocations.request("adding.add").inputs(1, 2).after(never).invokeAsync();
+        while (runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(10).stream())
+                .noneMatch(each -> each.state() == PendingCall.State.BEFORE_INPUTS)) {
+            Thread.onSpinWait();
+        }
+        return call;
+    }
+
+    @Test
+    void aDeviceWhoseWorkMayNotEndIsNotKnownToServeCalls(CapturedOutput output) throws Exception {
+        programs.load(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        Watchdog patient = patient();
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        try (Timeline timeline = runtime.createTimeline();
+                Timeline called = runtime.createTimeline();
+                Fence never = timeline.at(3);
+                Fence done = called.at(1)) {
+            CompletableFuture<Results> call = forgotten(never);
+            runtime.device()
+                    .queue(0)
+                    .hostCall(
+                            null,
+                            done,
+                            () -> {
+                                begun.countDown();
+                                awaitQuietly(go);
+                            },
+                            0);
+            begun.await();
+            awaitSleep();
+            patient.look();
+            clock.addAndGet(Duration.ofMinutes(5).toNanos());
+            patient.look();
+            assertThat(patient.isStalled()).isTrue();
+            assertThat(output).contains("and no program is known to serve new ones");
+            go.countDown();
+            done.await();
+            awaitSleep();
+            patient.look();
+            assertThat(patient.isStalled()).isFalse();
+            timeline.semaphore().signal(3);
+            call.join().close();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch go) {
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitSleep() {
+        while (runtime.executor().sleepingWorkers() < runtime.executor().workers()) {
+            Thread.onSpinWait();
         }
     }
 
@@ -248,11 +360,7 @@ class WatchdogTests {
                 @Override
                 protected DrainResult drain(WorkerContext worker) {
                     begun.countDown();
-                    try {
-                        go.await();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
+                    awaitQuietly(go);
                     return DrainResult.COMPLETED;
                 }
 

@@ -230,6 +230,7 @@ class IreeEndpointHttpTests {
                     heard.complete(event);
                 }
             });
+            context.getBean(Programs.class).unload("adding", null); // which would serve calls
             try (Timeline timeline = runtime.createTimeline("speech");
                     Fence never = timeline.at(3)) {
                 CompletableFuture<Results> call = service.invokeAsync("waiting.wait", never);

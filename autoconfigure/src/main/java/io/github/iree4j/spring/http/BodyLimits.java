@@ -110,6 +110,15 @@ public final class BodyLimits {
     }
 
     /**
+     * Returns the most memory that one request may take: a quarter of all is reserved for small ones.
+     *
+     * @return bytes
+     */
+    public long maximumOfRequest() {
+        return memory - memory / 4;
+    }
+
+    /**
      * Returns the number of bodies that are awaited.
      *
      * @return the number at some moment
@@ -174,7 +183,7 @@ public final class BodyLimits {
     }
 
     private long limit(long total) {
-        long limit = isSmall(total) ? memory : memory - memory / 4;
+        long limit = isSmall(total) ? memory : maximumOfRequest();
         if (total > limit) {
             throw new ResponseStatusException(
                     HttpStatus.CONTENT_TOO_LARGE,

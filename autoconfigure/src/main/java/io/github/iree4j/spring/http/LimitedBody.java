@@ -195,9 +195,15 @@ public final class LimitedBody extends InputStream {
     }
 
     private ResponseStatusException tooLarge(String size) {
+        String text =
+                "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property);
+        long memory = limits.maximumOfRequest();
         return new ResponseStatusException(
                 HttpStatus.CONTENT_TOO_LARGE,
-                "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property));
+                memory >= maximum
+                        ? text
+                        : "%s, and '%s', by which a request takes at most %d bytes of memory"
+                                .formatted(text, BodyLimits.MEMORY, memory));
     }
 
     ResponseStatusException tooSlow(@Nullable Exception cause) {

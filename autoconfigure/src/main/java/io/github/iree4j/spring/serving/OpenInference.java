@@ -9,6 +9,7 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;

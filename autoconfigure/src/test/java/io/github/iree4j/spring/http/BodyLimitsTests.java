@@ -99,6 +99,18 @@ class BodyLimitsTests {
     }
 
     @Test
+    void whatLimitsARequestMoreThanItsLengthIsToldToo() {
+        fails(
+                413,
+                "or raise 'some.property', and 'iree.http.max-in-flight-size', by which a request takes at most 48000 bytes",
+                () -> body(2_000_000));
+        fails(
+                413,
+                "larger than 1000 bytes; send less, or raise 'some.property'\"",
+                () -> limits.receive(late(2000), 2000, 1000, "some.property"));
+    }
+
+    @Test
     void bodyThatCanNeverFitFailsBeforeItIsRead() {
         InputStream unread = late(50_000);
         fails(

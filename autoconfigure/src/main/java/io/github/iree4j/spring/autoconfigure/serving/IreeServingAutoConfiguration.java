@@ -63,6 +63,14 @@ public final class IreeServingAutoConfiguration {
         return new ServedNamesCheck(properties.functions(), properties.strings(), programs);
     }
 
+    @Bean
+    @ConditionalOnBean(BodyLimits.class)
+    @ConditionalOnMissingBean(name = "ireeRequestSizeReport")
+    RequestSizeReport ireeRequestSizeReport(
+            IreeServingProperties properties, BodyLimits limits, Environment environment) {
+        return new RequestSizeReport(properties, limits, environment);
+    }
+
     /** With Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherServlet.class, TokenBuffer.class})

@@ -13,11 +13,14 @@ import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.util.TokenBuffer;
 
@@ -33,6 +36,27 @@ class IreeServingAutoConfigurationTests {
     @Test
     void servesWhenEnabled() {
         web.run(context -> assertThat(context).hasSingleBean(OpenInferenceController.class));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void howLargeRequestsMayBeIsInTheLog(CapturedOutput output) {
+        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.serving.max-request-size=64MB")
+                .run(context -> assertThat(report(output))
+                        .contains("WARN", "at most 50331648 bytes", "67108864 of 'iree.serving.max-request-size'")
+                        .contains("67108864 that 'iree.http.max-in-flight-size' allows; raise"));
+        web.withPropertyValues("iree.http.max-in-flight-size=64MB")
+                .run(context -> assertThat(report(output)).contains("INFO", "at most 50331648 bytes"));
+        web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.serving.max-request-size=1MB")
+                .run(context -> assertThat(report(output))
+                        .contains("INFO", "at most 1048576 bytes, by 'iree.serving.max-request-size'"));
+    }
+
+    private static String report(CapturedOutput output) {
+        return output.getAll()
+                .lines()
+                .filter(line -> line.contains("requests of the open inference protocol"))
+                .reduce("", (_, last) -> last);
     }
 
     @Test

@@ -1,0 +1,45 @@
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import io.github.iree4j.spring.http.BodyLimits;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.core.env.Environment;
+
+/** Tells in the log how large requests may be: two limits apply, one of which is a share of the heap unless it is set. */
+final class RequestSizeReport implements SmartInitializingSingleton {
+
+    private static final Logger log = LoggerFactory.getLogger(RequestSizeReport.class);
+
+    private static final String BODY = "iree.serving.max-request-size";
+    private static final String MEMORY = "iree.http.max-in-flight-size";
+
+    private final long body;
+    private final BodyLimits limits;
+    private final Environment environment;
+
+    RequestSizeReport(IreeServingProperties properties, BodyLimits limits, Environment environment) {
+        this.body = properties.maxRequestSize().toBytes();
+        this.limits = limits;
+        this.environment = environment;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        long memory = limits.maximumOfRequest();
+        if (memory >= body) {
+            log.info("requests of the open inference protocol have at most {} bytes, by '{}'", body, BODY);
+            return;
+        }
+        log.atLevel(environment.containsProperty(BODY) ? Level.WARN : Level.INFO)
+                .log(
+                        "requests of the open inference protocol take at most {} bytes of memory, which is less than the {} of '{}': three quarters of the {} that '{}' allows{}; raise that",
+                        memory,
+                        body,
+                        BODY,
+                        limits.maximumInFlight(),
+                        MEMORY,
+                        environment.containsProperty(MEMORY) ? "" : ", a quarter of the heap");
+    }
+}

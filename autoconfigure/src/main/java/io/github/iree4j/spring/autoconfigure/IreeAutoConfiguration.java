@@ -326,7 +326,7 @@ public final class IreeAutoConfiguration {
         return new ProblemFinder(runtime, programs, invocations);
     }
 
-    @Bean
+    @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     @ConditionalOnBooleanProperty(name = "iree.watchdog.enabled", matchIfMissing = true)
     Watchdog ireeWatchdog(

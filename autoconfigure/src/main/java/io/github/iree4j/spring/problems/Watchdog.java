@@ -19,7 +19,7 @@ import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
  * Looks at regular times for work that does not advance. A problem that is found becomes one {@link ProblemEvent}, one
@@ -27,7 +27,7 @@ import org.springframework.scheduling.TaskScheduler;
  * work is in flight, nothing at all has advanced for as long, and no program is known to serve new calls, the application refuses traffic;
  * a call that computes advances until its deadline. Thread-safe.
  */
-public final class Watchdog implements SmartLifecycle {
+public final class Watchdog implements SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
 
@@ -36,7 +36,7 @@ public final class Watchdog implements SmartLifecycle {
     private final Duration interval;
     private final IreeEvents events;
     private final ApplicationEventPublisher publisher;
-    private final TaskScheduler scheduler;
+    private final SimpleAsyncTaskScheduler scheduler;
     private final LongSupplier clock;
 
     private volatile List<Problem> problems = List.of();
@@ -52,7 +52,7 @@ public final class Watchdog implements SmartLifecycle {
      *
      * @param after how long work may stay as it is
      * @param interval the time between looks
-     * @param scheduler runs the looks
+     * @param scheduler runs the looks; closed with the watchdog
      * @param clock nanoseconds
      */
     public Watchdog(
@@ -61,7 +61,7 @@ public final class Watchdog implements SmartLifecycle {
             Duration interval,
             IreeEvents events,
             ApplicationEventPublisher publisher,
-            TaskScheduler scheduler,
+            SimpleAsyncTaskScheduler scheduler,
             LongSupplier clock) {
         this.finder = finder;
         this.after = after;
@@ -184,6 +184,13 @@ public final class Watchdog implements SmartLifecycle {
             now.cancel(false);
         }
         problems = new ArrayList<>(); // what is in flight ends now
+    }
+
+    /** Stops for good, and ends the thread that looks. */
+    @Override
+    public void close() {
+        stop();
+        scheduler.close();
     }
 
     @Override

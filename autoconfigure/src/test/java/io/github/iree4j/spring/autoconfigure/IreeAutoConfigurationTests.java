@@ -24,12 +24,16 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -365,6 +369,24 @@ class IreeAutoConfigurationTests {
             assertThat(programs.unload("adding")).isTrue();
             assertThat(programs.unload("adding")).isFalse();
         });
+    }
+
+    @Test
+    void aClosedContextLeavesNoThreadOfTheWatchdog() throws InterruptedException {
+        Set<Thread> before = watchdogs();
+        Set<Thread> own = new HashSet<>();
+        runner.run(_ -> own.addAll(watchdogs()));
+        own.removeAll(before);
+        assertThat(own).isNotEmpty();
+        for (Thread each : own) {
+            assertThat(each.join(Duration.ofSeconds(20))).as("%s ends", each).isTrue();
+        }
+    }
+
+    private static Set<Thread> watchdogs() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(each -> each.getName().startsWith("iree-watchdog-"))
+                .collect(Collectors.toSet());
     }
 
     private ApplicationContextRunner withAdder() {

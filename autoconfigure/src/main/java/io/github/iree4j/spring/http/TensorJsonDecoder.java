@@ -6,7 +6,6 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.codec.DecodingException;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.json.JacksonJsonDecoder;
@@ -60,7 +59,7 @@ public final class TensorJsonDecoder extends RequestBodyDecoder {
             if (e.getCause() instanceof ErrorResponseException failure) {
                 throw failure;
             }
-            throw new DecodingException("not a tensor in JSON: " + e.getOriginalMessage(), e);
+            throw TensorJsonHttpMessageConverter.invalid(e);
         }
     }
 }

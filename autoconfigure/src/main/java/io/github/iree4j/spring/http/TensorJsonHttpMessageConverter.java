@@ -2,15 +2,17 @@ package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.List;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.HttpOutputMessage;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.AbstractHttpMessageConverter;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.ErrorResponseException;
+import org.springframework.web.server.ResponseStatusException;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,7 +54,12 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
     @Override
     protected Tensor readInternal(Class<? extends Tensor> type, HttpInputMessage message) throws IOException {
         if (!RequestScope.isServer(message)) {
-            return mapped(message.getBody(), message);
+            try {
+                return mapper.readValue(message.getBody(), Tensor.class);
+            } catch (JacksonException e) {
+                throw new HttpMessageNotReadableException(
+                        "not a tensor in JSON: " + e.getOriginalMessage(), e, message);
+            }
         }
         try (LimitedBody body = limits.receive(
                         message.getBody(),
@@ -60,19 +67,24 @@ public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageCon
                         maximumBytes,
                         TensorMediaTypes.MAXIMUM)
                 .weighing(WEIGHT)) {
-            return mapped(body, message);
-        }
-    }
-
-    private Tensor mapped(InputStream in, HttpInputMessage message) {
-        try {
-            return mapper.readValue(in, Tensor.class);
+            return mapper.readValue(body, Tensor.class);
         } catch (JacksonException e) {
             if (e.getCause() instanceof ErrorResponseException failure) {
                 throw failure;
             }
-            throw new HttpMessageNotReadableException("not a tensor in JSON: " + e.getOriginalMessage(), e, message);
+            throw invalid(e);
         }
+    }
+
+    /** Tells the client why: of Spring's own failure to read a message it would learn that alone. */
+    static ResponseStatusException invalid(JacksonException failure) {
+        String reason = failure instanceof TensorJsonModule.NotATensor ? failure.getOriginalMessage() : "no JSON";
+        TokenStreamLocation location = failure.getLocation();
+        String place = location == null || location.getLineNr() < 0
+                ? ""
+                : " (line %d, column %d)".formatted(location.getLineNr(), location.getColumnNr());
+        return new ResponseStatusException(
+                HttpStatus.BAD_REQUEST, "the body is not a tensor in JSON: %s%s".formatted(reason, place), failure);
     }
 
     @Override

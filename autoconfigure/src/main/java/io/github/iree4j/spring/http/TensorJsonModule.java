@@ -4,6 +4,8 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -228,44 +230,47 @@ public final class TensorJsonModule extends SimpleModule {
         }
 
         Tensor tensor(ElementType type, long[] shape) {
+            return shape.length == 0 ? scalar(type) : shaped(type, shape);
+        }
+
+        /** An empty shape means one dimension to those who copy arrays into tensors, but a scalar in JSON. */
+        private Tensor scalar(ElementType type) {
+            if (count != 1) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT, "a scalar, of shape [], has one element, not %d".formatted(count));
+            }
+            return Tensor.wrap(MemorySegment.ofArray(shaped(type, 1).toBytes()), type);
+        }
+
+        private Tensor shaped(ElementType type, long... shape) {
             if (type.equals(ElementType.F64)) {
-                return Tensor.ofDoubles(reals(), checked(shape));
+                return Tensor.ofDoubles(reals(), shape);
             }
             if (type.isFloat()) {
                 float[] floats = new float[count];
                 for (int i = 0; i < count; i++) {
                     floats[i] = (float) real(i);
                 }
-                return scalar(shape) ? scalar(type, floats[0]) : Tensor.of(type, floats, checked(shape));
+                return Tensor.of(type, floats, shape);
             }
             if (fraction) {
                 throw new IreeException(
-                        io.github.iree4j.status.StatusCode.INVALID_ARGUMENT,
-                        "numbers with a fraction cannot be elements of type " + type);
+                        StatusCode.INVALID_ARGUMENT, "numbers with a fraction cannot be elements of type " + type);
             }
-            return Tensor.ofLongs(type, integers(), checked(shape));
-        }
-
-        private boolean scalar(long[] shape) {
-            return shape.length == 0 && count == 1;
-        }
-
-        private static Tensor scalar(ElementType type, float value) {
-            return type.equals(ElementType.F32) ? Tensor.scalar(value) : Tensor.of(type, new float[] {value}, 1);
-        }
-
-        /** An empty shape means one dimension to tensors, but a scalar in JSON. */
-        private static long[] checked(long[] shape) {
-            if (shape.length == 0) {
-                throw new IreeException(
-                        io.github.iree4j.status.StatusCode.UNIMPLEMENTED,
-                        "scalars other than one f32 are written with shape [1]");
-            }
-            return shape;
+            return Tensor.ofLongs(type, integers(), shape);
         }
     }
 
-    private static MismatchedInputException problem(JsonParser json, @Nullable String message) {
-        return MismatchedInputException.from(json, Tensor.class, String.valueOf(message));
+    private static NotATensor problem(JsonParser json, @Nullable String message) {
+        return new NotATensor(json, String.valueOf(message));
+    }
+
+    /** JSON that is not a tensor, with a reason for clients: those of Jackson may name classes. */
+    static final class NotATensor extends MismatchedInputException {
+        private static final long serialVersionUID = 1L;
+
+        NotATensor(JsonParser json, String reason) {
+            super(json, reason, Tensor.class);
+        }
     }
 }

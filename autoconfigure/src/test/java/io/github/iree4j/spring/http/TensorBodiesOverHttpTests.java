@@ -195,6 +195,28 @@ class TensorBodiesOverHttpTests {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"shape\": [2], \"data\": [1, \"two\"]} | element 1 is not a number",
+                "{\"shape\": [3], \"data\": [1, 2]} | not a tensor",
+                "{\"shape\": [2], \"data\": [1, 2], \"of\": 3} | a tensor has no 'of'",
+                "{\"shape\": [2], \"type\": \"q3\", \"data\": [1, 2]} | 'type': ",
+                "[1, 2 | a tensor is {\"shape\": [2], \"type\": \"f32\", \"data\": [1, 2]}",
+                "{\"shape\": | not a tensor in JSON: no JSON (line 1, column ",
+                "{\"shape\": %s | not a tensor in JSON",
+            })
+    void theReasonsOfInvalidJsonAreInTheProblemDetail(String body, String detail) throws Exception {
+        String sent = body.replace("%s", "[".repeat(1500)); // nested too deeply
+        JsonNode problem =
+                problem(post("application/json", "application/json", sent.getBytes(StandardCharsets.US_ASCII)), 400);
+        assertThat(problem.required("detail").stringValue())
+                .contains(detail)
+                .doesNotContain("jackson", "iree4j", "StreamRead");
+    }
+
     @Test
     void tooLargeTensorIsAProblemDetail() throws Exception {
         JsonNode problem = problem(

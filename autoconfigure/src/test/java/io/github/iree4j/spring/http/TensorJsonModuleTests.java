@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
@@ -12,6 +13,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -39,6 +41,22 @@ class TensorJsonModuleTests {
             json.get("data").forEach(each -> written.add(each.asString()));
             assertThat(written).isEqualTo(whole(tensor));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"i1,true", "i8,-5", "ui8,200", "i32,5", "i64,5", "f16,1.5", "bf16,1.5", "f32,1.5", "f64,0.1"})
+    void scalarsAreOfAnyType(String type, String value) {
+        String json = "{\"shape\":[],\"type\":\"%s\",\"data\":[%s]}".formatted(type, value);
+        Tensor scalar = mapper.readValue(json, Tensor.class);
+        assertThat(scalar.shape()).isEmpty();
+        assertThat(scalar.elementType()).isEqualTo(ElementType.parse(type));
+        assertThat(mapper.writeValueAsString(scalar)).isEqualTo(json);
+    }
+
+    @Test
+    void aScalarHasOneElement() {
+        assertThatThrownBy(() -> mapper.readValue("{\"shape\":[],\"type\":\"i32\",\"data\":[1,2]}", Tensor.class))
+                .hasMessageContaining("a scalar, of shape [], has one element, not 2");
     }
 
     private List<String> whole(Tensor tensor) {

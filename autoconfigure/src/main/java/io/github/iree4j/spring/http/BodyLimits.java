@@ -1,9 +1,11 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +20,9 @@ import org.springframework.web.server.ResponseStatusException;
  *
  * <p>A request is charged for what it has sent, and for memory allocated for it, never for what it has announced. A
  * quarter of the memory is reserved for small requests, those of up to a 64th of it, so that large ones cannot crowd
- * them out.
+ * them out. Its answer is charged until the client has read it; large answers that are not read have half of the memory
+ * together. When a request is refused for lack of memory, answers give way to later ones if their clients have had the
+ * {@linkplain #timeout time of a body} to read them: the largest first.
  */
 public final class BodyLimits {
 
@@ -42,6 +46,10 @@ public final class BodyLimits {
     private final LongSupplier nanoTime;
     private final Semaphore awaited;
     private final AtomicLong charged = new AtomicLong();
+    private final AtomicInteger open = new AtomicInteger();
+    private final UnreadAnswers answers = new UnreadAnswers();
+    private final RequestCounts counts = new RequestCounts();
+    private volatile @Nullable Shortage shortage;
 
     /**
      * Creates limits.
@@ -81,13 +89,20 @@ public final class BodyLimits {
     public LimitedBody receive(InputStream in, long length, long maximum, String property) {
         LimitedBody body = new LimitedBody(this, in, length, maximum, property);
         body.begin();
+        open.incrementAndGet();
         return body;
     }
 
     /** Charges an answer until it is closed. */
     LimitedBody answer(long bytes) {
         LimitedBody answer = receive(InputStream.nullInputStream(), 0, 0, MEMORY);
-        answer.charge(bytes);
+        try {
+            answer.chargeAnswer(bytes);
+        } catch (ResponseStatusException e) {
+            answer.close();
+            throw e;
+        }
+        answer.answered();
         return answer;
     }
 
@@ -116,6 +131,51 @@ public final class BodyLimits {
      */
     public long maximumOfRequest() {
         return memory - memory / 4;
+    }
+
+    /**
+     * Returns the part of {@link #inFlight} that answers hold which clients have not read.
+     *
+     * @return bytes
+     */
+    public long inUnreadAnswers() {
+        return answers.bytes();
+    }
+
+    /**
+     * Returns the number of answers that clients have not read.
+     *
+     * @return the number at some moment
+     */
+    public int unreadAnswers() {
+        return answers.count();
+    }
+
+    /**
+     * Makes room where requests are refused for another reason than memory: one answer gives way whose client has had the
+     * time of a body to read it.
+     */
+    public void makeRoom() {
+        answers.makeRoom(1);
+    }
+
+    /**
+     * Returns what is counted of requests, beside their memory.
+     *
+     * @return the counts
+     */
+    public RequestCounts counts() {
+        return counts;
+    }
+
+    /**
+     * Returns what held the memory of requests when the last one was refused for it.
+     *
+     * @return null when none was
+     */
+    @Nullable
+    Shortage shortage() {
+        return shortage;
     }
 
     /**
@@ -152,6 +212,7 @@ public final class BodyLimits {
 
     void await() {
         if (!awaited.tryAcquire()) {
+            counts.refuse(Reason.BODIES);
             throw new Busy(
                     "%d requests are already awaited; try again later, or raise '%s'".formatted(concurrent, CONCURRENT),
                     null);
@@ -178,6 +239,34 @@ public final class BodyLimits {
         checkFree(bytes, charged.get(), limit(held + bytes));
     }
 
+    /** Charges an answer against what all may have that are not read; its memory is charged beside. */
+    void chargeAnswer(long bytes) {
+        long excess = answers.charge(bytes, memory, isSmall(bytes));
+        if (excess > 0) {
+            long limit = UnreadAnswers.limit(memory, isSmall(bytes));
+            refuse(
+                    excess,
+                    limit,
+                    "answers that clients have not read hold %d of %d bytes that this one may use, and it needs %d; try again later, or raise '%s'"
+                            .formatted(limit + excess - bytes, limit, bytes, MEMORY));
+        }
+    }
+
+    void refundAnswer(long bytes) {
+        answers.refund(bytes);
+    }
+
+    void answered(LimitedBody answer) {
+        answers.add(answer);
+    }
+
+    /** A body is closed, which gives back so much of what is charged to answers. */
+    void closed(LimitedBody body, long answer) {
+        answers.remove(body);
+        answers.refund(answer);
+        open.decrementAndGet();
+    }
+
     boolean isSmall(long total) {
         return total <= memory / SMALL;
     }
@@ -185,6 +274,7 @@ public final class BodyLimits {
     private long limit(long total) {
         long limit = isSmall(total) ? memory : maximumOfRequest();
         if (total > limit) {
+            counts.refuse(Reason.SIZE);
             throw new ResponseStatusException(
                     HttpStatus.CONTENT_TOO_LARGE,
                     "the request takes %d bytes of memory, of at most %d; send less, or raise '%s', which is %d"
@@ -195,12 +285,35 @@ public final class BodyLimits {
 
     private void checkFree(long bytes, long before, long limit) {
         if (before + bytes > limit) {
-            throw new Busy(
+            refuse(
+                    before + bytes - limit,
+                    limit,
                     "requests in flight hold %d of %d bytes that this one may use, and it needs %d more; try again later, or raise '%s'"
-                            .formatted(before, limit, bytes, MEMORY),
-                    null);
+                            .formatted(before, limit, bytes, MEMORY));
         }
     }
+
+    private void refuse(long excess, long limit, String reason) {
+        counts.refuse(Reason.MEMORY);
+        int unread = answers.count();
+        shortage = new Shortage(
+                now(), unread, answers.madeBytes(), Math.max(0, open.get() - unread), charged.get(), limit, excess);
+        answers.makeRoom(excess);
+        throw new Busy(reason, null);
+    }
+
+    /**
+     * What held the memory of requests when one was refused for it.
+     *
+     * @param time when, in nanoseconds of the clock of the limits
+     * @param answers how many answers clients had not read
+     * @param inAnswers bytes of those
+     * @param requests how many requests were open beside
+     * @param inFlight bytes in all
+     * @param limit how many the request might have used
+     * @param excess how many more it needed
+     */
+    record Shortage(long time, int answers, long inAnswers, int requests, long inFlight, long limit, long excess) {}
 
     void refund(long bytes) {
         charged.addAndGet(-bytes);

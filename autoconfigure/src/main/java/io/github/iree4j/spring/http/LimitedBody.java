@@ -1,11 +1,14 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
@@ -33,6 +36,11 @@ public final class LimitedBody extends InputStream {
     private boolean awaited; // guarded by this, as are the next
     private boolean closed;
     private long charged;
+    private boolean answered;
+    private volatile long answer; // of what is charged; written under the monitor
+    private volatile long answeredAt;
+    private final AtomicBoolean givenUp = new AtomicBoolean();
+    private final AtomicReference<@Nullable Runnable> ending = new AtomicReference<>();
 
     LimitedBody(BodyLimits limits, InputStream in, long length, long maximum, String property) {
         this.limits = limits;
@@ -136,12 +144,77 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Returns what the request does not need any more.
+     * Charges memory for the answer, as {@link #charge}, and against what answers may have together that clients have not
+     * read.
      *
-     * @param bytes that it still needs, of those charged
+     * @param bytes of the answer
+     * @throws ResponseStatusException as {@link #charge}
      */
-    public synchronized void refundAllBut(long bytes) {
-        refund(charged - bytes);
+    public synchronized void chargeAnswer(long bytes) {
+        if (closed) {
+            return;
+        }
+        limits.chargeAnswer(bytes);
+        try {
+            charge(bytes);
+        } catch (ResponseStatusException e) {
+            limits.refundAnswer(bytes);
+            throw e;
+        }
+        answer += bytes;
+    }
+
+    /**
+     * Says that the answer is made: what the request has sent is not needed any more, and from now on its client has the
+     * time of a body before the answer gives way to others.
+     */
+    public synchronized void answered() {
+        if (!closed && !answered) {
+            answered = true;
+            refund(charged - answer);
+            answeredAt = limits.now();
+            limits.answered(this);
+        }
+    }
+
+    /**
+     * Says how to end the connection of a client that has not read its answer, in place of a failure to write more of it.
+     *
+     * @param end runs once at most, on a thread of its own
+     */
+    public void endUnread(Runnable end) {
+        ending.set(end);
+        if (givenUp.get()) {
+            end();
+        }
+    }
+
+    private void end() {
+        Runnable end = ending.getAndSet(null);
+        if (end != null) {
+            Thread.ofVirtual().name("iree4j-unread").start(end); // callers hold locks of other requests
+        }
+    }
+
+    long answerBytes() {
+        return answer;
+    }
+
+    /** Whether the client has had its time, and the answer has not given way yet. */
+    boolean mayGiveWay() {
+        return !givenUp.get() && limits.now() - answeredAt > limits.timeout().toNanos();
+    }
+
+    boolean isGivenUp() {
+        return givenUp.get();
+    }
+
+    /** Has the answer give way to others. */
+    void giveUp() {
+        if (givenUp.compareAndSet(false, true)) {
+            limits.counts().refuse(Reason.UNREAD);
+            end();
+        }
     }
 
     /**
@@ -195,6 +268,7 @@ public final class LimitedBody extends InputStream {
     }
 
     private ResponseStatusException tooLarge(String size) {
+        limits.counts().refuse(Reason.SIZE);
         String text =
                 "the body %s is larger than %d bytes; send less, or raise '%s'".formatted(size, maximum, property);
         long memory = limits.maximumOfRequest();
@@ -207,6 +281,7 @@ public final class LimitedBody extends InputStream {
     }
 
     ResponseStatusException tooSlow(@Nullable Exception cause) {
+        limits.counts().refuse(Reason.SLOW);
         return new ResponseStatusException(
                 HttpStatus.REQUEST_TIMEOUT,
                 "the body is too slow: %d bytes in %d ms; send it faster, or raise '%s'"
@@ -252,14 +327,15 @@ public final class LimitedBody extends InputStream {
     }
 
     /**
-     * Limits the time in which the client reads the answer, as that of the body. Writing to the result then fails; it is noticed when
-     * something has been read, and who reads nothing is left to the server's own timeout of connections.
+     * Limits the time in which the client reads the answer, as that of the body, and to less when it gives way to others. Writing to the
+     * result then fails; it is noticed when something has been read, and who reads nothing is left to the server's own timeout of
+     * connections, unless there is another {@linkplain #endUnread way} to end it.
      *
      * @param out writes the answer
      * @return the same, from now on
      */
     public OutputStream timed(OutputStream out) {
-        return new TimedOutput(limits, out);
+        return new TimedOutput(limits, this, out);
     }
 
     /** Ends the request's use of memory. Idempotent; does not close the stream. */
@@ -270,6 +346,8 @@ public final class LimitedBody extends InputStream {
             arrived();
             limits.refund(charged);
             charged = 0;
+            limits.closed(this, answer);
+            ending.set(null);
         }
     }
 }

@@ -3,13 +3,14 @@ package io.github.iree4j.spring.http;
 import io.github.iree4j.Tensor;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.server.ServerHttpResponse;
 
 /**
- * A tensor that Spring MVC or a client of it writes. Clients of this server decide how long reading takes: a tensor for them is copied to the
+ * A tensor that is written as a body. Clients of this server decide how long reading takes: a tensor for them is copied to the
  * heap and charged to requests in flight until it is closed, so that it keeps no memory of a device. A tensor for another server goes from
  * where it is.
  */
@@ -23,7 +24,7 @@ final class Outgoing implements AutoCloseable {
     }
 
     /**
-     * Takes ownership of a tensor.
+     * Takes ownership of a tensor that Spring MVC or a client of it writes.
      *
      * @param limits null for none
      * @throws org.springframework.web.server.ResponseStatusException when requests in flight hold too much
@@ -32,6 +33,20 @@ final class Outgoing implements AutoCloseable {
         if (limits == null || !(message instanceof ServerHttpResponse)) {
             return new Outgoing(tensor, null);
         }
+        try {
+            return charged(tensor, limits);
+        } catch (RuntimeException | Error e) { // the answer that says so has another length
+            message.getHeaders().remove(HttpHeaders.CONTENT_LENGTH);
+            throw e;
+        }
+    }
+
+    /**
+     * Takes ownership of a tensor for a client of this server.
+     *
+     * @throws org.springframework.web.server.ResponseStatusException when requests in flight hold too much
+     */
+    static Outgoing charged(Tensor tensor, BodyLimits limits) {
         try (tensor) {
             LimitedBody charged = limits.answer(tensor.byteSize());
             try {
@@ -40,14 +55,16 @@ final class Outgoing implements AutoCloseable {
                 charged.close();
                 throw e;
             }
-        } catch (RuntimeException | Error e) { // the answer that says so has another length
-            message.getHeaders().remove(HttpHeaders.CONTENT_LENGTH);
-            throw e;
         }
     }
 
     Tensor tensor() {
         return tensor;
+    }
+
+    /** What a tensor for a client of this server is charged to. */
+    LimitedBody body() {
+        return Objects.requireNonNull(charged);
     }
 
     /** Where it is written. */

@@ -8,14 +8,27 @@ import org.springframework.core.ResolvableType;
 import org.springframework.http.MediaType;
 import org.springframework.http.ReactiveHttpOutputMessage;
 import org.springframework.http.codec.EncoderHttpMessageWriter;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import reactor.core.publisher.Mono;
 
 /** Writes one tensor, with its element type and shape in the content type. */
 public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tensor> {
 
-    /** Creates a writer. */
+    private final @Nullable BodyLimits limits;
+
+    /** Creates a writer of a client. */
     public TensorHttpMessageWriter() {
+        this(null);
+    }
+
+    /**
+     * Creates a writer.
+     *
+     * @param limits limits of requests, to which tensors are charged until clients have read them; null for none
+     */
+    public TensorHttpMessageWriter(@Nullable BodyLimits limits) {
         super(new TensorEncoder());
+        this.limits = limits;
     }
 
     @Override
@@ -28,6 +41,13 @@ public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tens
         return Mono.from(tensors).flatMap(tensor -> {
             MediaType written = TensorMediaTypes.typeOf(tensor, mediaType);
             message.getHeaders().setContentType(written);
+            if (limits != null && message instanceof ServerHttpResponse response) {
+                if (!TensorMediaTypes.NPY.isCompatibleWith(written)) {
+                    response.getHeaders().setContentLength(tensor.byteSize());
+                }
+                return ReactiveAnswer.write(
+                        response, tensor, limits, (copy, out) -> TensorMediaTypes.write(copy, written, out));
+            }
             return super.write(Mono.just(tensor), type, written, message, hints)
                     .doFinally(_ -> tensor.close()); // also without a subscriber
         });

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -9,7 +11,9 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ReactiveHttpOutputMessage;
 import org.springframework.http.codec.EncoderHttpMessageWriter;
 import org.springframework.http.codec.json.JacksonJsonEncoder;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import reactor.core.publisher.Mono;
+import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -17,13 +21,19 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class TensorJsonHttpMessageWriter extends EncoderHttpMessageWriter<Object> {
 
+    private final JsonMapper mapper;
+    private final BodyLimits limits;
+
     /**
      * Creates a writer.
      *
      * @param mapper a mapper with the {@link TensorJsonModule}
+     * @param limits limits of requests, to which tensors are charged until clients have read them
      */
-    public TensorJsonHttpMessageWriter(JsonMapper mapper) {
+    public TensorJsonHttpMessageWriter(JsonMapper mapper, BodyLimits limits) {
         super(new JacksonJsonEncoder(mapper));
+        this.mapper = mapper;
+        this.limits = limits;
     }
 
     @Override
@@ -41,7 +51,21 @@ public final class TensorJsonHttpMessageWriter extends EncoderHttpMessageWriter<
         if (!(bodies instanceof Mono<?> body)) {
             return super.write(bodies, type, mediaType, message, hints);
         }
-        return body.flatMap(tensor -> super.write(Mono.just(tensor), type, mediaType, message, hints)
-                .doFinally(_ -> ((Tensor) tensor).close()));
+        return body.cast(Tensor.class).flatMap(tensor -> {
+            if (message instanceof ServerHttpResponse response) {
+                response.getHeaders().setContentType(mediaType == null ? MediaType.APPLICATION_JSON : mediaType);
+                return ReactiveAnswer.write(response, tensor, limits, (copy, out) -> writeTo(out, copy));
+            }
+            return super.write(Mono.just(tensor), type, mediaType, message, hints)
+                    .doFinally(_ -> tensor.close());
+        });
+    }
+
+    private void writeTo(OutputStream out, Tensor tensor) throws IOException {
+        try {
+            mapper.writeValue(out, tensor);
+        } catch (JacksonIOException e) {
+            throw e.getCause();
+        }
     }
 }

@@ -1,22 +1,29 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 
-/** An answer, written in parts: after each the client must have been as fast as {@link BodyLimits#patience} says. */
+/**
+ * An answer, written in parts: after each the client must have been as fast as {@link BodyLimits#patience} says, and the answer must not have
+ * given way to others.
+ */
 final class TimedOutput extends FilterOutputStream {
 
     private static final int PART = 1 << 14;
 
     private final BodyLimits limits;
+    private final LimitedBody body;
     private final long begun;
     private long count;
 
-    TimedOutput(BodyLimits limits, OutputStream out) {
+    TimedOutput(BodyLimits limits, LimitedBody body, OutputStream out) {
         super(out);
         this.limits = limits;
+        this.body = body;
         this.begun = limits.now();
     }
 
@@ -29,17 +36,35 @@ final class TimedOutput extends FilterOutputStream {
     public void write(byte[] bytes, int offset, int length) throws IOException {
         for (int done = 0; done < length; ) {
             int part = Math.min(length - done, PART);
-            out.write(bytes, offset + done, part);
+            write(bytes, offset + done, part, limits.counts());
             done += part;
             count += part;
             long nanos = limits.now() - begun;
+            if (body.isGivenUp()) {
+                throw failure("others need the memory of an answer that the client has not read", nanos);
+            }
             if (nanos > limits.patience(count)) {
-                IOException failure =
-                        new IOException("the client is too slow: %d bytes read in %d ms; raise '%s' if it may be"
-                                .formatted(count, TimeUnit.NANOSECONDS.toMillis(nanos), BodyLimits.TIMEOUT));
-                failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log it
-                throw failure;
+                limits.counts().refuse(Reason.UNREAD);
+                throw failure("the client is too slow", nanos);
             }
         }
+    }
+
+    private void write(byte[] bytes, int offset, int length, RequestCounts counts) throws IOException {
+        try {
+            out.write(bytes, offset, length);
+        } catch (IOException e) {
+            if (e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException) {
+                counts.refuse(Reason.UNREAD);
+            }
+            throw e;
+        }
+    }
+
+    private IOException failure(String reason, long nanos) {
+        IOException failure = new IOException("%s: %d bytes read in %d ms; raise '%s' if it may be"
+                .formatted(reason, count, TimeUnit.NANOSECONDS.toMillis(nanos), BodyLimits.TIMEOUT));
+        failure.setStackTrace(new StackTraceElement[0]); // clients decide how often servers log it
+        return failure;
     }
 }

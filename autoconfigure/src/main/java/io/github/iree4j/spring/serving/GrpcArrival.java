@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.grpc.Context;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
@@ -32,13 +33,13 @@ final class GrpcArrival extends ServerStreamTracer {
     private final BodyLimits limits;
     private final long maximum;
     private final @Nullable ScheduledExecutorService timer;
-    private final Deque<Arrived> complete = new ArrayDeque<>(); // guarded by this, as are the next
+    private final Deque<Arrived> complete = new ArrayDeque<>(); // guarded by this, as are the next but the context
     private @Nullable LimitedBody body;
     private long charged;
     private @Nullable Future<?> look;
     private @Nullable RuntimeException refusal;
     private @Nullable Consumer<RuntimeException> listener;
-    private Context.@Nullable CancellableContext context;
+    private volatile Context.@Nullable CancellableContext context;
     private boolean closed;
 
     /**
@@ -197,14 +198,18 @@ final class GrpcArrival extends ServerStreamTracer {
         if (timer == null) {
             return new CompletableFuture<>();
         }
-        return timer.schedule(() -> abort(reason), nanos, TimeUnit.NANOSECONDS);
+        return timer.schedule(
+                () -> {
+                    limits.counts().refuse(Reason.UNREAD);
+                    abort(reason);
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
     }
 
-    private void abort(String reason) {
-        Context.CancellableContext own;
-        synchronized (this) {
-            own = context;
-        }
+    /** Ends the connection's part of the call. */
+    void abort(String reason) {
+        Context.CancellableContext own = context;
         if (own != null) {
             own.cancel(new TimeoutException(reason));
         }

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrpcCall extends ServerCall.Listener<InputStream> {
 
+    private static final String GIVEN_UP = "others need the memory of an answer that the client has not read";
+
     private final ServerCall<InputStream, GrpcMessage> call;
     private final GrpcArrival arrival;
     private final Method method;
@@ -134,7 +136,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
         if (failures == null) {
             end(status, GrpcStatuses.trailers(failure));
         } else {
-            send(new Answer(failures.apply(status), () -> {}, () -> {}));
+            send(new Answer(failures.apply(status), _ -> {}, () -> {}));
         }
     }
 
@@ -153,7 +155,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
                     call.sendMessage(made.message());
                     made.message().detach();
                 } finally {
-                    made.written().run();
+                    made.written().accept(() -> arrival.abort(GIVEN_UP));
                 }
                 impatience = arrival.abortAfter(
                         patience.applyAsLong(made.message().size()), "the client does not read its answer");
@@ -166,7 +168,7 @@ final class GrpcCall extends ServerCall.Listener<InputStream> {
             }
         }
         if (!sent) {
-            made.written().run();
+            made.written().accept(() -> {});
             made.read().run();
         }
     }

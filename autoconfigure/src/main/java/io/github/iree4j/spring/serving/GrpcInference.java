@@ -144,15 +144,15 @@ final class GrpcInference {
         boolean made = false;
         try {
             List<InferenceOutput> outputs = InferenceOutput.of(request.served(), request.inference(), results);
-            long size = InferenceOutput.size(outputs);
-            body.charge(size);
+            body.chargeAnswer(InferenceOutput.size(outputs));
             GrpcMessage message = encode(request, InferenceOutput.onHost(outputs));
             made = true;
             return new Answer(
                     message,
-                    () -> {
+                    late -> {
                         free(request, results);
-                        body.refundAllBut(size);
+                        body.answered();
+                        body.endUnread(late);
                     },
                     end);
         } finally {

@@ -1,5 +1,8 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.http.RequestCounts;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
@@ -14,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class GrpcOpenCalls extends ServerStreamTracer.Factory {
 
     private final int maximum;
+    private final RequestCounts counts;
     private final TooManyCalls failure;
     private final AtomicInteger open = new AtomicInteger();
 
@@ -21,9 +25,12 @@ final class GrpcOpenCalls extends ServerStreamTracer.Factory {
      * Creates the limit.
      *
      * @param maximum maximum number of open calls
+     * @param counts gets how many are open, and refused
      */
-    GrpcOpenCalls(int maximum) {
+    GrpcOpenCalls(int maximum, RequestCounts counts) {
         this.maximum = maximum;
+        this.counts = counts;
+        counts.measure(Work.CALLS, open::get);
         this.failure = new TooManyCalls(
                 "%d calls are open; wait for some, or raise 'iree.serving.grpc.max-calls'".formatted(maximum));
     }
@@ -37,6 +44,7 @@ final class GrpcOpenCalls extends ServerStreamTracer.Factory {
     public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
         if (open.incrementAndGet() > maximum) {
             open.decrementAndGet();
+            counts.refuse(Reason.CALLS);
             throw failure;
         }
         return new OpenCall();

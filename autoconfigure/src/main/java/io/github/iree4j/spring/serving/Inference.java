@@ -74,8 +74,18 @@ final class Inference implements AutoCloseable {
      * @throws IOException also when the client reads too slowly
      */
     void writeTo(OutputStream out) throws IOException {
+        write(body.timed(out));
+    }
+
+    /** What the response is charged to. */
+    LimitedBody body() {
+        return body;
+    }
+
+    /** Writes the body of the response however slowly the client reads; does not close the stream. */
+    void write(OutputStream out) throws IOException {
         try {
-            response.writeTo(body.timed(out));
+            response.writeTo(out);
         } catch (JacksonIOException e) {
             throw e.getCause(); // the server ends the connection, and nothing can be answered
         }

@@ -7,6 +7,8 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -46,12 +48,24 @@ final class OpenInference {
     private final BodyLimits limits;
     private final RequestLine line;
 
-    OpenInference(ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
+    /**
+     * Creates the protocol.
+     *
+     * @param kind of its requests that are computed, or whose answers are not read
+     * @param waiting kind of its requests that wait to be computed
+     */
+    OpenInference(
+            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits, Work kind, Work waiting) {
         this.models = models;
         this.invocations = invocations;
         this.options = options;
         this.limits = limits;
-        this.line = new RequestLine(options.maxConcurrentRequests(), options.maxWait());
+        this.line = new RequestLine(options.maxConcurrentRequests(), options.maxWait(), () -> {
+            limits.counts().refuse(Reason.REQUESTS);
+            limits.makeRoom();
+        });
+        limits.counts().measure(kind, line::computed);
+        limits.counts().measure(waiting, line::waiting);
     }
 
     RequestLine line() {

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -28,7 +29,7 @@ import tools.jackson.core.JacksonException;
  * Triton's extensions for the configuration of models and for generating. */
 @RestController
 @RequestMapping("/v2")
-public final class OpenInferenceController implements ServingLoad {
+public final class OpenInferenceController {
 
     private final OpenInference protocol;
 
@@ -42,22 +43,7 @@ public final class OpenInferenceController implements ServingLoad {
      */
     public OpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
-        this.protocol = new OpenInference(models, invocations, options, limits);
-    }
-
-    @Override
-    public String protocol() {
-        return "http";
-    }
-
-    @Override
-    public int computed() {
-        return protocol.line().computed();
-    }
-
-    @Override
-    public int waiting() {
-        return protocol.line().waiting();
+        this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
     }
 
     @GetMapping({"", "/"})

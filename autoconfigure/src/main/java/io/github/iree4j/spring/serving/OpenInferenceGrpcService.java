@@ -3,6 +3,8 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.spring.serving.GrpcMessages.ModelName;
 import io.github.iree4j.spring.serving.GrpcMessages.RepositoryRequest;
 import io.github.iree4j.status.IreeException;
@@ -37,7 +39,7 @@ import org.springframework.util.ClassUtils;
  * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged as they arrive,
  * rather than when a message is complete, and calls that send or read nothing are ended.
  */
-public final class OpenInferenceGrpcService implements BindableService, ServingLoad, AutoCloseable {
+public final class OpenInferenceGrpcService implements BindableService, AutoCloseable {
 
     /** The name of the service. */
     public static final String NAME = "inference.GRPCInferenceService";
@@ -97,14 +99,15 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
             int maxCalls) {
         this.repository = new RepositoryModels(programs);
         this.models = models;
-        this.protocol = new OpenInference(models, invocations, options, limits);
+        this.protocol = new OpenInference(models, invocations, options, limits, Work.GRPC, Work.GRPC_WAITING);
         this.inference = new GrpcInference(models, protocol, options);
         this.options = options;
         this.authenticated = authenticated;
         this.limits = limits;
         this.maxStreams = maxStreams;
         this.streams = new Semaphore(maxStreams);
-        this.calls = new GrpcOpenCalls(maxCalls);
+        limits.counts().measure(Work.STREAMS, () -> maxStreams - streams.availablePermits());
+        this.calls = new GrpcOpenCalls(maxCalls, limits.counts());
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("iree4j-serving-timer").factory());
         timer.setRemoveOnCancelPolicy(true);
@@ -161,21 +164,6 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
      */
     public int openCalls() {
         return calls.open();
-    }
-
-    @Override
-    public String protocol() {
-        return "grpc";
-    }
-
-    @Override
-    public int computed() {
-        return protocol.line().computed();
-    }
-
-    @Override
-    public int waiting() {
-        return protocol.line().waiting();
     }
 
     @Override
@@ -303,6 +291,7 @@ public final class OpenInferenceGrpcService implements BindableService, ServingL
                     listener.finish();
                 }
             } else {
+                limits.counts().refuse(Reason.STREAMS);
                 listener.end(Status.RESOURCE_EXHAUSTED.withDescription(
                         "%d streams are already open; close some, or raise 'iree.serving.grpc.max-streams'"
                                 .formatted(maxStreams)));

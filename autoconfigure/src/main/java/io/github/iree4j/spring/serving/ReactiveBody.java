@@ -1,14 +1,12 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.spring.http.ReactiveAnswer;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.util.ClassUtils;
@@ -22,14 +20,8 @@ import reactor.core.scheduler.Schedulers;
  */
 final class ReactiveBody {
 
-    /** Reactor Netty takes up to 128 parts before any is sent. */
-    private static final int CHUNK = 1 << 14;
-
     static final boolean IS_NETTY =
             ClassUtils.isPresent("reactor.netty.http.server.HttpServerResponse", ReactiveBody.class.getClassLoader());
-
-    private static final Executor THREADS =
-            task -> Thread.ofVirtual().name("iree4j-serving").start(task);
 
     private ReactiveBody() {}
 
@@ -91,24 +83,12 @@ final class ReactiveBody {
 
     /** Netty answers what it cannot decode itself: whatever became of the body, it is the answer. */
     private static boolean isAnswered(ServerHttpResponse response) {
-        return IS_NETTY && UnreadResponses.isAnswered(response);
+        return IS_NETTY && NettyRequests.isAnswered(response);
     }
 
     private static Mono<Void> write(Inference inference, ServerHttpResponse response) {
         inference.describe(response.getHeaders()::set);
-        Runnable sent = IS_NETTY ? UnreadResponses.watch(response) : () -> {};
-        return response.writeWith(DataBufferUtils.outputStreamPublisher(
-                        out -> {
-                            try {
-                                inference.writeTo(out);
-                            } catch (IOException e) {
-                                throw new UncheckedIOException(e);
-                            }
-                        },
-                        response.bufferFactory(),
-                        THREADS,
-                        CHUNK))
-                .doFinally(_ -> sent.run());
+        return ReactiveAnswer.write(response, inference.body(), inference::write);
     }
 
     /** Owns an inference until the request ends: what is written is still in memory of the server until it is sent. */

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ import tools.jackson.core.JacksonException;
  */
 @RestController
 @RequestMapping("/v2")
-public final class ReactiveOpenInferenceController implements ServingLoad {
+public final class ReactiveOpenInferenceController {
 
     /*
      * No request is answered on an event loop, even where that would not block: Reactor Netty up to 1.3.7 stops reading from a connection when a
@@ -50,22 +51,7 @@ public final class ReactiveOpenInferenceController implements ServingLoad {
     public ReactiveOpenInferenceController(
             ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits) {
         this.limits = limits;
-        this.protocol = new OpenInference(models, invocations, options, limits);
-    }
-
-    @Override
-    public String protocol() {
-        return "http";
-    }
-
-    @Override
-    public int computed() {
-        return protocol.line().computed();
-    }
-
-    @Override
-    public int waiting() {
-        return protocol.line().waiting();
+        this.protocol = new OpenInference(models, invocations, options, limits, Work.HTTP, Work.HTTP_WAITING);
     }
 
     @GetMapping({"", "/"})

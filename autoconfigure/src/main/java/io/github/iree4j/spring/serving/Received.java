@@ -62,10 +62,10 @@ final class Received implements AutoCloseable {
                     Results results =
                             call.deadline(left(request.timeout(), turn)).invoke()) {
                 response = responder.respond(served, request, results);
-                body.charge(response.size());
+                body.chargeAnswer(response.size());
                 response.fetch();
             }
-            body.refundAllBut(response.size());
+            body.answered();
             answer = new Inference(body, response, turn::leave);
             return answer;
         } finally {

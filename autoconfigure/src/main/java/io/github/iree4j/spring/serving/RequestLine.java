@@ -33,6 +33,7 @@ final class RequestLine {
 
     private final int places;
     private final Duration patience;
+    private final Runnable refused;
     private final LongSupplier clock;
     private final Alarm alarm;
 
@@ -47,14 +48,16 @@ final class RequestLine {
      *
      * @param places how many are computed at once
      * @param patience how long one waits at most; zero refuses all that would wait
+     * @param refused run for each that is refused; must not block
      */
-    RequestLine(int places, Duration patience) {
-        this(places, patience, System::nanoTime, RequestLine::later);
+    RequestLine(int places, Duration patience, Runnable refused) {
+        this(places, patience, refused, System::nanoTime, RequestLine::later);
     }
 
-    RequestLine(int places, Duration patience, LongSupplier clock, Alarm alarm) {
+    RequestLine(int places, Duration patience, Runnable refused, LongSupplier clock, Alarm alarm) {
         this.places = places;
         this.patience = patience;
+        this.refused = refused;
         this.clock = clock;
         this.alarm = alarm;
         this.free = places;
@@ -244,6 +247,7 @@ final class RequestLine {
     }
 
     private IreeException refusal(String why, long expected) {
+        refused.run();
         RetryLater later = new RetryLater(Duration.ofNanos(expected));
         return new IreeException(
                 StatusCode.RESOURCE_EXHAUSTED,

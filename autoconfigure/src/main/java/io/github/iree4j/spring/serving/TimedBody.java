@@ -2,13 +2,12 @@ package io.github.iree4j.spring.serving;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
-import org.springframework.http.HttpStatus;
-import org.springframework.web.server.ResponseStatusException;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -110,7 +109,7 @@ final class TimedBody extends InputStream {
             read = body.read(target, offset, Math.min(wanted, PART));
         } catch (RuntimeException e) {
             Throwable cause = Exceptions.unwrap(e);
-            if (cause instanceof IOException || ReactiveBody.IS_NETTY && UnreadResponses.isOfClosedConnection(cause)) {
+            if (cause instanceof IOException || ReactiveBody.IS_NETTY && NettyRequests.isOfClosedConnection(cause)) {
                 throw new Gone(cause);
             }
             throw e;
@@ -118,10 +117,7 @@ final class TimedBody extends InputStream {
             since = 0;
         }
         if (late) {
-            throw new ResponseStatusException(
-                    HttpStatus.REQUEST_TIMEOUT,
-                    "the body is too slow: a part of it has not arrived in %d ms; send it faster, or raise 'iree.http.body-timeout'"
-                            .formatted(limit.toMillis()));
+            throw new SocketTimeoutException("a part of the body has not arrived in " + limit);
         }
         return read;
     }

@@ -3,12 +3,16 @@ package io.github.iree4j.spring.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -186,6 +190,136 @@ class BodyLimitsTests {
             advance(2);
             fails(408, "131074 bytes", body::read);
         }
+    }
+
+    private LimitedBody unread(long bytes) {
+        LimitedBody request = body(0);
+        request.chargeAnswer(bytes);
+        request.answered();
+        return request;
+    }
+
+    @Test
+    void answersThatAreNotReadLeaveHalfOfTheMemoryToOthers() {
+        try (LimitedBody _ = unread(20_000);
+                LimitedBody _ = unread(12_000);
+                LimitedBody other = body(0);
+                LimitedBody small = body(0)) {
+            fails(
+                    503,
+                    "answers that clients have not read hold 32000 of 32000 bytes that this one may use, and it needs 1001; try again later, or raise 'iree.http.max-in-flight-size'",
+                    () -> other.chargeAnswer(1001));
+            assertThat(limits.inUnreadAnswers()).isEqualTo(32_000);
+            other.charge(16_000); // what it sends
+            small.chargeAnswer(1000);
+        }
+        assertThat(limits.inUnreadAnswers()).isZero();
+        assertThat(limits.unreadAnswers()).isZero();
+        assertThat(limits.inFlight()).isZero();
+    }
+
+    @Test
+    void aSingleAnswerMayHaveWhatARequestMayHave() {
+        try (LimitedBody large = unread(48_000)) {
+            assertThat(limits.inUnreadAnswers()).isEqualTo(48_000);
+            assertThat(large.isGivenUp()).isFalse();
+        }
+    }
+
+    @Test
+    void anAnswerThatFitsTheShareButNotTheMemoryIsNotChargedAtAll() {
+        try (LimitedBody sent = body(0);
+                LimitedBody other = body(0)) {
+            sent.charge(40_000);
+            fails(503, "requests in flight hold 40000 of 48000 bytes", () -> other.chargeAnswer(10_000));
+            assertThat(limits.inUnreadAnswers()).isZero();
+        }
+    }
+
+    @Test
+    void whatARequestHasSentIsGivenBackOnceItsAnswerIsMade() {
+        try (LimitedBody request = body(0)) {
+            request.charge(10_000);
+            request.chargeAnswer(5000);
+            assertThat(limits.unreadAnswers()).isZero();
+            request.answered();
+            assertThat(limits.inFlight()).isEqualTo(5000);
+            assertThat(limits.unreadAnswers()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void answersGiveWayOnceOthersAreRefusedAndTheirClientsHadTheTimeOfABody() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        LimitedBody largest = unread(16_000);
+        try (LimitedBody first = unread(12_000);
+                LimitedBody other = body(0)) {
+            largest.endUnread(ended::countDown);
+            advance(10_000);
+            fails(503, "", () -> other.chargeAnswer(8000));
+            assertThat(largest.isGivenUp()).as("had its time").isFalse();
+            advance(1);
+            assertThat(largest.isGivenUp()).as("while there is memory").isFalse();
+            fails(503, "", () -> other.chargeAnswer(8000));
+            fails(503, "", () -> other.chargeAnswer(8000));
+            assertThat(largest.isGivenUp()).isTrue();
+            assertThat(first.isGivenUp()).as("that is enough").isFalse();
+            ended.await();
+            largest.close();
+            other.chargeAnswer(8000);
+        }
+        assertThat(limits.counts().refused(Reason.MEMORY)).isEqualTo(3);
+        assertThat(limits.counts().refused(Reason.UNREAD)).isEqualTo(1);
+    }
+
+    @Test
+    void whatEndsAnAnswerThatHasGivenWayMayBeSaidLater() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        try (LimitedBody answer = unread(30_000)) {
+            advance(10_001);
+            limits.makeRoom();
+            answer.endUnread(ended::countDown);
+            ended.await();
+        }
+    }
+
+    @Test
+    void whoWritesAnAnswerThatHasGivenWayFails() throws IOException {
+        try (LimitedBody answer = unread(30_000)) {
+            OutputStream out = answer.timed(OutputStream.nullOutputStream());
+            out.write(new byte[100]);
+            advance(10_001);
+            limits.makeRoom();
+            assertThatThrownBy(() -> out.write(new byte[100]))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(
+                            "others need the memory of an answer that the client has not read: 200 bytes read in 10001 ms");
+        }
+    }
+
+    @Test
+    void refusalsAreCountedByReason() {
+        LimitedBody first = body(10);
+        LimitedBody second = body(10);
+        assertThatThrownBy(() -> body(10)).isInstanceOf(ResponseStatusException.class);
+        first.charge(48_000);
+        assertThatThrownBy(() -> second.charge(1000 + 1)).isInstanceOf(ResponseStatusException.class);
+        assertThatThrownBy(() -> body(2_000_000)).isInstanceOf(ResponseStatusException.class);
+        assertThatThrownBy(() -> second.charge(60_000)).isInstanceOf(ResponseStatusException.class);
+        advance(10_001);
+        assertThatThrownBy(second::read).isInstanceOf(ResponseStatusException.class);
+        first.close();
+        second.close();
+        Map<Reason, Long> refused = new EnumMap<>(Reason.class);
+        for (Reason each : Reason.values()) {
+            refused.put(each, limits.counts().refused(each));
+        }
+        assertThat(refused)
+                .containsEntry(Reason.BODIES, 1L)
+                .containsEntry(Reason.MEMORY, 1L)
+                .containsEntry(Reason.SIZE, 2L)
+                .containsEntry(Reason.SLOW, 1L)
+                .containsEntry(Reason.UNREAD, 0L);
     }
 
     /** The same rule as for bodies. */

@@ -9,7 +9,9 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -323,6 +325,41 @@ class GrpcHostileClientsTests {
                 int stream = connection.begin(method);
                 connection.send(stream, MB, new byte[10]);
                 connection.awaitEnd(stream);
+            }
+        }
+
+        /** Their answers may take three minutes to be read, but not while others are refused for them. */
+        @Test
+        void clientsThatDoNotReadGiveWayToOthers() throws Exception {
+            List<UnreadAnswers> unread = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                UnreadAnswers each = new UnreadAnswers(client, "ModelInfer");
+                each.send(echo(11 * MB));
+                each.call.halfClose();
+                unread.add(each);
+            }
+            while (limits.inFlight() != 22 * MB || limits.awaited() > 0) {
+                Thread.onSpinWait();
+            }
+            long begun = System.nanoTime();
+            GrpcClient polite = new GrpcClient(server.getPort());
+            while (!isAnswered(polite)) {
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(60));
+            }
+            polite.close();
+            unread.forEach(each -> each.call.request(1));
+            assertThat(CompletableFuture.anyOf(unread.get(0).closed, unread.get(1).closed)
+                            .get())
+                    .isInstanceOfSatisfying(
+                            Status.class, status -> assertThat(status.isOk()).isFalse());
+        }
+
+        private boolean isAnswered(GrpcClient polite) {
+            try {
+                return polite.call("ModelInfer", CallOptions.DEFAULT, echo(11 * MB)).length > 11 * MB;
+            } catch (StatusRuntimeException e) {
+                assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+                return false;
             }
         }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
@@ -43,7 +45,7 @@ class GrpcOverloadTests {
     private static Path directory;
 
     @Autowired
-    private ServingLoad load;
+    private BodyLimits limits;
 
     @Autowired
     private GrpcServerLifecycle grpc;
@@ -64,7 +66,7 @@ class GrpcOverloadTests {
     }
 
     private void await(int computed, int waiting) {
-        while (load.computed() != computed || load.waiting() != waiting) {
+        while (limits.counts().underWay(Work.GRPC) != computed || limits.counts().underWay(Work.GRPC_WAITING) != waiting) {
             Thread.onSpinWait();
         }
     }

@@ -6,6 +6,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Work;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -65,9 +66,6 @@ class OverloadTests {
     private BodyLimits limits;
 
     @Autowired
-    private ServingLoad load;
-
-    @Autowired
     private GateApplication application;
 
     private final HttpClient http =
@@ -91,15 +89,15 @@ class OverloadTests {
         while (runtime.leakReport().openTensors() != 0
                 || limits.inFlight() != 0
                 || programs.activeCalls() != 0
-                || load.computed() != 0
-                || load.waiting() != 0) {
+                || limits.counts().underWay(Work.HTTP) != 0
+                || limits.counts().underWay(Work.HTTP_WAITING) != 0) {
             Thread.onSpinWait();
         }
         application.gate.drainPermits();
     }
 
     private void await(int computed, int waiting) {
-        while (load.computed() != computed || load.waiting() != waiting) {
+        while (limits.counts().underWay(Work.HTTP) != computed || limits.counts().underWay(Work.HTTP_WAITING) != waiting) {
             Thread.onSpinWait();
         }
     }
@@ -138,6 +136,6 @@ class OverloadTests {
         HttpResponse<String> late =
                 send(", \"parameters\": {\"timeout\": 20000}").get(1, TimeUnit.MINUTES);
         assertThat(late.statusCode()).as(late.body()).isIn(503, 504); // 503 if that is known to be too short
-        assertThat(load.waiting()).isZero();
+        assertThat(limits.counts().underWay(Work.HTTP_WAITING)).isZero();
     }
 }

@@ -8,9 +8,4 @@ import org.springframework.test.context.TestPropertySource;
             "spring.main.web-application-type=reactive",
             "spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.reactive.TomcatReactiveWebServerAutoConfiguration"
         })
-class ReactiveSlowReadersTests extends SlowReadersTests {
-    @Override
-    boolean countsTensorsInBodies() {
-        return false; // they are encoded in memory of Netty at once, which counts as sent
-    }
-}
+class ReactiveSlowReadersTests extends SlowReadersTests {}

@@ -25,13 +25,14 @@ class RequestLineTests {
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
     private long now;
+    private int refused;
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
     private final RequestLine line = line(2, PATIENCE);
 
     private record Timer(long at, Runnable action, AtomicBoolean cancelled) {}
 
     private RequestLine line(int places, Duration patience) {
-        return new RequestLine(places, patience, () -> now, (nanos, action) -> {
+        return new RequestLine(places, patience, () -> refused++, () -> now, (nanos, action) -> {
             Timer timer = new Timer(now + nanos, action, new AtomicBoolean());
             timers.add(timer);
             return () -> timer.cancelled.set(true);
@@ -98,6 +99,7 @@ class RequestLineTests {
                 .hasMessageContaining("has waited for 100 ms")
                 .hasMessageContaining("iree.serving.max-wait");
         assertThat(line.waiting()).isZero();
+        assertThat(refused).isEqualTo(1);
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.github.iree4j.spring.http.TensorJsonDecoder;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
+import io.github.iree4j.spring.http.UnreadResponses;
 import io.grpc.BindableService;
 import org.apache.catalina.valves.ValveBase;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -141,7 +143,7 @@ public final class IreeHttpAutoConfiguration {
                                 .customCodecs()
                                 .register(new TensorJsonDecoder(
                                         mapper, (int) properties.maxTensorSize().toBytes(), limits));
-                        configurer.customCodecs().register(new TensorJsonHttpMessageWriter(mapper));
+                        configurer.customCodecs().register(new TensorJsonHttpMessageWriter(mapper, limits));
                     }
                 };
             }
@@ -219,9 +221,22 @@ public final class IreeHttpAutoConfiguration {
                             .customCodecs()
                             .register(new TensorDecoder(
                                     (int) properties.maxTensorSize().toBytes(), limits));
-                    configurer.customCodecs().register(new TensorHttpMessageWriter());
+                    configurer.customCodecs().register(new TensorHttpMessageWriter(limits));
                 }
             };
+        }
+
+        /** On Netty. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnClass(NettyReactiveWebServerFactory.class)
+        static class NettyConfiguration {
+
+            @Bean
+            @ConditionalOnMissingBean(name = "ireeUnreadResponses")
+            WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeUnreadResponses(BodyLimits limits) {
+                return factory -> factory.addServerCustomizers(server ->
+                        server.doOnChannelInit((_, channel, _) -> UnreadResponses.addTo(channel.pipeline(), limits)));
+            }
         }
     }
 }

@@ -12,8 +12,8 @@ import org.springframework.util.unit.DataSize;
  * The {@code iree.http.*} properties.
  *
  * @param maxTensorSize Maximum size of a tensor in a request body.
- * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, of what is allocated for it, and of answers until clients have read them. A quarter of the heap when not set. Inputs wait there while calls wait for memory of devices.
- * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it. Clients may take as long to read an answer, and are then disconnected; on Netty this holds for the protocol only.
+ * @param maxInFlightSize Maximum memory of requests in flight: of what they have sent, of what is allocated for it, and of answers until clients have read them, for which half of it is. A quarter of the heap when not set. Inputs wait there while calls wait for memory of devices.
+ * @param bodyTimeout Maximum time that a request body takes to arrive, plus a second for each 64 KB of it. Clients may take as long to read an answer, and are then disconnected; while others are refused for its memory, they have this time alone.
  * @param maxConcurrentBodies Maximum number of request bodies that are awaited at once. Zero for a quarter of the threads of a servlet container, or 1024 where requests have virtual threads or none.
  * @param problemDetails Whether to render failures of calls in all controllers as problem details. Same as
  *     'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when not set.

@@ -14,7 +14,6 @@ import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
 import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import io.github.iree4j.spring.serving.UndecodableRequests;
-import io.github.iree4j.spring.serving.UnreadResponses;
 import jakarta.servlet.DispatcherType;
 import java.util.List;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -160,13 +159,6 @@ public final class IreeServingAutoConfiguration {
                     StringUtils.trimTrailingCharacter(environment.getProperty("spring.webflux.base-path", ""), '/');
             return factory -> factory.addServerCustomizers(server ->
                     server.doOnChannelInit((_, channel, _) -> UndecodableRequests.addTo(channel.pipeline(), base)));
-        }
-
-        @Bean
-        @ConditionalOnMissingBean(name = "ireeUnreadResponses")
-        WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeUnreadResponses(BodyLimits limits) {
-            return factory -> factory.addServerCustomizers(server ->
-                    server.doOnChannelInit((_, channel, _) -> UnreadResponses.addTo(channel.pipeline(), limits)));
         }
     }
 }

@@ -1,8 +1,7 @@
-package io.github.iree4j.spring.serving;
+package io.github.iree4j.spring.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.spring.http.BodyLimits;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -1,6 +1,6 @@
-package io.github.iree4j.spring.serving;
+package io.github.iree4j.spring.http;
 
-import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -14,11 +14,11 @@ import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
-import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerResponse;
 
 /**
@@ -54,33 +54,35 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
     }
 
     /**
-     * Watches the connection of a response, where it is one of Netty's, until that is sent.
+     * Watches the connection of a response, where it is one of Netty's, until that is sent. It is closed when the answer gives way to others.
      *
      * @return ends the watch
      */
-    static Runnable watch(ServerHttpResponse response) {
+    static Runnable watch(ServerHttpResponse response, LimitedBody body) {
         if (!(ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent)) {
             return () -> {};
         }
         AtomicInteger[] ours = new AtomicInteger[1];
+        AtomicBoolean over = new AtomicBoolean(); // the next request may have come on its connection
         sent.withConnection(connection -> {
             Channel parent = connection.channel().parent(); // of a stream of HTTP/2 its connection, else the server
             Channel channel = parent == null || parent instanceof ServerChannel ? connection.channel() : parent;
             ours[0] = ours(channel);
+            body.endUnread(() -> close(connection.channel(), over));
         });
         ours[0].incrementAndGet();
-        return ours[0]::decrementAndGet;
+        return () -> {
+            over.set(true);
+            ours[0].decrementAndGet();
+        };
     }
 
-    /** Whether an answer has begun, be it Netty's own. */
-    static boolean isAnswered(ServerHttpResponse response) {
-        return ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent
-                && sent.hasSentHeaders();
-    }
-
-    /** Whether a failure says that the connection is closed: Netty's own is no failure of input and output. */
-    static boolean isOfClosedConnection(Throwable failure) {
-        return failure instanceof AbortedException;
+    private static void close(Channel channel, AtomicBoolean over) {
+        channel.eventLoop().execute(() -> {
+            if (!over.get()) {
+                channel.close();
+            }
+        });
     }
 
     static AtomicInteger ours(Channel channel) {
@@ -130,6 +132,7 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
         }
         long left = limits.patience(sent + unsent.currentProgress()) - (now(context) - begun);
         if (left < 0) {
+            limits.counts().refuse(Reason.UNREAD);
             context.close();
         } else {
             lookAfter(left + 1, context);

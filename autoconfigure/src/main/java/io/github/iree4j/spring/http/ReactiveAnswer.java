@@ -1,0 +1,79 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.concurrent.Executor;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers of Spring WebFlux that are written as streams, each on a virtual thread, no faster than its client reads. On Netty, a client that
+ * reads too slowly is disconnected.
+ */
+public final class ReactiveAnswer {
+
+    /** Reactor Netty takes up to 128 parts before any is sent. */
+    private static final int CHUNK = 1 << 14;
+
+    private static final boolean IS_NETTY =
+            ClassUtils.isPresent("reactor.netty.http.server.HttpServerResponse", ReactiveAnswer.class.getClassLoader());
+
+    private static final Executor THREADS =
+            task -> Thread.ofVirtual().name("iree4j-answer").start(task);
+
+    private ReactiveAnswer() {}
+
+    /** Writes an answer. */
+    @FunctionalInterface
+    public interface Writer {
+        /**
+         * Writes the body.
+         *
+         * @param out not to be closed
+         * @throws IOException when the client is gone, or too slow
+         */
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /**
+     * Writes the body of a response, whose headers are set.
+     *
+     * @param response the response
+     * @param body is charged for the answer until the result completes, which closes nothing
+     * @param writer writes it
+     * @return completes when all is sent
+     */
+    public static Mono<Void> write(ServerHttpResponse response, LimitedBody body, Writer writer) {
+        Runnable sent = IS_NETTY ? UnreadResponses.watch(response, body) : () -> {};
+        return response.writeWith(DataBufferUtils.outputStreamPublisher(
+                        out -> {
+                            try {
+                                writer.writeTo(body.timed(out));
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        },
+                        response.bufferFactory(),
+                        THREADS,
+                        CHUNK))
+                .doFinally(_ -> sent.run());
+    }
+
+    /** Writes a tensor, of which it takes ownership, in some format. */
+    interface Format {
+        void write(Tensor tensor, OutputStream out) throws IOException;
+    }
+
+    /** Writes a tensor, of which it takes ownership, as the body of a response. */
+    static Mono<Void> write(ServerHttpResponse response, Tensor tensor, BodyLimits limits, Format format) {
+        return Mono.using(
+                () -> Outgoing.charged(tensor, limits),
+                outgoing -> write(response, outgoing.body(), out -> format.write(outgoing.tensor(), out)),
+                Outgoing::close,
+                false);
+    }
+}

@@ -1,0 +1,89 @@
+package io.github.iree4j.spring.http;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The answers that clients have not read. Large ones have a share of the memory of requests, so that clients that do not read leave the rest
+ * to the bodies of others. Once a request is refused, those give way whose clients have had the time of a body. Thread-safe, without locks:
+ * one request makes others give way.
+ */
+final class UnreadAnswers {
+
+    /** The denominator of the share. */
+    private static final int SHARE = 2;
+
+    private final AtomicLong charged = new AtomicLong();
+    private final Set<LimitedBody> made = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Charges an answer against the share, whose limit does not bind the only one.
+     *
+     * @param memory of all requests
+     * @param small whether it may have all of it
+     * @return bytes by which it is exceeded; then nothing is charged
+     */
+    long charge(long bytes, long memory, boolean small) {
+        long limit = limit(memory, small);
+        for (long before = charged.get(); ; before = charged.get()) {
+            if (before > 0 && before + bytes > limit) {
+                return before + bytes - limit;
+            }
+            if (charged.compareAndSet(before, before + bytes)) {
+                return 0;
+            }
+        }
+    }
+
+    static long limit(long memory, boolean small) {
+        return small ? memory : memory / SHARE;
+    }
+
+    void refund(long bytes) {
+        charged.addAndGet(-bytes);
+    }
+
+    void add(LimitedBody answer) {
+        made.add(answer);
+    }
+
+    void remove(LimitedBody answer) {
+        made.remove(answer);
+    }
+
+    /** What is charged, also of answers that are being made. */
+    long bytes() {
+        return charged.get();
+    }
+
+    /** What those hold that are made. */
+    long madeBytes() {
+        return made.stream().mapToLong(LimitedBody::answerBytes).sum();
+    }
+
+    int count() {
+        return made.size();
+    }
+
+    /** Has answers given up, the largest first, until so much memory will be free; fewer if clients have not had their time yet. */
+    void makeRoom(long bytes) {
+        List<LimitedBody> late = made.stream()
+                .filter(LimitedBody::mayGiveWay)
+                .sorted(Comparator.comparingLong(LimitedBody::answerBytes).reversed())
+                .toList();
+        long free = made.stream()
+                .filter(LimitedBody::isGivenUp)
+                .mapToLong(LimitedBody::answerBytes)
+                .sum();
+        for (LimitedBody each : late) {
+            if (free >= bytes) {
+                return;
+            }
+            each.giveUp();
+            free += each.answerBytes();
+        }
+    }
+}

@@ -17,6 +17,7 @@ import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.problems.ProblemFinder;
+import io.github.iree4j.spring.problems.ProblemSource;
 import io.github.iree4j.spring.problems.Watchdog;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
@@ -322,8 +323,12 @@ public final class IreeAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ProblemFinder ireeProblemFinder(IreeRuntime runtime, Programs programs, InvocationService invocations) {
-        return new ProblemFinder(runtime, programs, invocations);
+    ProblemFinder ireeProblemFinder(
+            IreeRuntime runtime,
+            Programs programs,
+            InvocationService invocations,
+            ObjectProvider<ProblemSource> sources) {
+        return new ProblemFinder(runtime, programs, invocations, sources);
     }
 
     @Bean(destroyMethod = "close")

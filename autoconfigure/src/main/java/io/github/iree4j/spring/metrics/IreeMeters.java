@@ -259,6 +259,37 @@ public enum IreeMeters implements MeterDocumentation {
             "Time for which the first call of a batch waited for others.",
             Key.MODULE),
 
+    REQUESTS_MEMORY(
+            "iree.requests.memory",
+            "bytes",
+            Meter.Type.GAUGE,
+            "Memory that requests in flight hold: for bodies and what is made of them, or for answers, until clients have read them.",
+            Key.STATE),
+
+    REQUESTS_BUDGET("iree.requests.budget", "bytes", Meter.Type.GAUGE, "Maximum memory of requests in flight."),
+
+    REQUESTS_AWAITED("iree.requests.awaited", "bodies", Meter.Type.GAUGE, "Bodies of requests that have not arrived."),
+
+    REQUESTS_UNREAD("iree.requests.unread", "answers", Meter.Type.GAUGE, "Answers that clients have not read."),
+
+    REQUESTS_ACTIVE(
+            "iree.requests.active",
+            "requests",
+            Meter.Type.GAUGE,
+            "Requests of the Open Inference Protocol that are computed, or whose answers are not read.",
+            Key.PROTOCOL),
+
+    REQUESTS_REFUSED(
+            "iree.requests.refused",
+            "requests",
+            Meter.Type.COUNTER,
+            "Requests that were refused or ended, by reason: memory, bodies, size, slow, unread, requests, calls, streams.",
+            Key.REASON),
+
+    GRPC_CALLS("iree.grpc.calls", "calls", Meter.Type.GAUGE, "Open calls of the gRPC server, of any service."),
+
+    GRPC_STREAMS("iree.grpc.streams", "streams", Meter.Type.GAUGE, "Open streams of inference over gRPC."),
+
     VARIANT_CALLS(
             "iree.variant.calls",
             "calls",
@@ -330,7 +361,8 @@ public enum IreeMeters implements MeterDocumentation {
         POOL("pool", "Name of the pool: transient, persistent, large."),
         DECISION("decision", "How a wait was resolved."),
         REUSE("reuse", "Origin of the memory."),
-        REASON("reason", "Why a free block was not reused."),
+        REASON("reason", "Why a free block was not reused, or a request was refused."),
+        PROTOCOL("protocol", "How requests come: http, grpc."),
         STATE("state", "State of memory or of workers."),
         OUTCOME("outcome", "Outcome."),
         MODULE("module", "Name of the program in {@code iree.modules}."),

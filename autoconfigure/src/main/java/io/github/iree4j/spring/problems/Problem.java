@@ -5,7 +5,15 @@ import java.util.List;
 
 /** Something that keeps work from advancing, or will. */
 public sealed interface Problem
-        permits UnsignalledFence, MemoryKnot, SlowConsumer, LostDevice, StarvedQueue, EndlessCall, ChangedFile, Leak {
+        permits UnsignalledFence,
+                MemoryKnot,
+                SlowConsumer,
+                LostDevice,
+                StarvedQueue,
+                EndlessCall,
+                ChangedFile,
+                Leak,
+                RefusedRequests {
 
     /** All kinds. */
     List<String> KINDS = List.of(
@@ -16,7 +24,8 @@ public sealed interface Problem
             "starved-queue",
             "endless-call",
             "changed-file",
-            "leak");
+            "leak",
+            "refused-requests");
 
     /**
      * Returns the kind of problem.

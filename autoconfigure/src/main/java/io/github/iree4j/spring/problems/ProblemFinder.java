@@ -51,6 +51,7 @@ public final class ProblemFinder {
     private final IreeRuntime runtime;
     private final Programs programs;
     private final @Nullable InvocationService invocations;
+    private final Iterable<ProblemSource> sources;
     private final int most; // operations of a queue
     private final Map<Long, Standstill> standstills = new HashMap<>(); // by axis that is awaited; guarded by this
 
@@ -62,11 +63,33 @@ public final class ProblemFinder {
      * @param invocations knows the traces of calls; null for none
      */
     public ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations) {
-        this(runtime, programs, invocations, Signallers.MOST);
+        this(runtime, programs, invocations, List.of());
+    }
+
+    /**
+     * Creates a finder.
+     *
+     * @param runtime the runtime
+     * @param programs its programs
+     * @param invocations knows the traces of calls; null for none
+     * @param sources know further problems; iterated at each look
+     */
+    public ProblemFinder(
+            IreeRuntime runtime,
+            Programs programs,
+            @Nullable InvocationService invocations,
+            Iterable<ProblemSource> sources) {
+        this(runtime, programs, invocations, sources, Signallers.MOST);
     }
 
     /** Creates one that looks at so many operations of a queue. */
-    ProblemFinder(IreeRuntime runtime, Programs programs, @Nullable InvocationService invocations, int most) {
+    ProblemFinder(
+            IreeRuntime runtime,
+            Programs programs,
+            @Nullable InvocationService invocations,
+            Iterable<ProblemSource> sources,
+            int most) {
+        this.sources = sources;
         this.most = most;
         this.runtime = runtime;
         this.programs = programs;
@@ -111,7 +134,10 @@ public final class ProblemFinder {
      */
     public List<Problem> find(Duration patience) {
         Look look = new Look(patience);
-        return look.suspects().isEmpty() ? look.problems(Set.of()) : new Look(patience).problems(look.suspects());
+        List<Problem> problems =
+                look.suspects().isEmpty() ? look.problems(Set.of()) : new Look(patience).problems(look.suspects());
+        sources.forEach(each -> problems.addAll(each.find(patience)));
+        return problems;
     }
 
     /** The calls in flight, of all programs. */

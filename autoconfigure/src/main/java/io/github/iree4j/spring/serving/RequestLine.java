@@ -48,7 +48,7 @@ final class RequestLine {
      *
      * @param places how many are computed at once
      * @param patience how long one waits at most; zero refuses all that would wait
-     * @param refused run for each that is refused; must not block
+     * @param refused run for each that is refused, outside the lock; must not block
      */
     RequestLine(int places, Duration patience, Runnable refused) {
         this(places, patience, refused, System::nanoTime, RequestLine::later);
@@ -177,6 +177,7 @@ final class RequestLine {
                                 "the request has waited for %d us, its whole timeout, since %d others are computed"
                                         .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
             }
+            refused.run();
             tell();
         }
 
@@ -230,24 +231,32 @@ final class RequestLine {
      *
      * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
      */
-    synchronized void checkRoom() {
-        checkRoom(patience);
-    }
-
-    private void checkRoom(Duration limit) {
-        long expected = expected(line.size());
-        if (free == 0 && (limit.isZero() || expected > limit.toNanos())) {
-            throw refusal(
-                    expected == 0
-                            ? "none may wait"
-                            : "a further one would wait for about %d ms"
-                                    .formatted(Duration.ofNanos(expected).toMillis()),
-                    expected);
+    void checkRoom() {
+        IreeException refusal;
+        synchronized (this) {
+            refusal = tooLong(patience);
+        }
+        if (refusal != null) {
+            refused.run();
+            throw refusal;
         }
     }
 
+    /** Why one is refused that may wait for so long; null if there is room. Under the lock. */
+    private @Nullable IreeException tooLong(Duration limit) {
+        long expected = expected(line.size());
+        if (free > 0 || !limit.isZero() && expected <= limit.toNanos()) {
+            return null;
+        }
+        return refusal(
+                expected == 0
+                        ? "none may wait"
+                        : "a further one would wait for about %d ms"
+                                .formatted(Duration.ofNanos(expected).toMillis()),
+                expected);
+    }
+
     private IreeException refusal(String why, long expected) {
-        refused.run();
         RetryLater later = new RetryLater(Duration.ofNanos(expected));
         return new IreeException(
                 StatusCode.RESOURCE_EXHAUSTED,
@@ -271,19 +280,26 @@ final class RequestLine {
      * @return a turn that must be left
      * @throws IreeException RESOURCE_EXHAUSTED when it would wait longer than it may
      */
-    synchronized Turn join(@Nullable Duration timeout) {
+    Turn join(@Nullable Duration timeout) {
         Turn turn = new Turn(timeout);
-        if (free > 0) {
-            free--;
-            lastFreed = free == 0 ? turn.since : lastFreed;
-            give(turn);
-            turn.decided.countDown();
-            return turn;
-        }
         Duration limit = turn.lateBy == null ? patience : turn.lateBy;
-        checkRoom(limit);
-        line.addLast(turn);
-        turn.timer = alarm.in(limit.toNanos(), turn::refuse);
+        IreeException refusal;
+        synchronized (this) {
+            refusal = tooLong(limit);
+            if (refusal == null && free == 0) {
+                line.addLast(turn);
+                turn.timer = alarm.in(limit.toNanos(), turn::refuse);
+            } else if (refusal == null) {
+                free--;
+                lastFreed = free == 0 ? turn.since : lastFreed;
+                give(turn);
+                turn.decided.countDown();
+            }
+        }
+        if (refusal != null) {
+            refused.run();
+            throw refusal;
+        }
         return turn;
     }
 

@@ -322,6 +322,37 @@ class BodyLimitsTests {
                 .containsEntry(Reason.UNREAD, 0L);
     }
 
+    @Test
+    void aProblemTellsWhatHeldTheMemoryUntilNothingIsRefusedAnyMore() {
+        RequestProblems problems = new RequestProblems(limits);
+        Duration patience = Duration.ofSeconds(30);
+        assertThat(problems.find(patience)).isEmpty();
+        try (LimitedBody _ = unread(20_000);
+                LimitedBody _ = unread(8000);
+                LimitedBody sent = body(0);
+                LimitedBody refused = body(0)) {
+            sent.charge(5000);
+            fails(503, "", () -> refused.charge(16_000));
+            advance(1000);
+            problems.find(patience);
+            fails(503, "", () -> refused.charge(16_000));
+            advance(1000);
+            assertThat(problems.find(patience)).singleElement().satisfies(problem -> {
+                assertThat(problem.kind()).isEqualTo("refused-requests");
+                assertThat(problem.summary())
+                        .isEqualTo(
+                                "requests are refused because memory for requests is held by 2 unread answers (28000 bytes) and 2 bodies (5000 bytes): the last one, PT1S ago, needed 1000 bytes more than the 48000 that it may use");
+                assertThat(problem.remedy())
+                        .startsWith("raise 'iree.http.max-in-flight-size', which is 64000 bytes, or");
+                assertThat(problem.since()).isEqualTo(Duration.ofSeconds(2));
+            });
+        }
+        advance(29_000);
+        assertThat(problems.find(patience)).hasSize(1);
+        advance(1);
+        assertThat(problems.find(patience)).isEmpty();
+    }
+
     /** The same rule as for bodies. */
     @Test
     void answersThatAreReadTooSlowlyAreGivenUp() throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.metrics.IreeMetricsAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.observation.IreeObservationAutoConfiguration;
 import io.micrometer.core.instrument.Meter;
@@ -56,6 +57,7 @@ class DashboardTests {
             .withUserConfiguration(Registry.class)
             .withConfiguration(AutoConfigurations.of(
                     IreeAutoConfiguration.class,
+                    IreeHttpAutoConfiguration.class,
                     IreeMetricsAutoConfiguration.class,
                     IreeObservationAutoConfiguration.class));
 
@@ -118,11 +120,13 @@ class DashboardTests {
         List<String> expressions = panels();
         assertExposed(expressions, exposed());
         assertThat(expressions)
-                .as("percentiles, instances, batches, memory by program")
+                .as("percentiles, instances, batches, memory by program, requests")
                 .anyMatch(each -> each.startsWith("histogram_quantile(0.99"))
                 .allMatch(each -> each.contains("instance=~"))
                 .anyMatch(each -> each.contains("iree_batch_size_rows_sum"))
-                .anyMatch(each -> each.contains("by (device, module) (iree_pool_usage_bytes"));
+                .anyMatch(each -> each.contains("by (device, module) (iree_pool_usage_bytes"))
+                .anyMatch(each -> each.contains("by (state) (iree_requests_memory_bytes"))
+                .anyMatch(each -> each.contains("by (reason) (rate(iree_requests_refused_requests_total"));
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.metrics.IreeMetricsAutoConfiguration;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
@@ -39,7 +40,8 @@ class IreeMetricsTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withUserConfiguration(Registry.class)
-            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeMetricsAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(
+                    IreeAutoConfiguration.class, IreeHttpAutoConfiguration.class, IreeMetricsAutoConfiguration.class));
 
     @Test
     void everyMeterMatchesItsDocumentation(@TempDir Path directory) throws Exception {
@@ -49,6 +51,7 @@ class IreeMetricsTests {
             context.getBean(IreeMetrics.class).bindTo(registry);
             context.getBean(ProgramMetrics.class).bindTo(registry);
             context.getBean(ProblemMetrics.class).bindTo(registry);
+            context.getBean(RequestMetrics.class).bindTo(registry);
             context.getBean(BatchMetrics.class).batched("adding", "add", 2, 3, 4, 5_000_000);
             context.getBean(VariantMetrics.class).called("adding", "add", "add_8", 8, 3);
             context.getBean(VariantMetrics.class).aligned("adding", "add", 2);

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.http.IreeHttpAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.metrics.IreeMetricsAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.observation.IreeObservationAutoConfiguration;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -136,6 +137,7 @@ class PrometheusServerTests {
                 .withUserConfiguration(DashboardTests.Registry.class)
                 .withConfiguration(AutoConfigurations.of(
                         IreeAutoConfiguration.class,
+                        IreeHttpAutoConfiguration.class,
                         IreeMetricsAutoConfiguration.class,
                         IreeObservationAutoConfiguration.class))
                 .withPropertyValues("iree.modules.adding.location=" + adder)

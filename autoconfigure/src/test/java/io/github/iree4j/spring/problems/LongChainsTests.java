@@ -164,7 +164,7 @@ class LongChainsTests {
         queue.barrier(first, last, 0); // nothing of the first 100 signals it
         Fence behind = chain(slow(), 100);
         queue.barrier(behind, first, 0);
-        ProblemFinder few = new ProblemFinder(runtime, programs, null, 100);
+        ProblemFinder few = new ProblemFinder(runtime, programs, null, List.of(), 100);
         assertThat(few.find(AT_ONCE)).noneMatch(each -> each instanceof UnsignalledFence);
         Signallers signallers = new Signallers(runtime, 10, 100);
         PendingOperation.Wait wait =

@@ -110,6 +110,22 @@ class ProblemFinderTests {
     }
 
     @Test
+    void whatOthersKnowIsFoundToo() throws Exception {
+        RefusedRequests refused = new RefusedRequests(
+                "iree.http.max-in-flight-size",
+                64_000,
+                new RefusedRequests.Held(4, 28_000, 1, 2000, 48_000, 1000),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(9));
+        List<Problem> known = new ArrayList<>(List.of(refused));
+        ProblemFinder all = new ProblemFinder(runtime, programs, invocations, List.of(_ -> List.copyOf(known)));
+        assertThat(all.find(AT_ONCE)).containsExactly(refused);
+        assertDocumented(refused, "memory for requests is held by", "unread answers", "bodies");
+        known.clear();
+        assertThat(all.find(AT_ONCE)).isEmpty();
+    }
+
+    @Test
     void aFenceThatIsNotSignalledIsTheRootOfAllThatWaitsForItThroughOthers() throws Exception {
         load("waiting", TestModules.waiter(directory));
         try (Timeline speech = runtime.createTimeline("speech");

@@ -328,6 +328,11 @@ class ReferenceDocumentationTests {
                                 DefaultInvocationObservationConvention.NAME,
                                 keys(invocation.getLowCardinalityKeyNames()),
                                 keys(invocation.getHighCardinalityKeyNames())));
+        table.append(
+                "| `%s.active` | `iree_invocations_active_seconds` | observation: long task timer | seconds | %s | Calls of functions in flight: how many, and for how long. Their outcome and fault are not known yet. |\n"
+                        .formatted(
+                                DefaultInvocationObservationConvention.NAME,
+                                keys(invocation.getLowCardinalityKeyNames())));
         check("metrics.md", table.toString());
     }
 

@@ -190,8 +190,9 @@ public record IreeProperties(
      *
      * @param budget Maximum memory of all buffers of the device. When not set, the memory of the device; for the CPU, the
      *     lesser of half of the memory that the machine has available and three quarters of what the container has
-     *     left, from both of which the maximum size of the Java heap and 512 MB are subtracted, divided among the
-     *     devices of the CPU without a budget.
+     *     left, from both of which the maximum size of the Java heap and 512 MB are subtracted, or an eighth of what
+     *     there is if that is less than 512 MB. It is an eighth of what there is at least, which in a small container
+     *     may be more than the heap leaves. Divided among the devices of the CPU without a budget.
      * @param quotas Maximum memory of a program, by the program's name in 'iree.modules'.
      * @param trim When unused memory is returned to the system.
      * @param waiting How long calls wait for memory.

@@ -6,6 +6,7 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ final class ProgramStatusLog {
         String name = status.source().name() + ":" + status.source().version();
         Last now = new Last(status.state(), (int) (status.progress() * QUARTERS), status.failure());
         Last before = last.put(name, now);
-        if (before == null || before.state() != now.state() || before.failure() != now.failure()) {
+        if (before == null || before.state() != now.state() || !Objects.equals(before.failure(), now.failure())) {
             note(name, status);
         } else if (isWorthIt(status.parameters())) {
             note(name, "program.parameters", status.step());

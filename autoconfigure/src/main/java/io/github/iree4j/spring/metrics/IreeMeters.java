@@ -279,6 +279,13 @@ public enum IreeMeters implements MeterDocumentation {
             "Requests of the Open Inference Protocol that are computed, or whose answers are not read.",
             Key.PROTOCOL),
 
+    REQUESTS_WAITING(
+            "iree.requests.waiting",
+            "requests",
+            Meter.Type.GAUGE,
+            "Requests of the Open Inference Protocol that wait to be computed.",
+            Key.PROTOCOL),
+
     REQUESTS_REFUSED(
             "iree.requests.refused",
             "requests",

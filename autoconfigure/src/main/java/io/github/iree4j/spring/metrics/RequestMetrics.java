@@ -42,6 +42,8 @@ public final class RequestMetrics implements MeterBinder {
         gauge(registry, IreeMeters.REQUESTS_UNREAD, Tags.empty(), BodyLimits::unreadAnswers);
         work(registry, IreeMeters.REQUESTS_ACTIVE, Tags.of(Key.PROTOCOL.asString(), "http"), Work.HTTP);
         work(registry, IreeMeters.REQUESTS_ACTIVE, Tags.of(Key.PROTOCOL.asString(), "grpc"), Work.GRPC);
+        work(registry, IreeMeters.REQUESTS_WAITING, Tags.of(Key.PROTOCOL.asString(), "http"), Work.HTTP_WAITING);
+        work(registry, IreeMeters.REQUESTS_WAITING, Tags.of(Key.PROTOCOL.asString(), "grpc"), Work.GRPC_WAITING);
         work(registry, IreeMeters.GRPC_CALLS, Tags.empty(), Work.CALLS);
         work(registry, IreeMeters.GRPC_STREAMS, Tags.empty(), Work.STREAMS);
         for (Reason reason : Reason.values()) {

@@ -55,7 +55,12 @@ final class OpenInference {
      * @param waiting kind of its requests that wait to be computed
      */
     OpenInference(
-            ServedModels models, InvocationService invocations, ServingOptions options, BodyLimits limits, Work kind, Work waiting) {
+            ServedModels models,
+            InvocationService invocations,
+            ServingOptions options,
+            BodyLimits limits,
+            Work kind,
+            Work waiting) {
         this.models = models;
         this.invocations = invocations;
         this.options = options;

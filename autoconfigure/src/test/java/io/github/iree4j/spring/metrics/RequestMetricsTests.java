@@ -82,7 +82,9 @@ class RequestMetricsTests {
                                     "iree.requests.refused [slow]",
                                     "iree.requests.refused [streams]",
                                     "iree.requests.refused [unread]",
-                                    "iree.requests.unread []");
+                                    "iree.requests.unread []",
+                                    "iree.requests.waiting [grpc]",
+                                    "iree.requests.waiting [http]");
                     ProblemFinder finder = context.getBean(ProblemFinder.class);
                     assertThat(finder.find(Duration.ofMinutes(10))).isEmpty();
                     refuseOne(context.getBean(BodyLimits.class));

@@ -66,7 +66,8 @@ class GrpcOverloadTests {
     }
 
     private void await(int computed, int waiting) {
-        while (limits.counts().underWay(Work.GRPC) != computed || limits.counts().underWay(Work.GRPC_WAITING) != waiting) {
+        while (limits.counts().underWay(Work.GRPC) != computed
+                || limits.counts().underWay(Work.GRPC_WAITING) != waiting) {
             Thread.onSpinWait();
         }
     }

@@ -97,7 +97,8 @@ class OverloadTests {
     }
 
     private void await(int computed, int waiting) {
-        while (limits.counts().underWay(Work.HTTP) != computed || limits.counts().underWay(Work.HTTP_WAITING) != waiting) {
+        while (limits.counts().underWay(Work.HTTP) != computed
+                || limits.counts().underWay(Work.HTTP_WAITING) != waiting) {
             Thread.onSpinWait();
         }
     }

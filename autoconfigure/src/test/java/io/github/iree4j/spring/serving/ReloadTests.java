@@ -171,7 +171,10 @@ class ReloadTests {
                 .anyMatch(each -> each.startsWith("its module is 'twofold' and was "))
                 .anyMatch(each -> each.endsWith(" is new"));
         assertThat(health().getDetails()).containsEntry("changed", changes);
-        assertThat(output.getAll().lines().filter(line -> line.contains("another one than before under this name: its module is 'twofold'")))
+        assertThat(output.getAll()
+                        .lines()
+                        .filter(line ->
+                                line.contains("another one than before under this name: its module is 'twofold'")))
                 .singleElement()
                 .asString()
                 .contains("WARN", "model:1", "function 'add' is gone");

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The sample in a JVM of its own, with little memory. An OutOfMemoryError of its heap ends it. */
+/** The sample, as in production, in a JVM of its own with little memory. An OutOfMemoryError of its heap ends it. */
 final class SampleProcess implements AutoCloseable {
     private static final Pattern PORT = Pattern.compile("(?:Tomcat|Netty) started on port (\\d+)");
     private static final Pattern PEAK = Pattern.compile("VmHWM:\\s+(\\d+) kB");
@@ -19,7 +19,7 @@ final class SampleProcess implements AutoCloseable {
 
     private final Process process;
     private final Path log;
-    private final int port;
+    private final List<Integer> ports; // of the service, and of Actuator
 
     /**
      * Starts it.
@@ -39,6 +39,8 @@ final class SampleProcess implements AutoCloseable {
                 "io.github.iree4j.sample.SampleApplication",
                 "--server.address=127.0.0.1",
                 "--server.port=0",
+                "--spring.profiles.active=production",
+                "--management.server.port=0",
                 "--spring.main.web-application-type=" + stack,
                 "--spring.main.banner-mode=off"));
         command.addAll(List.of(properties));
@@ -47,14 +49,17 @@ final class SampleProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        port = awaitPort();
+        ports = awaitPorts();
     }
 
-    private int awaitPort() throws IOException {
+    private List<Integer> awaitPorts() throws IOException {
         for (long end = System.nanoTime() + START.toNanos(); System.nanoTime() < end && process.isAlive(); ) {
-            Matcher started = PORT.matcher(log());
-            if (started.find()) {
-                return Integer.parseInt(started.group(1));
+            List<Integer> started = PORT.matcher(log())
+                    .results()
+                    .map(each -> Integer.parseInt(each.group(1)))
+                    .toList();
+            if (started.size() == 2) {
+                return started;
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50)); // another process has no other way to say it
         }
@@ -63,7 +68,11 @@ final class SampleProcess implements AutoCloseable {
     }
 
     int port() {
-        return port;
+        return ports.getFirst();
+    }
+
+    int managementPort() {
+        return ports.getLast();
     }
 
     ProcessHandle process() {
